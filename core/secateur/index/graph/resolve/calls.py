@@ -119,7 +119,7 @@ class CallResolver:
         outside of the anonymous class."""
         target, _ = self.expressions.receiver(file, cls, extended)
         if isinstance(target, tuple) and (
-            self.names.method(target[0], name)[0] or self.names.declares(target[0], f"{name}()") >= 0
+            self.names.find_method(target[0], name)[0] or self.names.declares(target[0], f"{name}()") >= 0
         ):
             return self._on_class(target[0], name, How.SELF_MRO)
         return self._bare(file, gid, cls, name)
@@ -148,7 +148,7 @@ class CallResolver:
         if rules.implicit_self:
             owner = cls
             while owner >= 0:
-                methods, holder = self.names.method(owner, name)
+                methods, holder = self.names.find_method(owner, name)
                 if methods and self.symbols.fragments[holder].name == name:
                     return self._called((holder,), How.SAME_SCOPE)  # a constructor, by the name of its class
                 if methods or (rules.calls_carry_arguments and self.names.declares(owner, f"{name}()") >= 0):
@@ -245,7 +245,7 @@ class CallResolver:
 
     def _callable_instance(self, target: Target) -> CallResolution:
         if isinstance(target, tuple) and self.names.is_class(target[0]):
-            methods, _ = self.names.method(target[0], "__call__")
+            methods, _ = self.names.find_method(target[0], "__call__")
             if methods:
                 return self._called(methods, How.ANNOTATION)
         return UNKNOWN
@@ -295,7 +295,7 @@ class CallResolver:
         if target is EXTERNAL:
             return OUTSIDE
         if target is None and (default := self.names.default_export(module, name)) and self.names.is_class(default[0]):
-            methods, _ = self.names.method(default[0], name)
+            methods, _ = self.names.find_method(default[0], name)
             return self._called(methods, How.DEFAULT_EXPORT)
         return self._called(target if isinstance(target, tuple) else None, how)
 
@@ -305,7 +305,7 @@ class CallResolver:
             outcome = self._on_class(order[1], name, How.SUPER)
             return OUTSIDE if outcome is UNKNOWN and opened else outcome
         if name and name not in ("constructor", "__construct"):
-            methods, _ = self.names.method(cls, name, skip_own=True)
+            methods, _ = self.names.find_method(cls, name, skip_own=True)
         else:
             methods = self.names.constructor(order[1]) if len(order) > 1 else ()
         if methods:
@@ -321,7 +321,7 @@ class CallResolver:
 
     def _method_called(self, cls: int, name: str, how: How, own: bool) -> CallResolution:
         rules = self.names.rules_of(cls)
-        methods, holder = self.names.method(cls, name)
+        methods, holder = self.names.find_method(cls, name)
         if methods:
             rule = How.SELF_MRO if own and holder != cls else how
             base = self._called(self.names.overloads(cls, name), rule)

@@ -144,7 +144,7 @@ class Expressions:
         module of Rust also to a function), else in the file."""
         owner = cls
         while owner >= 0:
-            definitions, _ = self.names.method(owner, name)
+            definitions, _ = self.names.find_method(owner, name)
             if definitions and (
                 self.names.is_class(definitions[0])
                 or self.symbols.fragments[definitions[0]].kind is FragmentKind.FUNCTION

@@ -251,7 +251,7 @@ class Names:
             return self.resolve_member(target, name)
         if not target or not self.is_class(target[0]):
             return None
-        definitions, _ = self.method(target[0], name)
+        definitions, _ = self.find_method(target[0], name)
         return definitions or self.field_type(target[0], name)
 
     def resolve_value(self, target: Target) -> Target:
@@ -338,7 +338,7 @@ class Names:
             stack.pop()
         return self._orders[gid]
 
-    def method(self, gid: int, name: str, *, skip_own: bool = False) -> tuple[Gids, int]:
+    def find_method(self, gid: int, name: str, *, skip_own: bool = False) -> tuple[Gids, int]:
         """Returns the definitions of `name` in the first class of the resolution order that has it, and that class;
         ((), -1) if no class has it."""
         for owner in self.find_resolution_order(gid)[0][1 if skip_own else 0 :]:
@@ -350,7 +350,7 @@ class Names:
     def overloads(self, gid: int, name: str) -> Gids:
         """Returns the definitions of `method`. If calls choose overloads by their arguments, the definitions of further
         classes with other parameters are added."""
-        definitions, holder = self.method(gid, name)
+        definitions, holder = self.find_method(gid, name)
         if not definitions or not self.rules_of(gid).calls_carry_arguments or self.is_class(definitions[0]):
             return definitions
         taken = {self.symbols.parameters.get(member, "") for member in definitions}
