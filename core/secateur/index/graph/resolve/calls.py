@@ -119,7 +119,7 @@ class CallResolver:
         outside of the anonymous class."""
         target, _ = self.expressions.receiver(file, cls, extended)
         if isinstance(target, tuple) and (
-            self.names.find_method(target[0], name)[0] or self.names.declares(target[0], f"{name}()") >= 0
+            self.names.find_method(target[0], name)[0] or self.names.find_declaring_class(target[0], f"{name}()") >= 0
         ):
             return self._on_class(target[0], name, How.SELF_MRO)
         return self._bare(file, gid, cls, name)
@@ -151,7 +151,9 @@ class CallResolver:
                 methods, holder = self.names.find_method(owner, name)
                 if methods and self.symbols.fragments[holder].name == name:
                     return self._called((holder,), How.SAME_SCOPE)  # a constructor, by the name of its class
-                if methods or (rules.calls_carry_arguments and self.names.declares(owner, f"{name}()") >= 0):
+                if methods or (
+                    rules.calls_carry_arguments and self.names.find_declaring_class(owner, f"{name}()") >= 0
+                ):
                     if rules.calls_carry_arguments:
                         return self._on_class(owner, name, How.SAME_SCOPE, own=True)
                     return self._called(methods, How.SAME_SCOPE if holder == cls else How.SELF_MRO)
@@ -332,13 +334,13 @@ class CallResolver:
                 for gid in self.names.implementations(cls, name, IMPLEMENTATIONS)
                 if gid not in methods
             ]
-            declaring = self.names.declares(cls, f"{name}()") if rules.calls_carry_arguments else -1
+            declaring = self.names.find_declaring_class(cls, f"{name}()") if rules.calls_carry_arguments else -1
             if declaring >= 0:
                 extra.append((declaring, CONFIDENCE[rule], rule))
             return CallResolution(base.status, (*base.targets, *extra))
-        if (owner := self.names.declares(cls, f"{name}()")) >= 0:
+        if (owner := self.names.find_declaring_class(cls, f"{name}()")) >= 0:
             return self._declared_only(owner, cls, name, how)
-        if rules.names_are_values and (owner := self.names.declares(cls, name)) >= 0:
+        if rules.names_are_values and (owner := self.names.find_declaring_class(cls, name)) >= 0:
             return self._variable_called(self.symbols.file_of[owner], self.symbols.fields[owner][name])
         field = self.names.field_type(cls, name)
         if isinstance(field, tuple):

@@ -232,7 +232,7 @@ class Expressions:
 
     def _declared(self, cls: int, name: str, depth: int) -> Value:
         """Resolves a name that a class or one of its bases declares."""
-        owner = self.names.declares(cls, name)
+        owner = self.names.find_declaring_class(cls, name)
         return (
             self.typed(self.symbols.file_of[owner], owner, self.symbols.fields[owner][name], depth)
             if owner >= 0

@@ -261,7 +261,7 @@ class Names:
         written = self.symbols.returns.get(target[0])
         return self.resolve_type(self.symbols.file_of[target[0]], written) if written else None
 
-    def declares(self, gid: int, name: str) -> int:
+    def find_declaring_class(self, gid: int, name: str) -> int:
         """Returns the first class of the resolution order that declares the type of `name`; -1 if no class does."""
         return next(
             (owner for owner in self.find_resolution_order(gid)[0] if name in self.symbols.fields.get(owner, ())), -1
@@ -273,7 +273,7 @@ class Names:
         key = (gid, name)
         if key not in self._fields:
             self._fields[key] = None
-            owner = self.declares(gid, name)
+            owner = self.find_declaring_class(gid, name)
             if owner >= 0:
                 self._fields[key] = self._nested(
                     lambda: self.resolve_type(self.symbols.file_of[owner], self.symbols.fields[owner][name])
