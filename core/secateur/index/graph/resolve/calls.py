@@ -303,7 +303,7 @@ class CallResolver:
 
     def _on_super(self, cls: int, name: str) -> CallResolution:
         order, opened = self.names.find_resolution_order(cls)
-        if name and len(order) > 1 and self.names.rules_of(cls).calls_carry_arguments:
+        if name and len(order) > 1 and self.names.rules_of_definition(cls).calls_carry_arguments:
             outcome = self._on_class(order[1], name, How.SUPER)
             return OUTSIDE if outcome is UNKNOWN and opened else outcome
         if name and name not in ("constructor", "__construct"):
@@ -322,7 +322,7 @@ class CallResolver:
         return self._on_classes[key]
 
     def _method_called(self, cls: int, name: str, how: How, own: bool) -> CallResolution:
-        rules = self.names.rules_of(cls)
+        rules = self.names.rules_of_definition(cls)
         methods, holder = self.names.find_method(cls, name)
         if methods:
             rule = How.SELF_MRO if own and holder != cls else how
@@ -364,7 +364,7 @@ class CallResolver:
         the implementations. A single implementation is trusted."""
         below = self.names.implementations(cls, name, IMPLEMENTATIONS)
         # a type that embeds an interface need not be the one that is called
-        is_certain = len(below) == 1 and not self.names.rules_of(owner).embeds_types
+        is_certain = len(below) == 1 and not self.names.rules_of_definition(owner).embeds_types
         confidence = CONFIDENCE[How.IMPLEMENTATION if is_certain else How.OVERRIDE]
         return CallResolution(
             CallStatus.RESOLVED,

@@ -205,7 +205,7 @@ class Expressions:
         if not value or not self.names.is_class(value[0]):
             return None
         member = self._of_class(value[0], name, suffixes, depth)
-        if member is None and name in self.names.rules_of(value[0]).wrappers:
+        if member is None and name in self.names.rules_of_definition(value[0]).wrappers:
             return self._rest(value, suffixes[1:], depth)
         return member
 
@@ -225,7 +225,10 @@ class Expressions:
             return self._rest(declared, suffixes[1:], depth)
         if (field := self._declared(cls, name, depth)) is not None:
             return self._rest(field, suffixes, depth)
-        if name in self.names.rules_of(cls).element_methods and (held := self._declared(cls, "[]", depth)) is not None:
+        if (
+            name in self.names.rules_of_definition(cls).element_methods
+            and (held := self._declared(cls, "[]", depth)) is not None
+        ):
             return self._rest(held, suffixes[1:], depth)
         _, variant, field_of_struct = name.partition("@")
         return self._of_class(cls, field_of_struct, suffixes, depth) if variant else None
@@ -241,7 +244,7 @@ class Expressions:
 
     def _attributes_call(self, gid: int) -> bool:
         """Tells whether reading an attribute may run a method, and calling a class makes an instance."""
-        return self.names.rules_of(gid).names_are_values
+        return self.names.rules_of_definition(gid).names_are_values
 
     def _called(self, definitions: Gids, suffixes: list[str], depth: int, cls: int = -1) -> Value:
         """Returns the value of a call on a value of class `cls`: an instance of a class, or the result type that all
@@ -271,7 +274,7 @@ class Expressions:
                     value = self.typed(value.file, value.cls, value.written, depth)
                 elif isinstance(value, tuple) and (held := self._declared(value[0], "[]", depth)) is not None:
                     value = held
-                elif isinstance(value, tuple) and self.names.rules_of(value[0]).wrappers:
+                elif isinstance(value, tuple) and self.names.rules_of_definition(value[0]).wrappers:
                     continue
                 elif isinstance(value, tuple) and self._attributes_call(value[0]) and self.names.is_class(value[0]):
                     self._reached = max(self._reached, depth)

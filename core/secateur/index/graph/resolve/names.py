@@ -238,7 +238,7 @@ class Names:
 
     # --- classes -----------------------------------------------------------------------------------------------------
 
-    def rules_of(self, gid: int) -> NameRules:
+    def rules_of_definition(self, gid: int) -> NameRules:
         """Returns the rules of the language that a definition is written in."""
         return self.symbols.rules[self.symbols.file_of[gid]]
 
@@ -351,7 +351,7 @@ class Names:
         """Returns the definitions of `method`. If calls choose overloads by their arguments, the definitions of further
         classes with other parameters are added."""
         definitions, holder = self.find_method(gid, name)
-        if not definitions or not self.rules_of(gid).calls_carry_arguments or self.is_class(definitions[0]):
+        if not definitions or not self.rules_of_definition(gid).calls_carry_arguments or self.is_class(definitions[0]):
             return definitions
         taken = {self.symbols.parameters.get(member, "") for member in definitions}
         for owner in self.find_resolution_order(gid)[0]:
@@ -371,7 +371,7 @@ class Names:
 
     def _own_constructor(self, gid: int) -> Gids:
         members = self.symbols.members.get(gid, {})
-        for name in self.rules_of(gid).constructors or (self.symbols.fragments[gid].name,):
+        for name in self.rules_of_definition(gid).constructors or (self.symbols.fragments[gid].name,):
             constructors = tuple(member for member in members.get(name, ()) if not self.is_class(member))
             if constructors:
                 return constructors
