@@ -106,7 +106,7 @@ class Names:
             return definitions
         if variable := self._find_variable_class(module, name):
             return variable
-        rules = self._rules(module)
+        rules = self._rules_of_module(module)
         # only the modules inside can name a private import, so looking through all imports is right for them
         if (entry := (module.imports if rules.exports_to_children else module.exports).get(name)) is not None:
             return self.resolve_import(*entry)
@@ -115,7 +115,7 @@ class Names:
             return starred
         return self.finders[rules.family].find_submodule(module, name) if rules.family in self.finders else None
 
-    def _rules(self, module: Module) -> NameRules:
+    def _rules_of_module(self, module: Module) -> NameRules:
         return self.symbols.rules[module.files[0]] if module.files else rules_of(module.language)
 
     def _find_starred(self, module: Module, name: str) -> Target:
