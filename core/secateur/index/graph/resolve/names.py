@@ -65,10 +65,10 @@ class Names:
         key = (file, name)
         if key not in self._scopes:
             self._scopes[key] = None  # the answer inside an import cycle that comes back to this name
-            self._scopes[key] = self._nested(lambda: self._resolve_name(file, name))
+            self._scopes[key] = self._limit_nesting(lambda: self._resolve_name(file, name))
         return self._scopes[key]
 
-    def _nested(self, look: Callable[[], Target]) -> Target:
+    def _limit_nesting(self, look: Callable[[], Target]) -> Target:
         """Calls `look`; returns None if the lookups are nested too deeply."""
         if self._nesting >= NESTING:
             return None
@@ -98,7 +98,7 @@ class Names:
         key = (module, name)
         if key not in self._members:
             self._members[key] = None
-            self._members[key] = self._nested(lambda: self._resolve_member(module, name))
+            self._members[key] = self._limit_nesting(lambda: self._resolve_member(module, name))
         return self._members[key]
 
     def _resolve_member(self, module: Module, name: str) -> Target:
@@ -275,7 +275,7 @@ class Names:
             self._fields[key] = None
             owner = self.find_declaring_class(gid, name)
             if owner >= 0:
-                self._fields[key] = self._nested(
+                self._fields[key] = self._limit_nesting(
                     lambda: self.resolve_type(self.symbols.file_of[owner], self.symbols.fields[owner][name])
                 )
         return self._fields[key]
@@ -296,7 +296,7 @@ class Names:
             out: list[tuple[str, Target]] = []
             for name in self.symbols.bases.get(gid, ()):
                 nested = self.symbols.members.get(outer, {}).get(name) if outer >= 0 else None
-                target = nested or self._nested(partial(self.resolve_dotted_name, file, name))
+                target = nested or self._limit_nesting(partial(self.resolve_dotted_name, file, name))
                 if isinstance(target, Module) and target is not EXTERNAL:
                     target = self.default_export(target, name.rpartition(".")[2])
                 if isinstance(target, tuple):
