@@ -107,7 +107,7 @@ class Names:
         if variable := self._find_variable_class(module, name):
             return variable
         rules = self._rules_of_module(module)
-        # only the modules inside can name a private import, so looking through all imports is right for them
+        # only submodules can reach a private import, so all imports are searched
         if (entry := (module.imports if rules.exports_to_children else module.exports).get(name)) is not None:
             return self.resolve_import(*entry)
         starred = self._find_starred(module, name)
@@ -327,13 +327,13 @@ class Names:
                 stack.extend(reversed(missing))
                 continue
             known = [parent for parent in parents if parent in self._orders]
-            opened = any(not isinstance(target, tuple) for _, target in self.base_targets(current)) or any(
+            has_unknown_base = any(not isinstance(target, tuple) for _, target in self.base_targets(current)) or any(
                 self._orders[parent][1] for parent in known
             )
             merged = _merge([list(self._orders[parent][0]) for parent in known] + [known])
             self._orders[current] = (
                 (current, *[owner for owner in merged if owner != current][: ANCESTORS - 1]),
-                opened,
+                has_unknown_base,
             )
             stack.pop()
         return self._orders[gid]
@@ -348,8 +348,8 @@ class Names:
         return (), -1
 
     def overloads(self, gid: int, name: str) -> Gids:
-        """Returns the definitions of `method`. If calls choose overloads by their arguments, the definitions of further
-        classes with other parameters are added."""
+        """Returns the definitions that `find_method` finds. In languages with overloading, adds definitions with other
+        parameters from later classes."""
         definitions, holder = self.find_method(gid, name)
         if not definitions or not self.rules_of_definition(gid).calls_carry_arguments or self.is_class(definitions[0]):
             return definitions
