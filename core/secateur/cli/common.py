@@ -31,9 +31,9 @@ from secateur.terminal import visible
 class _Terminated(SystemExit):
     """A SystemExit, because an event loop passes that on."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(128 + number)
-        self.number = number
+    def __init__(self, signal_number: int) -> None:
+        super().__init__(128 + signal_number)
+        self.signal_number = signal_number
 
 
 @contextmanager
@@ -46,24 +46,24 @@ def unwound() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    taken = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
-    for number in taken:
-        signal.signal(number, _terminate)
+    taken = [signal_number for signal_number in ENDING if signal.getsignal(signal_number) is signal.SIG_DFL]
+    for signal_number in taken:
+        signal.signal(signal_number, _terminate)
     try:
         yield
     except _Terminated as terminated:
-        signal.signal(terminated.number, signal.SIG_DFL)
-        end_by(terminated.number)
+        signal.signal(terminated.signal_number, signal.SIG_DFL)
+        end_by(terminated.signal_number)
         raise
     finally:
-        for number in taken:
-            signal.signal(number, signal.SIG_DFL)
+        for signal_number in taken:
+            signal.signal(signal_number, signal.SIG_DFL)
 
 
-def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
+def _terminate(signal_number: int, _frame: FrameType | None) -> NoReturn:
     for other in ENDING:  # a second one must not stop what the first has begun
         signal.signal(other, signal.SIG_IGN)
-    raise _Terminated(number)
+    raise _Terminated(signal_number)
 
 
 _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECASE)
