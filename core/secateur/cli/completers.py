@@ -44,12 +44,12 @@ def complete(parser_for: Callable[[Sequence[str]], argparse.ArgumentParser]) -> 
         words = split_line(line, int(os.environ.get("COMP_POINT", len(line))))[3]
     except (ValueError, ArgcompleteException):
         os._exit(1)
-    offered: Any = _offered
+    offered: Any = _offer_words
     autocomplete(parser_for(words[1:]), always_complete_options=False, default_completer=offered)
 
 
-def _offered(prefix: str, action: argparse.Action, **_: object) -> Mapping[str, str]:
-    """The words of an argument for which nothing else is named."""
+def _offer_words(prefix: str, action: argparse.Action, **_: object) -> Mapping[str, str]:
+    """Returns the words of an argument without a completer of its own."""
     choices = getattr(action.type, CHOICES, ())
     if choices:
         return dict.fromkeys(choices, "")
@@ -61,12 +61,12 @@ def _offered(prefix: str, action: argparse.Action, **_: object) -> Mapping[str, 
 def files(prefix: str) -> Mapping[str, str]:
     """Files and folders; hidden ones where a dot is typed."""
     folder, slash, start = prefix.rpartition("/")
-    found: dict[str, str] = {}
+    matches: dict[str, str] = {}
     with suppress(OSError, ValueError), os.scandir(Path(folder + slash or ".").expanduser()) as entries:
         for entry in islice(entries, MOST_ENTRIES):
             if entry.name.startswith(start) and (start or not entry.name.startswith(".")) and is_plain(entry.name):
-                found[folder + slash + entry.name + ("/" if entry.is_dir() else "")] = ""
-    return dict(sorted(found.items()))
+                matches[folder + slash + entry.name + ("/" if entry.is_dir() else "")] = ""
+    return dict(sorted(matches.items()))
 
 
 def folders(prefix: str) -> Mapping[str, str]:
@@ -119,10 +119,10 @@ def benches(_prefix: str) -> Mapping[str, str]:
     return dict.fromkeys(registry.benches(), "")
 
 
-def or_nothing(found: Callable[[], Any]) -> list[Any]:
-    """All that is found; nothing where that fails: a shell has no place for an error."""
+def or_nothing(find: Callable[[], Any]) -> list[Any]:
+    """Returns what `find` returns, or nothing if it fails: a shell cannot show an error."""
     try:
-        return list(found())
+        return list(find())
     except Exception:
         return []
 
