@@ -67,7 +67,7 @@ def open_executor(address: str) -> Executor:
         return connect(where)
     from secateur.executors.pool import MOST_PROCESSES, ProcessPool
 
-    number = int(matched[1])
-    if not 1 <= number <= MOST_PROCESSES:
+    processes = int(matched[1])
+    if not 1 <= processes <= MOST_PROCESSES:
         raise UsageError(f"--on {address} is not allowed", hint=f"from processes:1 to processes:{MOST_PROCESSES}")
-    return ProcessPool(number, os.environ)
+    return ProcessPool(processes, os.environ)
