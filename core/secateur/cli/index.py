@@ -58,18 +58,22 @@ def run(options: CommandCall) -> int:
     loaded = options.repository_settings(path, {} if options.workers is None else {"index.workers": options.workers})
     if options.clear:
         return _clear(options.path, path, loaded.settings.graph_rag.cache_dir, options.format)
-    progress, found = (
+    progress, local_opener = (
         options.progress_bar(),
         opener_of(path, options.rev, loaded.settings.index, options.fetch_options()),
     )
     with workers_of(options) as executor:
-        opener = found if executor is None else on_workers(found, loaded.settings, executor, options.store or "")
+        opener = (
+            local_opener
+            if executor is None
+            else on_workers(local_opener, loaded.settings, executor, options.store or "")
+        )
         with Engine(opener, loaded.settings, cache_dir=None, config_dir=None) as engine:
             try:
                 status = engine.refresh(progress)
             finally:
                 progress.close()
-    status = replace(status, notices=(*status.notices, *(one.message for one in not_scanned(loaded.settings))))
+    status = replace(status, notices=(*status.notices, *(notice.message for notice in not_scanned(loaded.settings))))
     emit(render(status, options.format, [], options.verbose, engine.index_bytes))
     return 0
 
