@@ -74,7 +74,7 @@ def run(options: CommandCall) -> int:
             progress.close()
         components = engine.components()
         examples = example_queries(engine, loaded.settings, EXAMPLES) if getattr(options, "examples", False) else None
-    status = replace(status, notices=(*status.notices, *(one.message for one in not_scanned(loaded.settings))))
+    status = replace(status, notices=(*status.notices, *(notice.message for notice in not_scanned(loaded.settings))))
     if (old := warn_of_old_cache(path, loaded.settings.graph_rag.cache_dir)) is not None:
         status = replace(status, notices=(*status.notices, old.message))
     only, size = loaded.settings.graph_rag.only or remembered_part(path), engine.index_bytes
@@ -150,10 +150,10 @@ def _examples(examples: Sequence[ExampleQuery], path: str) -> Section:
     if not examples:
         return Section(["no question was found that this repository answers and a budget cuts"])
     lines = []
-    for one in examples:
-        words = ["secateur", "search", one.query, *([path] if path != "." else []), "--budget", str(one.budget)]
+    for example in examples:
+        words = ["secateur", "search", example.query, *([path] if path != "." else []), "--budget", str(example.budget)]
         lines.append(visible(shlex.join(words)))
-        lines.append(f"    from {one.drawn_from}: {one.kept:,} kept, {one.dropped:,} dropped")
+        lines.append(f"    from {example.drawn_from}: {example.kept:,} kept, {example.dropped:,} dropped")
     return Section(lines)
 
 
