@@ -79,24 +79,24 @@ class _FieldHelp(str):
 
     def __mod__(self, values: Any) -> str:
         takers = [name for name, bench in registry.benches().items() if self in bench.fields]
-        said = next(one.help for one in registry.get_kind(takers[0]).inputs if one.name == self)
-        text = literal(f"{said} ({'benches' if len(takers) > 1 else 'bench'} {' and '.join(takers)})")
+        help_text = next(declared.help for declared in registry.get_kind(takers[0]).inputs if declared.name == self)
+        text = literal(f"{help_text} ({'benches' if len(takers) > 1 else 'bench'} {' and '.join(takers)})")
         return str(text % values)
 
 
 def _fields() -> dict[str, str]:
     """The flags that fill fields, and what stands for the value of each as the first bench that has it says."""
-    found: dict[str, str] = {}
+    metavars: dict[str, str] = {}
     for bench in registry.benches().values():
         for name, metavar in bench.fields.items():
-            found.setdefault(name, metavar)
-    return found
+            metavars.setdefault(name, metavar)
+    return metavars
 
 
 def run(options: CommandCall) -> int:
     """Opens the inspector; with --plain prints what it says, without a terminal what the bench's command prints."""
     if options.replay is not None:
-        return _replayed(options)
+        return _show_recording(options)
     known = registry.benches()
     workspace = options.workspace is not None
     options.path, options.workspace = options.workspace_or_path(), None
@@ -112,10 +112,10 @@ def run(options: CommandCall) -> int:
         options.bench = options.bench or _bench_of_folders()
     kind = registry.get_kind(options.bench or bench_of(path))
     own = known[kind.name].fields
-    for one in _fields():
-        if getattr(options, one) and one not in own:
+    for field in _fields():
+        if getattr(options, field) and field not in own:
             raise UsageError(
-                f"{_flag(one)} is ignored by the bench {kind.name}",
+                f"{_flag(field)} is ignored by the bench {kind.name}",
                 hint="leave it out, or choose another --bench",
             )
     inputs = _inputs(kind, path, options)
@@ -135,17 +135,17 @@ def run(options: CommandCall) -> int:
             options.check = False
             return status.run(options)
         return kinds.run_with(kind, inputs, options, flags, plain=options.plain)
-    loaded = _loaded(kind, inputs, options, flags)
+    loaded = _load_settings(kind, inputs, options, flags)
     tables = {table for name, other in known.items() if name != kind.name for table in other.loads_itself}
     settings = _of_the_user(tables, options, loaded.settings, flags)
     named = {flag: getattr(options, flag) or "" for flag in own}
-    opened = _opened(kind, path, options)
-    said: dict[str, Any] = {"bench": kind.name, "notices": loaded.notices, "inputs": named}
+    opened = _find_path(kind, path, options)
+    arguments: dict[str, Any] = {"bench": kind.name, "notices": loaded.notices, "inputs": named}
     if options.record is not None:  # an inspector of another distribution need not know it
-        said["record"] = options.record
+        arguments["record"] = options.record
     if options.follow:
-        said["follow"] = True
-    return int(load_inspector()(opened, settings=settings, **said) or 0)
+        arguments["follow"] = True
+    return int(load_inspector()(opened, settings=settings, **arguments) or 0)
 
 
 def _headless(options: CommandCall) -> bool:
@@ -194,7 +194,7 @@ def _check_options(options: CommandCall) -> CommandCall:
     return given
 
 
-def _replayed(options: CommandCall) -> int:
+def _show_recording(options: CommandCall) -> int:
     """Shows a recording; without a terminal prints it."""
     from secateur_lab.commands.replay import play, print_replay
     from secateur_lab.replays.recording import read_recording
@@ -230,18 +230,22 @@ def _bench_of_folders() -> str:
 
 def _inputs(kind: Kind[Any, Any], path: Path, options: CommandCall) -> dict[str, Any]:
     """The inputs of a kind that the call names."""
-    opened = kind.opened_inputs(_opened(kind, path, options))
-    given = {one: value for one in kind.inputs if one.name != "path" and (value := getattr(options, one.name, None))}
-    named = {one.name: [value] if one.repeatable else value for one, value in given.items()}
+    opened = kind.opened_inputs(_find_path(kind, path, options))
+    given = {
+        declared: value
+        for declared in kind.inputs
+        if declared.name != "path" and (value := getattr(options, declared.name, None))
+    }
+    named = {declared.name: [value] if declared.repeatable else value for declared, value in given.items()}
     return kind.blank_inputs() | named | opened
 
 
-def _opened(kind: Kind[Any, Any], path: Path, options: CommandCall) -> str:
-    """The path to open. Where several files can be named, it is as typed: it may be a pattern."""
+def _find_path(kind: Kind[Any, Any], path: Path, options: CommandCall) -> str:
+    """Returns the path to open. Where several files can be named, it is as typed: it may be a pattern."""
     return str(options.path if kind.inputs[0].repeatable or stands_for_folder(options.path) else path)
 
 
-def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: CommandCall, flags: dict[str, Any]) -> Loaded:
+def _load_settings(kind: Kind[Any, Any], inputs: dict[str, Any], options: CommandCall, flags: dict[str, Any]) -> Loaded:
     """The settings that count for what is opened; where that cannot be told none of the repository: the bench says
     why."""
 
