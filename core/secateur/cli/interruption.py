@@ -49,9 +49,9 @@ def raise_again() -> None:
 def _end(_number: int, _frame: FrameType | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one must not stop what the first has begun
     error = f'{{"error": {{"code": "{CODE}", "message": "{MESSAGE}", "hint": ""}}}}\n'
-    for number, text in ((1, error if wants_json(sys.argv[1:]) else ""), (2, MESSAGE + "\n")):
+    for descriptor, text in ((1, error if wants_json(sys.argv[1:]) else ""), (2, MESSAGE + "\n")):
         with suppress(OSError):  # nobody reads it
-            os.write(number, text.encode())  # `sys.stdout` may be in the middle of writing
+            os.write(descriptor, text.encode())  # `sys.stdout` may be in the middle of writing
     os._exit(EXIT_CODE)
 
 
