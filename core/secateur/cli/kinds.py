@@ -30,9 +30,9 @@ from secateur.terminal import visible
 
 def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
     """The arguments and flags of a kind's command."""
-    for one in kind.inputs:
-        _add_input(parser, one, optional=one.sessions)
-    if any(one.sessions for one in kind.inputs):
+    for declared in kind.inputs:
+        _add_input(parser, declared, optional=declared.sessions)
+    if any(declared.sessions for declared in kind.inputs):
         add_session(parser)
     for flag in kind.flags:
         if flag.kind is bool:
@@ -40,7 +40,7 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
         elif flag.repeatable:
             parser.add_argument(flag.name, action="append", metavar=flag.metavar, help=literal(flag.help))
         else:
-            parser.add_argument(flag.name, metavar=flag.metavar, help=literal(flag.help), type=_converted(flag))
+            parser.add_argument(flag.name, metavar=flag.metavar, help=literal(flag.help), type=_find_converter(flag))
     parser.add_argument(
         "--save",
         type=Path,
@@ -64,19 +64,21 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
         metavar="FILE",
         help="write what was decided, and why, as a page to show: FILE.html, .md, .json or .svg; repeatable",
     )
-    if any(one.workspaces for one in kind.inputs):
+    if any(declared.workspaces for declared in kind.inputs):
         parser.workspace_argument()
         workers_arguments(parser)
-    if any(one.folders for one in kind.inputs):
+    if any(declared.folders for declared in kind.inputs):
         parser.source_arguments()
     parser.common_arguments(formats=kind.formats, default=kind.formats[0])
 
 
 def run(kind: Kind[Any, Any], options: CommandCall) -> int:
     """Reads, decides, and prints in the format asked for; exit code 0 also where nothing leaves."""
-    inputs = {one.name: getattr(options, one.name) for one in kind.inputs}
-    inputs |= {one.name: path_of_session(options, inputs[one.name]) for one in kind.inputs if one.sessions}
-    inputs |= {one.name: options.workspace_or_path() for one in kind.inputs if one.workspaces}
+    inputs = {declared.name: getattr(options, declared.name) for declared in kind.inputs}
+    inputs |= {
+        declared.name: path_of_session(options, inputs[declared.name]) for declared in kind.inputs if declared.sessions
+    }
+    inputs |= {declared.name: options.workspace_or_path() for declared in kind.inputs if declared.workspaces}
     inputs[EXPLAIN] = options.explain
     flags: dict[str, Any] = {}
     for flag in kind.flags:
@@ -149,8 +151,8 @@ def run_with(
     visibly = options.format not in ("text", "json") and on_terminal(sys.stdout)
     emit(visible(text, keep_newlines=True, keep_tabs=True) if visibly else text)  # it holds texts from outside as is
     if call is not None and delivery.kept is not None and not delivery.advice:
-        said = [] if options.quiet else [*warnings, *delivery.said]
-        call.keep(delivery.kept, said, code=delivery.exit_code, visibly=visibly)
+        messages = [] if options.quiet else [*warnings, *delivery.said]
+        call.keep(delivery.kept, messages, code=delivery.exit_code, visibly=visibly)
     for message in delivery.advice:
         options.say(message)
     return delivery.exit_code
@@ -158,7 +160,7 @@ def run_with(
 
 def _fetching(kind: Kind[Any, Any], options: CommandCall, call: RepeatableCall | None) -> FetchOptions | None:
     """Allows the call of a kind that reads folders to fetch what its user names."""
-    if not any(one.folders for one in kind.inputs):
+    if not any(declared.folders for declared in kind.inputs):
         return None
     return options.fetch_options(None if call is None else lambda path: call.reads([path]))
 
@@ -233,8 +235,8 @@ def _session_ids(_prefix: str) -> Mapping[str, str]:
     """Sessions of coding agents on this machine, the newest."""
     from secateur_agents.sessions.places import LATEST, find_sessions, known_places
 
-    found = completers.or_nothing(lambda: find_sessions(known_places(os.environ))[0])[:MOST_SESSIONS]
-    titles = {one.id: completers.short(one.title) for one in found if completers.is_plain(one.id)}
+    sessions = completers.or_nothing(lambda: find_sessions(known_places(os.environ))[0])[:MOST_SESSIONS]
+    titles = {session.id: completers.short(session.title) for session in sessions if completers.is_plain(session.id)}
     return {LATEST: "the newest", **titles}
 
 
@@ -257,34 +259,34 @@ def path_of_session(options: CommandCall, path: str) -> str:
     return choose_session(find_sessions(places)[0], options.session, places).path
 
 
-def _add_input(parser: CommandParser, one: Input, *, optional: bool = False) -> None:
-    words: dict[str, Any] = {"help": literal(one.help)}
-    if one.switch:
+def _add_input(parser: CommandParser, declared: Input, *, optional: bool = False) -> None:
+    words: dict[str, Any] = {"help": literal(declared.help)}
+    if declared.switch:
         words["action"] = "store_true"
     else:
-        words["metavar"] = one.metavar
-        if one.least is not None:
-            words["type"] = _number(one)
-    if one.positional:
-        if one.repeatable:
-            words["nargs"] = "+" if one.required else "*"
-        elif optional or not one.required:
-            words |= {"nargs": "?", "default": one.default}
-        action = parser.add_argument(one.name, **words)
+        words["metavar"] = declared.metavar
+        if declared.least is not None:
+            words["type"] = _number(declared)
+    if declared.positional:
+        if declared.repeatable:
+            words["nargs"] = "+" if declared.required else "*"
+        elif optional or not declared.required:
+            words |= {"nargs": "?", "default": declared.default}
+        action = parser.add_argument(declared.name, **words)
     else:
-        if one.repeatable:
+        if declared.repeatable:
             words |= {"action": "append", "default": []}
-        action = parser.add_argument("--" + one.name.replace("_", "-"), required=one.required, **words)
-    if one.role == "path":
-        completed_by(action, completers.folders if one.folders else completers.files)
+        action = parser.add_argument("--" + declared.name.replace("_", "-"), required=declared.required, **words)
+    if declared.role == "path":
+        completed_by(action, completers.folders if declared.folders else completers.files)
 
 
-def _number(one: Input) -> Callable[[str], int | str]:
-    whole = whole_number("--" + one.name.replace("_", "-"), one.least or 0)
-    return lambda text: text if text in one.words else whole(text)
+def _number(declared: Input) -> Callable[[str], int | str]:
+    whole = whole_number("--" + declared.name.replace("_", "-"), declared.least or 0)
+    return lambda text: text if text in declared.words else whole(text)
 
 
-def _converted(flag: Flag) -> Callable[[str], Any]:
+def _find_converter(flag: Flag) -> Callable[[str], Any]:
     if flag.least is not None:
         return whole_number(flag.name, flag.least)
     choices = () if flag.values is not None else key_of(flag.key).choices
