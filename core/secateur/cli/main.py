@@ -51,7 +51,7 @@ def leave(code: int) -> None:
         os._exit(code)
 
 
-_OF_KINDS = {place.command: place.summary for place in registry.BUILT_IN}
+_OF_KINDS = {kind.command: kind.summary for kind in registry.BUILT_IN}
 
 COMMANDS = {
     "search": _OF_KINDS["search"],
@@ -108,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if argv is None and "_ARGCOMPLETE" in os.environ:  # a shell asks for the words that may come next
             from secateur.cli.completers import complete
 
-            complete(lambda words: _declared(words, CommandParser)[0])
+            complete(lambda words: _build_parser(words, CommandParser)[0])
         code = _run(arguments)
     except KeyboardInterrupt:  # before the command began, while it was imported
         code = interrupted(as_json=wants_json(arguments))
@@ -184,11 +184,11 @@ def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[Comma
         raise unusable(point, f"{type(error).__name__}: {error}") from error
 
 
-def _declared(
+def _build_parser(
     arguments: Sequence[str], of_commands: type[CommandParser] = MixingParser
 ) -> tuple[Parser, dict[str, Parser], int]:
-    """The parser for a call, those of the commands, and the place of the command in the call. Only the command that is
-    called has its arguments."""
+    """Returns the parser for a call, the parsers of the commands, and the position of the command in the call. Only the
+    called command gets its arguments."""
     parser = Parser(
         prog="secateur",
         description="Prunes what a language model reads under a token budget, and shows every decision it makes.",
@@ -197,10 +197,12 @@ def _declared(
     )
     parser.add_argument("--version", action="version", version=f"secateur {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=of_commands)
-    place = next((place for place, argument in enumerate(arguments) if not argument.startswith("-")), len(arguments))
-    name = arguments[place] if place < len(arguments) else None
+    position = next(
+        (position for position, argument in enumerate(arguments) if not argument.startswith("-")), len(arguments)
+    )
+    name = arguments[position] if position < len(arguments) else None
     known = dict(COMMANDS)
-    if name not in COMMANDS or place:
+    if name not in COMMANDS or position:
         beside, wrong = commands_beside()
         known |= registry.other_commands()
         known |= {
@@ -208,29 +210,29 @@ def _declared(
             for other, point in beside.items()
             if other not in known
         }
-        told = [paragraph(f"warning: {notice.message}") for notice in (*registry.problems(), *wrong)]
-        parser.epilog = "\n\n".join([_EPILOG.rstrip("\n"), *told])
+        warnings = [paragraph(f"warning: {notice.message}") for notice in (*registry.problems(), *wrong)]
+        parser.epilog = "\n\n".join([_EPILOG.rstrip("\n"), *warnings])
     children: dict[str, Any] = {  # of the class `of_commands`
-        one: commands.add_parser(
-            one, help=literal(summary), description=paragraph(summary[0].upper() + summary[1:] + ".")
+        listed_name: commands.add_parser(
+            listed_name, help=literal(summary), description=paragraph(summary[0].upper() + summary[1:] + ".")
         )
-        for one, summary in known.items()
+        for listed_name, summary in known.items()
     }
     if name in children:  # only the command that runs is imported
         command(name)[0](children[name])
-    return parser, children, place
+    return parser, children, position
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
     """The call's options; None where the help was all there was to print. Raises UsageError."""
-    parser, children, place = _declared(arguments)
+    parser, children, position = _build_parser(arguments)
     if not arguments:
         parser.print_help()
         return None
-    if place < len(arguments) and arguments[place] not in children:
-        refuse_command(arguments[place], list(children))
+    if position < len(arguments) and arguments[position] not in children:
+        refuse_command(arguments[position], list(children))
     options, extras = parser.parse_known_args(arguments)
-    early = next((argument for argument in arguments[:place] if argument in extras and argument != "--"), None)
+    early = next((argument for argument in arguments[:position] if argument in extras and argument != "--"), None)
     if early is not None:
         parser.refuse(early)
     if options.command is None:
