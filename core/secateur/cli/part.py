@@ -31,8 +31,8 @@ class RememberedPart:
 
     def globs(self) -> tuple[str, ...]:
         """The globs. Raises RememberedError: the file cannot be read."""
-        found = self._file.read().get("only", [])
-        return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+        patterns = self._file.read().get("only", [])
+        return tuple(pattern for pattern in patterns if isinstance(pattern, str)) if isinstance(patterns, list) else ()
 
     def remember(self, globs: Sequence[str]) -> None:
         """Keeps globs in place of others; an unchanged file is left as it is.
