@@ -92,7 +92,7 @@ def run(options: CommandCall) -> int:
     half_life, warnings = settings.preference.half_life, []
     changed = ""
     if options.action == "add":
-        changed = _resolved(symbol, root, settings, options)
+        changed = _resolve_symbol(symbol, root, settings, options)
         if store.add(changed, 1.0 if options.strength is None else options.strength, half_life):
             warnings.append("What was remembered here could not be read; it was set aside, and this begins anew.")
     elif options.action == "remove":
@@ -102,7 +102,7 @@ def run(options: CommandCall) -> int:
     except RememberedError as error:
         values = []
         warnings.append(f"{error.message}; nothing that was remembered here counts. `prefer add` begins anew.")
-    rows = [Preferred(one.symbol, store.value(one, half_life), one.strength, store.days(one)) for one in values]
+    rows = [Preferred(row.symbol, store.value(row, half_life), row.strength, store.days(row)) for row in values]
     for warning in warnings:
         options.say(f"warning: {warning}")
     emit(
@@ -123,8 +123,8 @@ def _words(options: CommandCall) -> tuple[str, str]:
             raise UsageError(f"prefer {action} takes no {flag}", hint=f"{flag} goes with prefer {of}")
     if action == "list" or options.all:
         if path is not None:
-            said = f"prefer {action}" + (" --all" if options.all else "")
-            raise UsageError(f"{said} takes no SYMBOL", hint=f"secateur {said} PATH")
+            command = f"prefer {action}" + (" --all" if options.all else "")
+            raise UsageError(f"{command} takes no SYMBOL", hint=f"secateur {command} PATH")
         return "", symbol or "."
     if not symbol:
         raise UsageError(f"prefer {action} needs a SYMBOL", hint=f"for example secateur prefer {action} Money.round")
@@ -136,21 +136,21 @@ def _remove(store: PreferenceStore, symbol: str, half_life: int, *, everything: 
     if everything:
         store.clear()
         return ""
-    known = [one.symbol for one in store.symbols(half_life)]
-    ends = [one for one in known if _is_end(symbol, one)]
+    known = [entry.symbol for entry in store.symbols(half_life)]
+    ends = [entry for entry in known if _is_end(symbol, entry)]
     if symbol not in known and len(ends) != 1:
         if ends:
-            raise UsageError(f"{symbol} is the end of {len(ends)} symbols", hint=f"name one: {_listed(ends)}")
+            raise UsageError(f"{symbol} is the end of {len(ends)} symbols", hint=f"name one: {_list_names(ends)}")
         near = suggestion(symbol, known)
         hint = f"did you mean {near}? " if near else ""
         raise UsageError(f"{symbol} is not remembered here", hint=f"{hint}secateur prefer list shows what is")
-    found = symbol if symbol in known else ends[0]
-    store.remove(found, half_life)
-    return found
+    removed = symbol if symbol in known else ends[0]
+    store.remove(removed, half_life)
+    return removed
 
 
-def _resolved(symbol: str, root: Path, settings: Settings, options: CommandCall) -> str:
-    """The id of the one symbol of the repository that is meant."""
+def _resolve_symbol(symbol: str, root: Path, settings: Settings, options: CommandCall) -> str:
+    """Returns the id of the symbol of the repository that a word means."""
     from secateur.engine import Engine
 
     progress = options.progress_bar()
@@ -163,26 +163,26 @@ def _resolved(symbol: str, root: Path, settings: Settings, options: CommandCall)
 
 
 def symbol_meant(symbol: str, snapshot: Snapshot) -> str:
-    """The id of the one symbol that a word means: an id, or the end of exactly one.
+    """Returns the id of the symbol that a word means: an id, or the end of exactly one id.
 
     Raises:
-        UsageError: none, or several.
+        UsageError: the word means no symbol, or several.
     """
     if snapshot.row_of(symbol) >= 0:
         return symbol
     name = symbol.rpartition("::")[2]
     rows = [row for row, known in enumerate(snapshot.qualnames) if known == name or known.endswith(f".{name}")]
-    found = [one for one in map(snapshot.symbol_id, rows) if _is_end(symbol, one)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(f"{len(found)} symbols here are called {symbol}", hint=f"name one: {_listed(found)}")
+    matches = [candidate for candidate in map(snapshot.symbol_id, rows) if _is_end(symbol, candidate)]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise UsageError(f"{len(matches)} symbols here are called {symbol}", hint=f"name one: {_list_names(matches)}")
     from secateur.index.facts.names import near_names
 
     ids = {known.lower(): snapshot.symbol_id(row) for row, known in reversed(list(enumerate(snapshot.qualnames)))}
     ids.pop("", None)
     near = [ids[known] for known, _ in near_names(name.lower(), list(ids))]
-    hint = f"did you mean {_listed(near)}?" if near else "secateur search --explain shows the ids of what it finds"
+    hint = f"did you mean {_list_names(near)}?" if near else "secateur search --explain shows the ids of what it finds"
     raise UsageError(f"nothing here is called {symbol}", hint=hint)
 
 
@@ -190,7 +190,7 @@ def _is_end(word: str, symbol: str) -> bool:
     return symbol == word or symbol.endswith((f"::{word}", f".{word}", f"/{word}"))
 
 
-def _listed(names: Sequence[str]) -> str:
+def _list_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
 
@@ -206,10 +206,10 @@ def _text(rows: list[Preferred], settings: Settings) -> str:
     lines = [("value", "strength", "days", "symbol")] if rows else []
     lines += [(f"{row.value:.3f}", f"{row.strength:.2f}", f"{row.days:,}", visible(row.symbol)) for row in rows]
     if preference.enabled:
-        said = f"on: the priority gains {preference.weight:g} × value"
+        status = f"on: the priority gains {preference.weight:g} × value"
     else:
-        said = f"off: none counts until your own configuration, or --set, says {_TO_TURN_ON}"
-    head = [("preference", said), ("half-life", f"{preference.half_life:,} days"), ("remembered", f"{len(rows):,}")]
+        status = f"off: none counts until your own configuration, or --set, says {_TO_TURN_ON}"
+    head = [("preference", status), ("half-life", f"{preference.half_life:,} days"), ("remembered", f"{len(rows):,}")]
     columns = (Column(6, right=True, gap=0), Column(8, right=True), Column(5, right=True), Column())
     return Page(head, [Section(lines, columns=columns)] if lines else [], label_cells=11).text()
 
