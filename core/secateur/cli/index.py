@@ -58,16 +58,10 @@ def run(options: CommandCall) -> int:
     loaded = options.repository_settings(path, {} if options.workers is None else {"index.workers": options.workers})
     if options.clear:
         return _clear(options.path, path, loaded.settings.graph_rag.cache_dir, options.format)
-    progress, local_opener = (
-        options.progress_bar(),
-        opener_of(path, options.rev, loaded.settings.index, options.fetch_options()),
-    )
+    progress = options.progress_bar()
+    opener = opener_of(path, options.rev, loaded.settings.index, options.fetch_options())
     with workers_of(options) as executor:
-        opener = (
-            local_opener
-            if executor is None
-            else on_workers(local_opener, loaded.settings, executor, options.store or "")
-        )
+        opener = opener if executor is None else on_workers(opener, loaded.settings, executor, options.store or "")
         with Engine(opener, loaded.settings, cache_dir=None, config_dir=None) as engine:
             try:
                 status = engine.refresh(progress)
