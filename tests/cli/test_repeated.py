@@ -40,7 +40,7 @@ def words(root: Path, *further: str) -> list[str]:
 def is_repeated(root: Path, *further: str) -> bool:
     """True if the call would be answered without being made."""
     call = RepeatableCall.of(words(root, *further))
-    return call is not None and call.repeated() is not None
+    return call is not None and call.repeat_answer() is not None
 
 
 def asked(root: Path, *further: str) -> Ran:

@@ -124,7 +124,7 @@ def _run(arguments: list[str]) -> int:
         arguments = ["inspect"]
     call = RepeatableCall.of(arguments)
     try:
-        if call is not None and (code := call.repeated()) is not None:
+        if call is not None and (code := call.repeat_answer()) is not None:
             return code
         _begin_run(arguments)
         options = _parse(arguments)

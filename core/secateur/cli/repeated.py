@@ -6,7 +6,7 @@ says, where its output goes and what is installed; the files of settings and the
 are without this.
 
     call = RepeatableCall.of(["search", "where is the total rounded?"])
-    code = call.repeated() if call else None        # None: it has to be made
+    code = call.repeat_answer() if call else None        # None: it has to be made
     call.reads(path)                                # before a file of settings is read
     call.keep(place, said, code=0, visibly=False)   # after it was made
 """
@@ -48,7 +48,7 @@ class RepeatableCall:
         facts = {name: os.environ.get(name) for name in _VARIABLES}
         streams = on_terminal(sys.stdout), on_terminal(sys.stderr)
         # What is installed, or gone, changes the folder it is in.
-        installed = [(place, look_of(place)) for place in sys.path]
+        installed = [(path, look_of(path)) for path in sys.path]
         self._key = json.dumps([__version__, sys.implementation.cache_tag, words, folder, facts, streams, installed])
         self._files: dict[str, str] = {}
 
@@ -67,7 +67,7 @@ class RepeatableCall:
         for path in files:
             self._files.setdefault(str(path), look_of(path))
 
-    def repeated(self) -> int | None:
+    def repeat_answer(self) -> int | None:
         """Prints what the same call printed, and returns its exit code; None where it was not made, or not kept, or
         something has changed since."""
         try:
@@ -90,18 +90,18 @@ class RepeatableCall:
         emit(text, passed=True)
         return int(call["code"])
 
-    def keep(self, place: AnswerPlace, said: Sequence[str], *, code: int, visibly: bool) -> None:
+    def keep(self, location: AnswerPlace, messages: Sequence[str], *, code: int, visibly: bool) -> None:
         """Keeps what was printed.
 
         Args:
-            place: of the text.
-            said: lines on standard error, before it.
+            location: where the text is kept.
+            messages: lines on standard error, before the text.
             visibly: the text went to a terminal that may not be steered by it.
         """
         calls = ResultCache.of_calls(directories.cache_dir(os.environ), time.time)
         if calls is not None:
-            call = {"files": self._files, "place": place.to_dict(), "said": said, "visibly": visibly, "code": code}
-            calls.put(self._key, json.dumps(call))
+            answer = {"place": location.to_dict(), "said": messages, "visibly": visibly, "code": code}
+            calls.put(self._key, json.dumps({"files": self._files} | answer))
 
 
 def look_of(path: str | Path) -> str:
