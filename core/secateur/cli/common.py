@@ -247,7 +247,7 @@ class ProgressBar:
             self._shown = ""
 
 
-def guarded(run: Callable[[CommandCall], int], options: CommandCall) -> int:
+def run_guarded(run: Callable[[CommandCall], int], options: CommandCall) -> int:
     """Runs a command. Errors become a message, a hint and an exit code: no traceback without --debug."""
     try:
         with unwound():

@@ -134,11 +134,11 @@ def _run(arguments: list[str]) -> int:
         return failure(wrong, as_json=wants_json(arguments))
     if options is None:
         return 0
-    from secateur.cli.common import CommandCall, guarded
+    from secateur.cli.common import CommandCall, run_guarded
 
     options.call = call
     raise_again()
-    return guarded(command(options.command)[1], CommandCall(**vars(options)))
+    return run_guarded(command(options.command)[1], CommandCall(**vars(options)))
 
 
 _ASSIGNMENT = re.compile(r"[=:-](?=\S*\d)\S{8}")
