@@ -17,9 +17,9 @@ def run() -> int:
         return main()
     except KeyboardInterrupt:
         from secateur.cli.interruption import wants_json
-        from secateur.cli.output import interrupted
+        from secateur.cli.output import report_interruption
 
-        return interrupted(as_json=wants_json(sys.argv[1:]))
+        return report_interruption(as_json=wants_json(sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from secateur import directories
 from secateur.cli import output
-from secateur.cli.output import emit, interrupted, on_terminal, tell
+from secateur.cli.output import emit, on_terminal, report_interruption, tell
 from secateur.errors import SecateurError, UsageError
 from secateur.executors.executor import Executor
 from secateur.progress import FIRST
@@ -257,7 +257,7 @@ def run_guarded(run: Callable[[CommandCall], int], options: CommandCall) -> int:
             raise
         return failure(error, as_json=options.format == "json")
     except KeyboardInterrupt:
-        return interrupted(as_json=options.format == "json")
+        return report_interruption(as_json=options.format == "json")
     except Exception as error:
         if options.debug:
             raise

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from secateur.cli.command_parser import CommandParser, MixingParser
 from secateur.cli.interruption import raise_again, wants_json
-from secateur.cli.output import interrupted, on_terminal
+from secateur.cli.output import on_terminal, report_interruption
 from secateur.cli.parsing import Parser, literal, paragraph, refuse_command
 from secateur.cli.repeated import RepeatableCall
 from secateur.errors import SecateurError, UsageError
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             complete(lambda words: _build_parser(words, CommandParser)[0])
         code = _run(arguments)
     except KeyboardInterrupt:  # before the command began, while it was imported
-        code = interrupted(as_json=wants_json(arguments))
+        code = report_interruption(as_json=wants_json(arguments))
     if argv is None:
         leave(code)
     return code

@@ -83,7 +83,7 @@ def _forget(stream: TextIO | None) -> None:
         pass
 
 
-def interrupted(*, as_json: bool) -> int:
+def report_interruption(*, as_json: bool) -> int:
     """Says that Ctrl-C ended the command, in place of its progress bar; with JSON also on standard output, unless the
     answer is there already. Returns the exit code."""
     if as_json and sys.stdout is not _answered:
