@@ -99,7 +99,7 @@ class Agenda:
 
         entry = min(self._waiting, key=rank)
         if rank(entry) == 4:  # all homes have begun: help with the last task, which its owner would reach latest
-            busy_homes = [home for number, home in self._last.items() if number != worker]
+            busy_homes = [home for other, home in self._last.items() if other != worker]
             same_home = [entry for entry in self._waiting if entry.task.home == last]
             free = [entry for entry in self._waiting if entry.task.home not in busy_homes]
             entry = (same_home or free or self._waiting)[-1]
@@ -114,7 +114,7 @@ def preferred_worker(home: str, names: Mapping[int, str]) -> int:
     """Returns the worker that a home prefers (rendezvous hashing): the same in each command, and when a worker comes or
     goes, few homes move."""
 
-    def rank(number: int) -> bytes:
-        return blake2b(f"{home}\0{names[number]}".encode("utf-8", "surrogatepass")).digest()
+    def rank(worker: int) -> bytes:
+        return blake2b(f"{home}\0{names[worker]}".encode("utf-8", "surrogatepass")).digest()
 
     return min(names, key=rank)
