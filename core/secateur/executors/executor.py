@@ -94,9 +94,9 @@ def tasks_by_home(function: Callable[[Any], T], arguments: Sequence[Any], homes:
     """Makes tasks that wait for the first task of their home, which alone brings the index of the home up to date."""
     first: dict[str, int] = {}
     tasks = []
-    for number, (argument, home) in enumerate(zip(arguments, homes, strict=True)):
+    for position, (argument, home) in enumerate(zip(arguments, homes, strict=True)):
         tasks.append(Task(function, argument, home, first.get(home)))
-        first.setdefault(home, number)
+        first.setdefault(home, position)
     return tasks
 
 
