@@ -104,7 +104,7 @@ class WorkerPool(ABC):
         """See `Executor.run`."""
         self._start(len(tasks))
         queued = [QueuedTask(task) for task in tasks]
-        numbers = {entry.future: number for number, entry in enumerate(queued)}
+        positions = {entry.future: position for position, entry in enumerate(queued)}
         done: queue.SimpleQueue[Future[TaskOutcome[Any]]] = queue.SimpleQueue()
         for entry in queued:
             entry.future.add_done_callback(done.put)
@@ -115,7 +115,7 @@ class WorkerPool(ABC):
         try:
             for _ in tasks:
                 future = _wait_for_next(done)
-                yield numbers[future], future.result()
+                yield positions[future], future.result()
         finally:
             self._withdraw([entry for entry in queued if not entry.future.done()])
 
@@ -139,9 +139,9 @@ class WorkerPool(ABC):
     def _start(self, tasks: int) -> None:
         """Starts workers until there is one for each task, or the limit is reached."""
         new = []
-        for number in range(len(self._threads), min(self.workers, tasks)):
-            new.append(_WorkerThread(self, self._agenda, number, self._open_worker(), self._attempts))
-            self._agenda.names[number] = new[-1].worker.name
+        for worker_number in range(len(self._threads), min(self.workers, tasks)):
+            new.append(_WorkerThread(self, self._agenda, worker_number, self._open_worker(), self._attempts))
+            self._agenda.names[worker_number] = new[-1].worker.name
         self._threads += new
         for thread in new:
             thread.start()
@@ -176,11 +176,11 @@ class _WorkerThread(threading.Thread):
     """The thread of a worker. It lives as long as the worker, because a process ends with the thread that started
     it."""
 
-    def __init__(self, pool: WorkerPool, agenda: Agenda, number: int, worker: Worker, attempts: int) -> None:
+    def __init__(self, pool: WorkerPool, agenda: Agenda, worker_number: int, worker: Worker, attempts: int) -> None:
         super().__init__(name="secateur-pool", daemon=True)
         self.worker = worker
         self.running: QueuedTask | None = None
-        self._pool, self._agenda, self._number, self._attempts = pool, agenda, number, attempts
+        self._pool, self._agenda, self._worker_number, self._attempts = pool, agenda, worker_number, attempts
 
     def run(self) -> None:
         """Gives the worker one task after the other."""
@@ -189,8 +189,8 @@ class _WorkerThread(threading.Thread):
                 if not self.worker.ready():
                     self._agenda.pause(LOOK_EVERY)
                     continue
-                self._agenda.names[self._number] = self.worker.name
-                self.running = self._agenda.take(self._number)
+                self._agenda.names[self._worker_number] = self.worker.name
+                self.running = self._agenda.take(self._worker_number)
                 if self.running is not None:
                     self._do(self.running)
                     self.running = None
