@@ -131,7 +131,7 @@ class DaskCluster(WorkerPool):
                 self._seen, self._looked = sorted(self._identity()["workers"]), now
                 self._alone_since = None if self._seen else self._alone_since or now
             if self._alone_since is not None and now - self._alone_since > LOST_SECONDS:
-                raise self._lost("all of its workers are gone")
+                raise self._report_loss("all of its workers are gone")
             return self._seen
 
     def claim(self, worker: _DaskWorker) -> str:
@@ -176,7 +176,7 @@ class DaskCluster(WorkerPool):
     def _identity(self) -> Mapping[str, Any]:
         """Asks the scheduler about itself and its workers. Raises SecateurError: it does not answer."""
         if self.client.status != "running":
-            raise self._lost("the connection to its scheduler is lost")
+            raise self._report_loss("the connection to its scheduler is lost")
         return self._ask(lambda: self.client.scheduler.identity(n_workers=-1), "its scheduler does not answer")
 
     def _ask(self, question: Any, failure: str) -> Mapping[str, Any]:
@@ -188,10 +188,10 @@ class DaskCluster(WorkerPool):
         try:
             answer: Mapping[str, Any] = self.client.sync(ask, callback_timeout=CONNECT_SECONDS)
         except (OSError, TimeoutError, AttributeError, RuntimeError) as error:
-            raise self._lost(failure) from error
+            raise self._report_loss(failure) from error
         return answer
 
-    def _lost(self, why: str) -> SecateurError:
+    def _report_loss(self, why: str) -> SecateurError:
         self.hurried = True
         return SecateurError(
             f"the cluster at {self._address.text} was lost: {why}",
