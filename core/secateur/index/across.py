@@ -119,7 +119,7 @@ def find_crossing_edges(members: Sequence[LinkedMember]) -> CrossingEdges:
         return CrossingEdges.of({})
     linking = Linking(members)
     sized = [SizedMember(member.name, member.state, len(member.snapshot)) for member in members]
-    packages = [linking.packages(number) for number in range(len(members))]
+    packages = [linking.packages(member_index) for member_index in range(len(members))]
     return collect_crossing_edges(sized, packages, lambda questions: map(linking.find_links, questions))
 
 
@@ -141,7 +141,7 @@ def collect_crossing_edges(
         for member, own in zip(members, packages, strict=True)
         if own.unread
     ]
-    reachable = [used.list_reachable(number) for number in range(len(members))]
+    reachable = [used.list_reachable(member_index) for member_index in range(len(members))]
     questions = [_make_question(members, packages, used, numbers) for numbers in reachable if len(numbers) > 1]
     parts = []
     for question, links in zip(questions, answer(questions), strict=True):
@@ -159,23 +159,23 @@ def _make_question(
     members: Sequence[SizedMember], packages: Sequence[ManifestPackages], used: _UsedPackages, reachable: Sequence[int]
 ) -> LinkQuestion:
     taken, left_out, size = [reachable[0]], list[int](), 0
-    for number in reachable[1:]:
-        size += members[number].fragments
-        (taken if size <= MOST_FRAGMENTS else left_out).append(number)
-    names = listed([members[number].name for number in left_out])
+    for member_index in reachable[1:]:
+        size += members[member_index].fragments
+        (taken if size <= MOST_FRAGMENTS else left_out).append(member_index)
+    names = listed([members[member_index].name for member_index in left_out])
     warning = f"calls into {names} are not followed: with what else it uses that is too much to resolve together."
     return LinkQuestion(
         tuple(taken),
-        tuple(members[number].state for number in taken),
+        tuple(members[member_index].state for member_index in taken),
         tuple(
             {
                 key: Used(taken.index(provider), package.folder)
-                for key, (provider, package) in used.uses[number].items()
+                for key, (provider, package) in used.uses[member_index].items()
                 if provider in taken
             }
-            for number in taken
+            for member_index in taken
         ),
-        tuple(packages[number] for number in taken),
+        tuple(packages[member_index] for member_index in taken),
         (warning,) if left_out else (),
     )
 
@@ -187,21 +187,21 @@ class Linking:
     members: Mapping[int, LinkedMember] | Sequence[LinkedMember]
     _facts: dict[int, Files] = field(default_factory=dict)
 
-    def packages(self, number: int) -> ManifestPackages:
+    def packages(self, member_index: int) -> ManifestPackages:
         """Finds the packages of one repository, and keeps them with its index."""
-        member = self.members[number]
+        member = self.members[member_index]
         data = member.store.get_blob("packages", f"{VERSION}.{member.state}")
         with suppress(msgspec.DecodeError):
             if data is not None:
                 return msgspec.msgpack.decode(data, type=ManifestPackages)
-        found = packages_of(
+        manifest_packages = packages_of(
             member.snapshot.all_digests,
-            self._files(number),
+            self._files(member_index),
             lambda facts: rules_of(facts.language).family,
-            lambda paths: self._unchanged(number, paths),
+            lambda paths: self._read_unchanged(member_index, paths),
         )
-        _keep(member.store, "packages", f"{VERSION}.{member.state}", msgspec.msgpack.encode(found))
-        return found
+        _keep(member.store, "packages", f"{VERSION}.{member.state}", msgspec.msgpack.encode(manifest_packages))
+        return manifest_packages
 
     def find_links(self, question: LinkQuestion) -> FoundLinks:
         """Finds the edges of the first repository into the others, and keeps them with its index."""
@@ -216,15 +216,15 @@ class Linking:
 
     def _resolve(self, question: LinkQuestion) -> FoundLinks:
         parts, rows = [], []
-        for position, number in enumerate(question.members):
+        for position, member_index in enumerate(question.members):
             is_first = position == 0
-            snapshot, files = self.members[number].snapshot, self._files(number)
+            snapshot, files = self.members[member_index].snapshot, self._files(member_index)
             starts = np.cumsum([0, *snapshot.arrays["file.fragments"].tolist()])
             file_numbers = {path: file for file, path in enumerate(snapshot.paths)}
             chosen = [file for file in files if is_first or _is_importable(file, question.packages[position])]
             rows += [np.arange(starts[file_numbers[path]], starts[file_numbers[path] + 1]) for path, _ in chosen]
             # only the first repository's edges are wanted, so the calls of the others stay unread
-            calls = self._calls(number, [path for path, _ in chosen]) if is_first else {}
+            calls = self._calls(member_index, [path for path, _ in chosen]) if is_first else {}
             parts.append(Member(chosen, question.uses[position], calls))
         try:
             across = links_across(parts)
@@ -240,36 +240,36 @@ class Linking:
             (failed,) if across.failed else (),
         )
 
-    def _files(self, number: int) -> Files:
+    def _files(self, member_index: int) -> Files:
         """Reads the files of a repository that count here, without their calls."""
-        if number not in self._facts:
+        if member_index not in self._facts:
             while sum(len(self.members[known].snapshot) for known in self._facts) > MOST_FRAGMENTS:
                 del self._facts[next(iter(self._facts))]
-            snapshot = self.members[number].snapshot
+            snapshot = self.members[member_index].snapshot
             likely = [
                 path
                 for path, language in zip(snapshot.paths, snapshot.languages, strict=True)
                 if may_count(language)  # records of the others need not be read
             ]
-            self._facts[number] = [
+            self._facts[member_index] = [
                 (path, replace(facts, calls=(), problems=()))
-                for path, facts in self._read(number, likely)
+                for path, facts in self._read(member_index, likely)
                 if counts_here(facts)
             ]
-        return self._facts[number]
+        return self._facts[member_index]
 
-    def _unchanged(self, number: int, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+    def _read_unchanged(self, member_index: int, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         """Yields the contents of files; None for a file that changed since it was indexed."""
-        digests = self.members[number].snapshot.all_digests
-        for path, data in self.members[number].index.source.read(paths):
+        digests = self.members[member_index].snapshot.all_digests
+        for path, data in self.members[member_index].index.source.read(paths):
             yield path, data if data is not None and digest_of(data) == digests[path] else None
 
-    def _calls(self, number: int, paths: Sequence[str]) -> dict[int, Sequence[Call]]:
-        return {position: facts.calls for position, (_, facts) in enumerate(self._read(number, paths))}
+    def _calls(self, member_index: int, paths: Sequence[str]) -> dict[int, Sequence[Call]]:
+        return {position: facts.calls for position, (_, facts) in enumerate(self._read(member_index, paths))}
 
-    def _read(self, number: int, paths: Sequence[str]) -> list[tuple[str, FileFacts]]:
+    def _read(self, member_index: int, paths: Sequence[str]) -> list[tuple[str, FileFacts]]:
         """Reads the recorded facts of files, without the files whose record is missing or damaged."""
-        member = self.members[number]
+        member = self.members[member_index]
         digests = member.snapshot.digests
         wanted = [(path, digests[path]) for path in paths]
         read = []
@@ -283,12 +283,12 @@ class Linking:
 def _find_uses(packages: Sequence[ManifestPackages]) -> list[dict[tuple[str, str], tuple[int, Package]]]:
     """Finds the packages of other repositories that each repository uses."""
     providers: dict[tuple[str, str], list[tuple[int, Package]]] = {}
-    for number, own in enumerate(packages):
+    for member_index, own in enumerate(packages):
         for package in own.provided:
-            providers.setdefault((package.family, package.name), []).append((number, package))
+            providers.setdefault((package.family, package.name), []).append((member_index, package))
     separators = {family: manifests.separator for family, manifests in manifests_of().items()}
     used_by_each = []
-    for number, own in enumerate(packages):
+    for member_index, own in enumerate(packages):
         uses: dict[tuple[str, str], tuple[int, Package]] = {}
         for family, written in own.imported:
             for name in list_prefixes(written, separators[family]):
@@ -296,7 +296,7 @@ def _find_uses(packages: Sequence[ManifestPackages]) -> list[dict[tuple[str, str
                 if key in uses:
                     break
                 if key in providers:
-                    provider = _choose_provider(number, providers[key], own.required)
+                    provider = _choose_provider(member_index, providers[key], own.required)
                     if provider is not None:
                         uses[key] = provider
                     break  # a longer name that is provided hides the shorter ones
@@ -308,13 +308,17 @@ def _choose_provider(
     importer: int, providers: Sequence[tuple[int, Package]], required: frozenset[tuple[str, str]]
 ) -> tuple[int, Package] | None:
     """Returns the provider of a package that an importer means; None for a package of its own or an unclear name."""
-    if any(number == importer for number, _ in providers):
+    if any(member_index == importer for member_index, _ in providers):
         return None
-    needed = [(number, package) for number, package in providers if (package.family, package.distribution) in required]
-    plain = [(number, package) for number, package in providers if package.is_plain]
+    needed = [
+        (member_index, package)
+        for member_index, package in providers
+        if (package.family, package.distribution) in required
+    ]
+    plain = [(member_index, package) for member_index, package in providers if package.is_plain]
     for candidates in (needed, plain):
         if candidates:
-            return candidates[0] if len({number for number, _ in candidates}) == 1 else None
+            return candidates[0] if len({member_index for member_index, _ in candidates}) == 1 else None
     return None
 
 
