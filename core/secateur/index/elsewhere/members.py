@@ -43,20 +43,20 @@ MOST_OPEN = 32
 class MembersHere:
     """The repositories that this worker has open."""
 
-    def __init__(self, place: WorkspacePlace, environ: Mapping[str, str]) -> None:
-        settings, models = place.settings, Models(environ)
+    def __init__(self, workspace: WorkspacePlace, environ: Mapping[str, str]) -> None:
+        settings, models = workspace.settings, Models(environ)
         self._cache_dir = directories.cache_dir(environ)
         workers = settings.index.workers or 1  # workers index many repositories at once: one process each is enough
         settings = replace(settings, index=replace(settings.index, workers=workers))
         counter = models.counter(settings.tokens.counter)
         self.extractor = Extractor.of(settings, counter, vectors_of(models, settings), self._cache_dir)
-        self.store = SnapshotStore(place.store, self._cache_dir)
-        self._place = place
+        self.store = SnapshotStore(workspace.store, self._cache_dir)
+        self._workspace = workspace
         self._open: OrderedDict[str, OpenIndex] = OrderedDict()
 
     def open_member(self, repository: MemberPlace, *, refresh: bool = False) -> OpenIndex:
         """Opens a repository, or returns it if it is open. `refresh`: fetches a URL again."""
-        name, terms = repository.member.name, self._place.fetching
+        name, terms = repository.member.name, self._workspace.fetching
         if name not in self._open:
             limits = terms.limits if terms is not None else None
             fetching = (
@@ -64,7 +64,7 @@ class MembersHere:
                 if terms is not None and limits is not None
                 else None
             )
-            opener = WorkspaceOpener(self._place.path, self._place.settings.index, fetching)
+            opener = WorkspaceOpener(self._workspace.path, self._workspace.settings.index, fetching)
             self._open[name] = opener.member(repository.member, self._cache_dir, repository.known)
         self._open.move_to_end(name)
         return self._open[name]
@@ -122,9 +122,9 @@ class MembersHere:
                 index.close()
 
 
-def members_here(place: WorkspacePlace) -> MembersHere:
+def members_here(workspace: WorkspacePlace) -> MembersHere:
     """Returns the repositories of a workspace that this worker has open."""
-    return keep_open("members", place, lambda: MembersHere(place, os.environ))
+    return keep_open("members", workspace, lambda: MembersHere(workspace, os.environ))
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------
@@ -160,10 +160,10 @@ def find_member_links(task: LinkTask) -> FoundLinks:
     """Finds the edges that lead from a repository into those that it uses."""
     here, members = members_here(task.place), {}
     here.make_room(len(task.members))
-    for number, repository in zip(task.question.members, task.members, strict=True):
+    for member_index, repository in zip(task.question.members, task.members, strict=True):
         index = here.load_member(repository)
         assert index.snapshot is not None
-        members[number] = LinkedMember(repository.member.name, repository.state, index.snapshot, index)
+        members[member_index] = LinkedMember(repository.member.name, repository.state, index.snapshot, index)
     return Linking(members).find_links(task.question)
 
 
