@@ -114,7 +114,7 @@ class PartMaker:
 
         def answer(questions: Sequence[LinkQuestion]) -> list[Any]:
             tasks = [
-                LinkTask(self.place, question, tuple(places[number] for number in question.members))
+                LinkTask(self.place, question, tuple(places[member_index] for member_index in question.members))
                 for question in questions
             ]
             return self.all(find_member_links, tasks, [names[question.members[0]] for question in questions])
@@ -123,7 +123,7 @@ class PartMaker:
             return CrossingEdges.of({})
         tell("linking", 0, 0)
         sized = [SizedMember(member.name, status.snapshot, status.fragments) for member, status in states]
-        packages = self.all(find_packages, [MemberTask(self.place, place) for place in places], names)
+        packages = self.all(find_packages, [MemberTask(self.place, member) for member in places], names)
         return collect_crossing_edges(sized, packages, answer)
 
 
