@@ -124,9 +124,9 @@ class WorkspaceElsewhere(Workspace):
         """Has workers record all repositories. Raises the error of the first repository that cannot be read."""
         known = self._catalogue.members
         places = [MemberPlace(member, known.get(member.name)) for member in self.members.values()]
-        known_places = [place for place in places if place.known is not None]
+        known_places = [member for member in places if member.known is not None]
         each = max(1, min(TOGETHER, -(-len(known_places) // self.executor.workers)))
-        lots: list[tuple[MemberPlace, ...]] = [(place,) for place in places if place.known is None]
+        lots: list[tuple[MemberPlace, ...]] = [(member,) for member in places if member.known is None]
         lots += [tuple(known_places[begin : begin + each]) for begin in range(0, len(known_places), each)]
         homes = [lot[0].member.name if len(lot) == 1 else "" for lot in lots]
         tasks = [
@@ -137,8 +137,8 @@ class WorkspaceElsewhere(Workspace):
         by_name: dict[str, TaskOutcome[MemberReport]] = {}
         tell("reading", 0, len(places))
         with closing(self.executor.run(tasks)) as outcomes:
-            for number, outcome in outcomes:
-                names = [place.member.name for place in lots[number]]
+            for task_index, outcome in outcomes:
+                names = [member.member.name for member in lots[task_index]]
                 reports = outcome.value or [self._fail(name, outcome.error) for name in names]
                 by_name |= zip(names, reports, strict=True)
                 done += len(names)
@@ -217,12 +217,12 @@ class WorkspaceElsewhere(Workspace):
         tasks = [Task(function, argument, home) for argument, home in zip(arguments, homes, strict=True)]
         with self._forgetting():
             results = dict(self._outcomes(tasks))
-        return [results[number] for number in range(len(tasks))]
+        return [results[task_index] for task_index in range(len(tasks))]
 
     def _outcomes(self, tasks: Sequence[Task[T]]) -> Iterator[tuple[int, T]]:
         with closing(self.executor.run(tasks)) as outcomes:
-            for number, outcome in outcomes:
-                yield number, outcome.got()
+            for task_index, outcome in outcomes:
+                yield task_index, outcome.got()
 
     def one(self, function: Callable[[Any], T], argument: Any, home: str) -> T:
         """Has a worker call a function, and returns the result. Raises what the function raises."""
