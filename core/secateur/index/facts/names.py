@@ -88,15 +88,15 @@ class NameTable:
             np.bincount(column[column >= 0], minlength=len(numbers)) > 0 for column in (self._tail, after._tail)
         )
         names = list(numbers)
-        for number in np.flatnonzero(existed != exists).tolist():
-            at = bisect_left(after._tails, names[number])
-            after._tails[at : at + bool(existed[number])] = [names[number]] if exists[number] else []
+        for index in np.flatnonzero(existed != exists).tolist():
+            at = bisect_left(after._tails, names[index])
+            after._tails[at : at + bool(existed[index])] = [names[index]] if exists[index] else []
         return after
 
     def rows(self, tail: str) -> IntArray:
         """Returns the fragments whose name ends with that part, ascending."""
-        number = self._numbers.get(tail)
-        return np.zeros(0, dtype=np.int64) if number is None else np.flatnonzero(self._tail == number)
+        tail_number = self._numbers.get(tail)
+        return np.zeros(0, dtype=np.int64) if tail_number is None else np.flatnonzero(self._tail == tail_number)
 
     def rows_ignoring_marks(self, tail: str) -> IntArray:
         """Does the same, and ignores `!` and `?` at the end of names."""
