@@ -317,14 +317,14 @@ class WordField:
     def group_synonyms(self, terms: Sequence[Term]) -> list[tuple[list[Term], float]]:
         """Groups synonyms, leaves every other term alone, and returns the groups with their idf."""
         sets = self._synonyms
-        set_of = {term: number for number, (same, _) in reversed(list(enumerate(sets))) for term in same}
+        set_of = {term: set_index for set_index, (same, _) in reversed(list(enumerate(sets))) for term in same}
         groups: dict[tuple[bool, int], list[Term]] = {}
         for position, (term, weight) in enumerate(terms):
             key = (True, set_of[term]) if term in set_of else (False, position)
             groups.setdefault(key, []).append((term, weight))
         return [
-            (same, self._idf(sets[number][1]) if is_set else self.idf(same[0][0]))
-            for (is_set, number), same in groups.items()
+            (same, self._idf(sets[set_index][1]) if is_set else self.idf(same[0][0]))
+            for (is_set, set_index), same in groups.items()
         ]
 
     @cached_property
