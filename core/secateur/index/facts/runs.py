@@ -53,10 +53,10 @@ class RunNumbers(dict[str, int]):
         self.letters = 0
 
     def __missing__(self, run: str) -> int:
-        number = self[run] = len(self.runs)
+        run_number = self[run] = len(self.runs)
         self.runs.append(run)
         self.letters += len(run)
-        return number
+        return run_number
 
     @property
     def full(self) -> bool:
@@ -112,7 +112,7 @@ class RunCounts:
     @property
     def runs(self) -> list[str]:
         """The runs themselves, in the order of `number`."""
-        return [self.numbers.runs[number] for number in self.number.tolist()]
+        return [self.numbers.runs[run_number] for run_number in self.number.tolist()]
 
 
 _APART = bytes(byte if (chr(byte).isalnum() and byte < 128) or byte == ord("_") else ord(" ") for byte in range(256))
@@ -170,7 +170,7 @@ class RunTable:
         if not len(new):
             return
         new = distinct(new)[0]
-        keys_of_each = [self._split(self._numbers.runs[number]) for number in new.tolist()]
+        keys_of_each = [self._split(self._numbers.runs[run_number]) for run_number in new.tolist()]
         ends = self._held + np.cumsum([len(keys) for keys in keys_of_each])
         end = int(ends[-1])
         self._size[new] = np.diff(ends, prepend=self._held)
