@@ -18,5 +18,5 @@ def _finder(rules: NameRules, files: Files) -> Finder | None:
     if not rules.finder:
         return None
     module, _, name = rules.finder.partition(":")
-    found: Finder = getattr(import_module(module), name)(files, rules.family)
-    return found
+    finder: Finder = getattr(import_module(module), name)(files, rules.family)
+    return finder
