@@ -49,25 +49,25 @@ class SnapshotStore:
         place: the folder or URL as it was given; "" for the folder in the cache.
     """
 
-    def __init__(self, place: str, cache_dir: Path) -> None:
+    def __init__(self, location: str, cache_dir: Path) -> None:
         """
         Args:
-            place: a folder, a URL that fsspec knows, or "".
+            location: a folder, a URL that fsspec knows, or "".
 
         Raises:
             UsageError: the URL is not supported.
             SecateurError: fsspec, or the package it needs for that URL, is not installed.
         """
-        self.place = place
+        self.place = location
         self._elsewhere: _Elsewhere | None = None
-        if "::" in place or ("://" in place and not _URL.fullmatch(place)):
-            problem = f"{shown(without_password(place))} is no place for snapshots"
+        if "::" in location or ("://" in location and not _URL.fullmatch(location)):
+            problem = f"{shown(without_password(location))} is no place for snapshots"
             raise UsageError(problem, hint="name a folder, or one URL without ::")
-        if "://" in place:
-            self._elsewhere = _Elsewhere(place)
-            self.folder = cache_dir / FOLDER / blake2b(place.encode(), digest_size=8).hexdigest()
+        if "://" in location:
+            self._elsewhere = _Elsewhere(location)
+            self.folder = cache_dir / FOLDER / blake2b(location.encode(), digest_size=8).hexdigest()
         else:
-            self.folder = Path(place) if place else cache_dir / FOLDER
+            self.folder = Path(location) if location else cache_dir / FOLDER
 
     def holds(self, name: str) -> bool:
         """Tells whether a file of that name is there. Raises SecateurError: the place cannot be reached."""
@@ -176,9 +176,9 @@ class SnapshotStore:
 class _Elsewhere:
     """Files at a URL."""
 
-    def __init__(self, place: str) -> None:
-        self._system, self._path = _open_filesystem(place)
-        self._shown = shown(without_password(place))
+    def __init__(self, location: str) -> None:
+        self._system, self._path = _open_filesystem(location)
+        self._shown = shown(without_password(location))
 
     def holds(self, name: str) -> bool:
         try:
@@ -207,16 +207,16 @@ class _Elsewhere:
                 sink.write(piece)
 
 
-def _open_filesystem(place: str) -> tuple[AbstractFileSystem, str]:
+def _open_filesystem(location: str) -> tuple[AbstractFileSystem, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
         problem = "a URL for snapshots needs the extra cluster, which is not installed"
         raise SecateurError(problem, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
     try:
-        system, path = url_to_fs(place, use_listings_cache=False)
+        system, path = url_to_fs(location, use_listings_cache=False)
     except Exception as error:  # each file system of fsspec raises errors of its own
-        problem = f"{shown(without_password(place))} is no place for snapshots: {without_password(reason_of(error))}"
+        problem = f"{shown(without_password(location))} is no place for snapshots: {without_password(reason_of(error))}"
         raise UsageError(problem, hint="name a folder, or a URL that can be reached") from error
     return system, str(path).rstrip("/")
 
