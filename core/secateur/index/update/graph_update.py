@@ -76,7 +76,7 @@ class Linker:
             coming: (path, record) of the new and changed files.
             calls_of: reads the calls of unchanged files.
         """
-        old = {self.paths[number]: self.facts[number] for number in files.gone().tolist()}
+        old = {self.paths[file_number]: self.facts[file_number] for file_number in files.gone().tolist()}
         new = {path: bare(record.facts) for path, record in coming}
         numbers = dict(zip(new, files.numbers().tolist(), strict=True))
         facts_before = self.facts
@@ -85,8 +85,8 @@ class Linker:
         if old.keys() == new.keys() and all(
             facts is not None and same_exports(facts, new[path]) for path, facts in old.items()
         ):
-            for path, number in numbers.items():
-                self._edit_bodies(number, path, new[path])
+            for path, file_number in numbers.items():
+                self._edit_bodies(file_number, path, new[path])
             affected: FileNumbers | None = set(numbers.values())
         else:
             self._names = None
@@ -174,13 +174,13 @@ class Linker:
                         reached.setdefault(file, set()).add(name)
         return reached
 
-    def _edit_bodies(self, number: int, path: str, facts: FileFacts) -> None:
+    def _edit_bodies(self, file_number: int, path: str, facts: FileFacts) -> None:
         """Updates a file whose local variables and lines alone have changed."""
         if self._names is None:
             return
         symbols = self._names.symbols
-        first = symbols.offset[number]
-        symbols.facts[number] = facts
+        first = symbols.offset[file_number]
+        symbols.facts[file_number] = facts
         symbols.fragments[first : first + len(facts.fragments)] = facts.fragments
         alone = symbols_of([(path, facts)])
         for position in range(len(facts.fragments)):
