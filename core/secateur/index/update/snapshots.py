@@ -200,9 +200,9 @@ class SnapshotManager:
         digests = edit.before.digests
 
         def calls_of(numbers: Sequence[int]) -> Mapping[int, Sequence[Call]]:
-            wanted = [(linker.paths[number], digests[linker.paths[number]]) for number in numbers]
+            wanted = [(linker.paths[file_number], digests[linker.paths[file_number]]) for file_number in numbers]
             records = zip(numbers, update.edits.read_records(self._store, wanted, origin[0]), strict=True)
-            return {number: decode_facts(data).calls for number, data in records if data is not None}
+            return {file_number: decode_facts(data).calls for file_number, data in records if data is not None}
 
         try:
             links = linker.relink(
