@@ -56,7 +56,7 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue
     still = trials.budget
     if swept is not None:
         nearest = swept.nearest(item)
-        if nearest >= 0 and _turned(runs, item, BUDGET, nearest):
+        if nearest >= 0 and _turns_item(runs, item, BUDGET, nearest):
             return _change(runs, item, BUDGET, nearest)
         still = max(still, swept.high) if up else min(still, swept.low)
     end = runs.enough if up else trials.low
@@ -66,7 +66,7 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue
     tried = [int(budget) for budget in runs.tried(BUDGET) if (budget > still if up else budget < still)]
     turn = None
     for budget in tried if up else reversed(tried):
-        if _turned(runs, item, BUDGET, budget):
+        if _turns_item(runs, item, BUDGET, budget):
             turn = budget
             break
         still = budget
@@ -131,12 +131,12 @@ def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False)
     if runs.trials.fixed[item]:
         return None
     if knob.every:
-        place = runs.first(knob, item) if alone else int(runs.nearest(knob)[item])
-        return None if place < 0 else _change(runs, item, knob.name, knob.values[place])
+        index = runs.first(knob, item) if alone else int(runs.nearest(knob)[item])
+        return None if index < 0 else _change(runs, item, knob.name, knob.values[index])
     sides = [side for step in (-1, 1) if (side := _first_on_side(runs, item, knob, step)) is not None]
     if not sides:
         return None
-    value = min((knob.values[place] for place in sides), key=lambda value: (abs(value - knob.present), value))
+    value = min((knob.values[index] for index in sides), key=lambda value: (abs(value - knob.present), value))
     return _change(runs, item, knob.name, value)
 
 
@@ -156,57 +156,57 @@ class _NotTried(Exception):
 def _unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float]:
     now = runs.trials.now
 
-    def same(place: int) -> bool:
-        decided = runs.at(knob.name, knob.values[place])
-        if decided is None and not runs.knows(knob.name, knob.values[place]):
+    def same(index: int) -> bool:
+        decided = runs.at(knob.name, knob.values[index])
+        if decided is None and not runs.knows(knob.name, knob.values[index]):
             raise _NotTried
         return decided is not None and decided.tokens == now.tokens and np.array_equal(decided.state, now.state)
 
     ends = []
     for step in (-1, 1):
         reached = knob.place
-        for place in _outwards(knob, step):
-            if not same(place):
-                while abs(place - reached) > 1:
-                    middle = (place + reached) // 2
-                    place, reached = (place, middle) if same(middle) else (middle, reached)
+        for index in _outwards(knob, step):
+            if not same(index):
+                while abs(index - reached) > 1:
+                    middle = (index + reached) // 2
+                    index, reached = (index, middle) if same(middle) else (middle, reached)
                 break
-            reached = place
+            reached = index
         ends.append(knob.values[reached])
     return ends[0], ends[1]
 
 
 def _first_on_side(runs: TrialRuns, item: int, knob: NumberKnob, step: int) -> int | None:
-    """Returns the place of the nearest value on one side that turns an item."""
+    """Returns the index of the nearest value on one side that turns an item."""
     still = knob.place
-    for place in _outwards(knob, step):
-        if not _turned(runs, item, knob.name, knob.values[place]):
-            still = place
+    for index in _outwards(knob, step):
+        if not _turns_item(runs, item, knob.name, knob.values[index]):
+            still = index
             continue
-        while abs(place - still) > 1:
-            middle = (place + still) // 2
+        while abs(index - still) > 1:
+            middle = (index + still) // 2
             decided = runs.at(knob.name, knob.values[middle])
             if not runs.knows(knob.name, knob.values[middle]):
                 return None  # a nearer one may turn it
             if decided is None:
                 break
-            place, still = (middle, still) if _differs(runs, decided, item) else (place, middle)
-        return place
+            index, still = (middle, still) if _differs(runs, decided, item) else (index, middle)
+        return index
     return None
 
 
 def _outwards(knob: NumberKnob, step: int) -> Iterator[int]:
-    """Yields the places of the values on one side, from the present one outwards: each, or in doubling steps with the
+    """Yields the indexes of the values on one side, from the present one outwards: each, or in doubling steps with the
     last."""
     end = 0 if step < 0 else len(knob.values) - 1
-    away, place = 1, knob.place
-    while place != end:
-        place = max(0, knob.place - away) if step < 0 else min(end, knob.place + away)
-        yield place
+    away, index = 1, knob.place
+    while index != end:
+        index = max(0, knob.place - away) if step < 0 else min(end, knob.place + away)
+        yield index
         away = away + 1 if knob.every else away * 2
 
 
-def _turned(runs: TrialRuns, item: int, name: str, value: float) -> bool:
+def _turns_item(runs: TrialRuns, item: int, name: str, value: float) -> bool:
     decided = runs.at(name, value)
     return decided is not None and _differs(runs, decided, item)
 
