@@ -266,21 +266,21 @@ class TrialRuns:
         return sorted(value for (known, value), decided in self._known.items() if known == name and decided is None)
 
     def first(self, knob: NumberKnob, item: int) -> int:
-        """Returns the place that `nearest` has for one item, without trying values that are further away."""
+        """Returns the index that `nearest` has for one item, without trying values that are further away."""
         now = self.trials.now.whole[item]
-        for place in knob.nearest_first:
-            if (decided := self.at(knob.name, knob.values[place])) is not None and decided.whole[item] != now:
-                return place
+        for index in knob.nearest_first:
+            if (decided := self.at(knob.name, knob.values[index])) is not None and decided.whole[item] != now:
+                return index
         return -1
 
     def nearest(self, knob: NumberKnob) -> IntArray:
-        """Returns for each item the place of the nearest value that turns it, of all values that could be tried; -1 if
+        """Returns for each item the index of the nearest value that turns it, of all values that could be tried; -1 if
         none does."""
         if knob.name not in self._nearest:
             now, nearest = self.trials.now.whole, np.full(len(self.trials.ids), -1, dtype=np.int64)
-            for place in knob.nearest_first:
-                if (decided := self.at(knob.name, knob.values[place])) is not None:
-                    nearest[(nearest < 0) & (decided.whole != now)] = place
+            for index in knob.nearest_first:
+                if (decided := self.at(knob.name, knob.values[index])) is not None:
+                    nearest[(nearest < 0) & (decided.whole != now)] = index
             if not all(self.knows(knob.name, value) for value in knob.values):
                 return nearest
             self._nearest[knob.name] = nearest
