@@ -86,7 +86,7 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
             runs.at(BUDGET, knee)
     points = tuple(
         point
-        for budget in runs.tried(BUDGET)
+        for budget in runs.list_tried(BUDGET)
         if (budget <= trials.end or budget == trials.budget) and (point := _point(runs, int(budget))) is not None
     )
     if swept is None:
@@ -95,7 +95,7 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
         knee = knee_of(budgets, heights.astype(np.float64))
     drops, dropping = _drops(runs, swept)
     every = (swept.low, swept.high) if swept is not None else None
-    tried = len(swept.columns.budgets) if swept is not None else len(runs.tried(BUDGET))
+    tried = len(swept.columns.budgets) if swept is not None else len(runs.list_tried(BUDGET))
     shown = tuple(
         replace(point, tokens=trials.tokens_leaving(point.budget, decided))
         for point in _thin_out(points, {trials.budget, knee}, trials.end)
@@ -111,8 +111,8 @@ def find_least(runs: TrialRuns) -> tuple[int | None, bool]:
     trials = runs.trials
     if runs.at(BUDGET, trials.low) is not None or not runs.knows(BUDGET, trials.low):
         return None, runs.knows(BUDGET, trials.low)
-    above = int(runs.tried(BUDGET)[0])
-    below = max((int(budget) for budget in runs.unanswered(BUDGET) if budget < above), default=trials.low)
+    above = int(runs.list_tried(BUDGET)[0])
+    below = max((int(budget) for budget in runs.list_unanswered(BUDGET) if budget < above), default=trials.low)
     while above - below > 1:
         middle = (above + below) // 2
         answered = runs.at(BUDGET, middle) is not None
@@ -197,7 +197,7 @@ def _drops(runs: TrialRuns, swept: Swept | None) -> tuple[tuple[Drop, ...], int]
     """Returns the next budgets that drop an item, and how many of all tried budgets do."""
     present = runs.trials.budget
     if swept is None:
-        tried = [int(budget) for budget in runs.tried(BUDGET)]
+        tried = [int(budget) for budget in runs.list_tried(BUDGET)]
         drops = [drop for pair in pairwise(tried) if (drop := _drop(runs, *pair)) is not None]
         return tuple(drop for drop in drops if drop.budget > present)[:DROPS_NAMED], len(drops)
     columns = swept.columns

@@ -266,7 +266,7 @@ def _nearest_to_turn(runs: TrialRuns) -> list[int]:
     many others, and all fixed items, for which the answer takes no time."""
     trials = runs.trials
     away = np.full(len(trials.ids), np.inf)
-    for budget in runs.tried(BUDGET):
+    for budget in runs.list_tried(BUDGET):
         decided = runs.at(BUDGET, budget)
         if decided is not None:
             turned = decided.whole != trials.now.whole

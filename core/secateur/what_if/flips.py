@@ -63,7 +63,7 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue
     if (end > still) is not up:
         return None
     runs.at(BUDGET, end)
-    tried = [int(budget) for budget in runs.tried(BUDGET) if (budget > still if up else budget < still)]
+    tried = [int(budget) for budget in runs.list_tried(BUDGET) if (budget > still if up else budget < still)]
     turn = None
     for budget in tried if up else reversed(tried):
         if _turns_item(runs, item, BUDGET, budget):
@@ -99,7 +99,7 @@ def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> Turning
         other = int(columns.budgets[nearest[0]]) if len(nearest) else None
         still = other + (-1 if up else 1) if other is not None else still
     else:
-        tried = [int(budget) for budget in runs.tried(BUDGET) if (budget > present if up else budget < present)]
+        tried = [int(budget) for budget in runs.list_tried(BUDGET) if (budget > present if up else budget < present)]
         for budget in tried if up else reversed(tried):
             if not _same(runs, budget):
                 other = budget

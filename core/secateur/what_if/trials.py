@@ -257,11 +257,11 @@ class TrialRuns:
         if self._late:
             raise TimeIsUp
 
-    def tried(self, name: str) -> list[float]:
+    def list_tried(self, name: str) -> list[float]:
         """Returns the tried values of a knob, or the tried budgets, that have an answer, ascending."""
         return sorted(value for (known, value), decided in self._known.items() if known == name and decided is not None)
 
-    def unanswered(self, name: str) -> list[float]:
+    def list_unanswered(self, name: str) -> list[float]:
         """Returns the tried values that have no answer, ascending."""
         return sorted(value for (known, value), decided in self._known.items() if known == name and decided is None)
 
