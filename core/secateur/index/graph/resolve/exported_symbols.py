@@ -155,7 +155,7 @@ def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> 
                 return None
             out.add(path, rules, name, top=top)
     changed = out.names | {name for _, name in out.scoped}
-    if rules.crates_from_imports and (stem in _ROOTS or _imported(before) != _imported(after)) and changed:
+    if rules.crates_from_imports and (stem in _ROOTS or _list_imports(before) != _list_imports(after)) and changed:
         return None  # names of crates are inferred from imports and from the names in their roots
     if rules.has_default_export and _tops(before) != _tops(after):
         if stem in _ROOTS:
@@ -175,7 +175,7 @@ def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> 
     return out
 
 
-def _imported(facts: FileFacts | None) -> set[tuple[str, str]]:
+def _list_imports(facts: FileFacts | None) -> set[tuple[str, str]]:
     return {(statement.module, statement.symbol) for statement in facts.imports} if facts else set()
 
 
@@ -231,7 +231,7 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
     seen |= known.names
     for annotation in facts.annotations:
         if not _local(facts, annotation) and not seen.isdisjoint(_WORD.findall(annotation.type)):
-            bound, holder = _bound(facts, annotation), _holder(facts, annotation)
+            bound, holder = _find_subject(facts, annotation), _holder(facts, annotation)
             out.add(path, rules, bound, top=_top(facts, annotation))
             if holder and _OF_CLASS.fullmatch(bound):
                 out.add(path, rules, holder, top=holder in _tops(facts))
@@ -244,7 +244,7 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
     if classes:
         out.names |= {name for name, owner in _list_members(facts) if owner in classes}
         out.names |= {
-            _bound(facts, a) for a in facts.annotations if not _local(facts, a) and _holder(facts, a) in classes
+            _find_subject(facts, a) for a in facts.annotations if not _local(facts, a) and _holder(facts, a) in classes
         }
     return sees, out - known
 
@@ -294,7 +294,7 @@ def _outward(facts: FileFacts) -> dict[tuple[str, bool], list[object]]:
     for annotation in facts.annotations:
         if not _local(facts, annotation):
             declared = _holder(facts, annotation), annotation.name, annotation.type
-            out.setdefault((_bound(facts, annotation), _top(facts, annotation)), []).append(declared)
+            out.setdefault((_find_subject(facts, annotation), _top(facts, annotation)), []).append(declared)
     for statement in facts.imports:
         if statement.local in ("", "*"):
             if rules.stars_pass_on and statement.symbol == "*":
@@ -315,7 +315,7 @@ def _local(facts: FileFacts, annotation: Annotation) -> bool:
     return facts.fragments[annotation.fragment].kind not in (FragmentKind.CLASS, FragmentKind.REGION)
 
 
-def _bound(facts: FileFacts, annotation: Annotation) -> str:
+def _find_subject(facts: FileFacts, annotation: Annotation) -> str:
     """Returns the name that a declared type is about; for results, parameters and elements the name of their owner."""
     words: list[str] = _WORD.findall(annotation.name)
     if words and words[0] != "return":
