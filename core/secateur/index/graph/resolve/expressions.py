@@ -114,7 +114,7 @@ class Expressions:
         how = How.ANNOTATION
         rules = self.symbols.rules[file]
         if head.startswith("<"):
-            return self._rest(self.typed(file, cls, head[1:-1], depth), suffixes, depth), how
+            return self._rest(self.resolve_type(file, cls, head[1:-1], depth), suffixes, depth), how
         if head in rules.self_words and cls >= 0:
             return self._rest((cls,), suffixes, depth), how
         if head in rules.super_words and cls >= 0:
@@ -134,7 +134,7 @@ class Expressions:
         if target is None:
             return (EXTERNAL if head in rules.builtins else None), how
         if call and isinstance(target, tuple):
-            return self._called(target, suffixes, depth), how
+            return self._resolve_call(target, suffixes, depth), how
         if not suffixes:
             how = How.SAME_SCOPE if head in module.names else How.IMPORT if head in module.imports else How.PACKAGE
         return self._rest(target, suffixes, depth), how
@@ -155,11 +155,11 @@ class Expressions:
 
     def _variable(self, scope: Module, name: str, depth: int) -> Value:
         file, written = scope.variables[name]
-        return self.typed(file, -1, written, depth)
+        return self.resolve_type(file, -1, written, depth)
 
     # --- types --------------------------------------------------------------------------------------------------------
 
-    def typed(self, file: int, cls: int, written: str, depth: int = 0) -> Value:
+    def resolve_type(self, file: int, cls: int, written: str, depth: int = 0) -> Value:
         """Returns a value of a type written in a file inside a class; `=...` is the type of an expression."""
         if not written:
             return None
@@ -188,7 +188,9 @@ class Expressions:
                 if name in rules.same_methods:
                     return self._rest(value, suffixes[1:], depth)
                 if name in rules.element_methods:
-                    return self._rest(self.typed(value.file, value.cls, value.written, depth), suffixes[1:], depth)
+                    return self._rest(
+                        self.resolve_type(value.file, value.cls, value.written, depth), suffixes[1:], depth
+                    )
             elif len(suffixes) != 1 or not suffixes[0].startswith("("):
                 return EXTERNAL
             return Foreign(value.file, returned) if (returned := rules.library.returns.get(name)) else EXTERNAL
@@ -198,7 +200,7 @@ class Expressions:
             target = self.names.resolve_member(value, name)
             call = bool(suffixes) and suffixes[0].startswith("(")
             return (
-                self._called(target, suffixes, depth)
+                self._resolve_call(target, suffixes, depth)
                 if call and isinstance(target, tuple)
                 else self._rest(target, suffixes, depth)
             )
@@ -212,32 +214,38 @@ class Expressions:
     def _of_class(self, cls: int, name: str, suffixes: list[str], depth: int) -> Value:
         """Resolves `name` on a value of a class: to the result of a method, a field, or a nested class."""
         call = bool(suffixes) and suffixes[0].startswith("(")
-        if not call and not self._attributes_call(cls) and (field := self._declared(cls, name, depth)) is not None:
+        if (
+            not call
+            and not self._attributes_call(cls)
+            and (field := self._resolve_declared_name(cls, name, depth)) is not None
+        ):
             return self._rest(field, suffixes, depth)  # a field and a method may have the same name in such a language
         definitions = self.names.overloads(cls, name)
         if definitions:
             if self.names.is_class(definitions[0]):
                 return self._rest(definitions, suffixes, depth)
             if call:
-                return self._called(definitions, suffixes, depth, cls)
-            return self._called(definitions, ["()", *suffixes], depth, cls) if self._attributes_call(cls) else None
-        if call and (declared := self._declared(cls, f"{name}()", depth)) is not None:
+                return self._resolve_call(definitions, suffixes, depth, cls)
+            return (
+                self._resolve_call(definitions, ["()", *suffixes], depth, cls) if self._attributes_call(cls) else None
+            )
+        if call and (declared := self._resolve_declared_name(cls, f"{name}()", depth)) is not None:
             return self._rest(declared, suffixes[1:], depth)
-        if (field := self._declared(cls, name, depth)) is not None:
+        if (field := self._resolve_declared_name(cls, name, depth)) is not None:
             return self._rest(field, suffixes, depth)
         if (
             name in self.names.rules_of_definition(cls).element_methods
-            and (held := self._declared(cls, "[]", depth)) is not None
+            and (held := self._resolve_declared_name(cls, "[]", depth)) is not None
         ):
             return self._rest(held, suffixes[1:], depth)
         _, variant, field_of_struct = name.partition("@")
         return self._of_class(cls, field_of_struct, suffixes, depth) if variant else None
 
-    def _declared(self, cls: int, name: str, depth: int) -> Value:
+    def _resolve_declared_name(self, cls: int, name: str, depth: int) -> Value:
         """Resolves a name that a class or one of its bases declares."""
         owner = self.names.find_declaring_class(cls, name)
         return (
-            self.typed(self.symbols.file_of[owner], owner, self.symbols.fields[owner][name], depth)
+            self.resolve_type(self.symbols.file_of[owner], owner, self.symbols.fields[owner][name], depth)
             if owner >= 0
             else None
         )
@@ -246,7 +254,7 @@ class Expressions:
         """Tells whether reading an attribute may run a method, and calling a class makes an instance."""
         return self.names.rules_of_definition(gid).names_are_values
 
-    def _called(self, definitions: Gids, suffixes: list[str], depth: int, cls: int = -1) -> Value:
+    def _resolve_call(self, definitions: Gids, suffixes: list[str], depth: int, cls: int = -1) -> Value:
         """Returns the value of a call on a value of class `cls`: an instance of a class, or the result type that all
         called functions declare."""
         if self.names.is_class(definitions[0]):
@@ -261,7 +269,7 @@ class Expressions:
             return None
         gid, result = (fitting or definitions)[0], written.pop()
         inside = cls if result == OF_RECEIVER and cls >= 0 else self.symbols.class_of[gid]
-        value = self.typed(self.symbols.file_of[gid], inside, result, depth)
+        value = self.resolve_type(self.symbols.file_of[gid], inside, result, depth)
         return self._rest(value, suffixes[1:], depth)
 
     def _rest(self, value: Value, suffixes: list[str], depth: int) -> Value:
@@ -271,8 +279,11 @@ class Expressions:
                 return value
             if suffix == "[]":
                 if isinstance(value, Elements):
-                    value = self.typed(value.file, value.cls, value.written, depth)
-                elif isinstance(value, tuple) and (held := self._declared(value[0], "[]", depth)) is not None:
+                    value = self.resolve_type(value.file, value.cls, value.written, depth)
+                elif (
+                    isinstance(value, tuple)
+                    and (held := self._resolve_declared_name(value[0], "[]", depth)) is not None
+                ):
                     value = held
                 elif isinstance(value, tuple) and self.names.rules_of_definition(value[0]).wrappers:
                     continue
@@ -286,9 +297,9 @@ class Expressions:
                 else:
                     return None
             elif isinstance(value, Function):
-                value = self.typed(value.file, value.cls, value.written, depth)
+                value = self.resolve_type(value.file, value.cls, value.written, depth)
             elif isinstance(value, tuple) and self._attributes_call(value[0]):
-                value = self._called(value, [suffix], depth)
+                value = self._resolve_call(value, [suffix], depth)
             else:
                 return None
         return value

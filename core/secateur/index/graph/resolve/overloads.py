@@ -133,7 +133,7 @@ class Overloads:
 
     def _class(self, gid: int, written: str) -> int | None:
         """Returns the class of this repository that a parameter is declared as."""
-        value = self._expressions.typed(self._symbols.file_of[gid], self._symbols.class_of[gid], written)
+        value = self._expressions.resolve_type(self._symbols.file_of[gid], self._symbols.class_of[gid], written)
         return value[0] if isinstance(value, tuple) else None
 
     def _value(self, file: int, cls: int, argument: str) -> Value | str:
