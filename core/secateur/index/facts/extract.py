@@ -143,7 +143,7 @@ def extract(
     text = as_utf8(data)
     flags = classify(path, text[:HEAD_BYTES])
     if flags & UNINDEXED:
-        return unindexed(*sorted(flags & UNINDEXED))
+        return make_unindexed_record(*sorted(flags & UNINDEXED))
     for reason in (problem,) if problem else ("", READER_FAILED):
         try:
             spans, whole = (scanning or Scanning()).spans(text, path)
@@ -156,10 +156,10 @@ def extract(
         except BaseException as error:
             if concerns_run(error) or isinstance(error, SecateurError):
                 raise
-    return unindexed(UNREADABLE_TEXT)
+    return make_unindexed_record(UNREADABLE_TEXT)
 
 
-def unindexed(*flags: str) -> Record:
+def make_unindexed_record(*flags: str) -> Record:
     """Makes the record of a file that is not indexed; the flags say why."""
     return Record(FileFacts("", ()), 0, flags, b"", b"", b"", _NOTHING, _NOTHING, b"", "", b"")
 

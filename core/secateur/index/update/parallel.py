@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from secateur.executors.executor import OVERTIME, Task, TaskOutcome
-from secateur.index.facts.extract import encode, extract, fingerprint, unindexed
+from secateur.index.facts.extract import encode, extract, fingerprint, make_unindexed_record
 from secateur.languages.syntax.file_flags import UNREADABLE_TEXT
 from secateur.redaction import Scanning
 from secateur.settings import Settings
@@ -160,7 +160,7 @@ class _Processes:
         outcome = self._wait(future)
         if outcome.error is not None:
             outcome = self._wait(self.submit([file], TIMED_OUT if outcome.error.code == OVERTIME else CRASHED))
-        return outcome.value[0] if outcome.value is not None else encode(unindexed(UNREADABLE_TEXT))
+        return outcome.value[0] if outcome.value is not None else encode(make_unindexed_record(UNREADABLE_TEXT))
 
     def _wait(self, future: Future[TaskOutcome[list[bytes]]]) -> TaskOutcome[list[bytes]]:
         from concurrent.futures import wait
