@@ -46,7 +46,7 @@ class Splice:
             out += piece
         return out
 
-    def packed(self, old: npt.NDArray[np.uint8], new: list[str]) -> npt.NDArray[np.uint8]:
+    def edit_packed(self, old: npt.NDArray[np.uint8], new: list[str]) -> npt.NDArray[np.uint8]:
         """Does the same to strings in the form of `pack_strings`, without unpacking the old ones."""
         if not self.cuts:
             return old

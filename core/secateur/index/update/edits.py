@@ -125,7 +125,7 @@ def apply_edit(
     texts, new = columns(edit.coming, before.arrays["vectors"].shape[1])
     arrays: Arrays = {}
     for name, items in texts.items():
-        arrays[name] = (files if name.startswith("file.") else rows).packed(before.arrays[name], items)
+        arrays[name] = (files if name.startswith("file.") else rows).edit_packed(before.arrays[name], items)
     for name, column in new.items():
         arrays[name] = (files if name.startswith("file.") else rows).column(before.arrays[name], column)
     for field, bag in word_bags(edit.coming).items():
