@@ -66,7 +66,7 @@ class Splice:
         joined = np.concatenate(pieces)
         return joined[:-1] if self.after else joined
 
-    def moved(self) -> npt.NDArray[np.int32]:
+    def map_rows(self) -> npt.NDArray[np.int32]:
         """Returns the new number of each old row; -1 for a removed row."""
         out = np.arange(self.before, dtype=np.int32)
         for cut in self.cuts:

@@ -131,7 +131,7 @@ def apply_edit(
     for field, bag in word_bags(edit.coming).items():
         splice = files if field in FILE_FIELDS else rows
         postings = getattr(before, _POSTINGS[field])
-        arrays |= postings.edit(splice.moved(), bag, splice.numbers()).to_arrays(field)
+        arrays |= postings.edit(splice.map_rows(), bag, splice.numbers()).to_arrays(field)
     arrays |= _unindexed(edit) | commits
     arrays["notices"] = pack_notices(notices)
     arrays["origin"] = pack_strings(list(origin))

@@ -134,7 +134,7 @@ class Linker:
             changed.modules |= {folder.rpartition("/")[2] for folder in folders}
         if changed.modules and manifests_lead_to(filter(None, self.facts), changed.modules):
             return None
-        moved, calls = files.moved(), before.arrays["file.calls"][:, 0]
+        moved, calls = files.map_rows(), before.arrays["file.calls"][:, 0]
         most = MOST_CALLS * int(calls.sum())
         affected, pending = set(numbers.values()), changed
         while pending:  # a changed name may change the meaning of others: follow them until nothing new is found
@@ -233,7 +233,7 @@ class Linker:
     ) -> npt.NDArray[np.int32]:
         """Returns the row that an edge to each old row leads to after the edit; -1 if that row is gone. An edge into an
         edited file leads to the definition of the same name."""
-        targets = rows.moved()
+        targets = rows.map_rows()
         starts = np.concatenate([[0], np.cumsum(before.arrays["file.fragments"])])
         new_starts = np.concatenate([[0], np.cumsum([len(facts.fragments) for facts in new.values()])]).astype(np.int64)
         row_numbers = rows.numbers()
@@ -277,7 +277,7 @@ def _find_representative(facts: FileFacts) -> int:
 
 def _keep_edges(before: Snapshot, files: Splice, affected: FileNumbers, targets: npt.NDArray[np.int32]) -> Edges | None:
     """Returns the edges of all unaffected files, in new numbers; None if one of them has lost its target."""
-    graph, moved = before.graph, files.moved()
+    graph, moved = before.graph, files.map_rows()
     is_affected = np.zeros(files.after + 1, dtype=np.bool_)  # the last entry, -1, is that of removed files
     is_affected[[*affected, -1]] = True
     is_kept = ~is_affected[moved]
