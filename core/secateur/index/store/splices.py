@@ -71,7 +71,7 @@ class Splice:
         out = np.arange(self.before, dtype=np.int32)
         for cut in self.cuts:
             out[cut.last :] += (cut.new_last - cut.new_first) - (cut.last - cut.first)
-        out[self.gone()] = -1
+        out[self.removed_rows()] = -1
         return out
 
     def numbers(self) -> npt.NDArray[np.int32]:
@@ -84,7 +84,7 @@ class Splice:
             shift += (cut.new_last - cut.new_first) - (cut.last - cut.first)
         return np.concatenate(out) if out else np.zeros(0, dtype=np.int32)
 
-    def gone(self) -> npt.NDArray[np.int64]:
+    def removed_rows(self) -> npt.NDArray[np.int64]:
         """Returns the removed rows."""
         return (
             np.concatenate([np.arange(cut.first, cut.last) for cut in self.cuts])

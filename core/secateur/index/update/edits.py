@@ -81,7 +81,7 @@ class Edit:
         """True if the edit changes no fact that the call graph depends on."""
         if not self.same_paths:
             return False
-        before = self.before.arrays["file.links"][self.files.gone()]
+        before = self.before.arrays["file.links"][self.files.removed_rows()]
         return before.tobytes() == b"".join(record.links for _, _, record in self.coming)
 
 
@@ -182,5 +182,5 @@ def _hand_on_tables(edit: Edit, after: Snapshot, texts: Mapping[str, list[str]],
             rows, NameTable(texts["fragment.qualname"]), after.qualnames
         )
     if "space" in known:
-        gone = edit.before.arrays["vectors"][rows.gone()]
+        gone = edit.before.arrays["vectors"][rows.removed_rows()]
         vars(after)["space"] = known["space"].edit(after.arrays["vectors"], gone, vectors, rows.column)

@@ -76,7 +76,7 @@ class Linker:
             coming: (path, record) of the new and changed files.
             calls_of: reads the calls of unchanged files.
         """
-        old = {self.paths[file_number]: self.facts[file_number] for file_number in files.gone().tolist()}
+        old = {self.paths[file_number]: self.facts[file_number] for file_number in files.removed_rows().tolist()}
         new = {path: bare(record.facts) for path, record in coming}
         numbers = dict(zip(new, files.numbers().tolist(), strict=True))
         facts_before = self.facts
@@ -238,7 +238,7 @@ class Linker:
         new_starts = np.concatenate([[0], np.cumsum([len(facts.fragments) for facts in new.values()])]).astype(np.int64)
         row_numbers = rows.numbers()
         first = {path: int(new_starts[position]) for position, path in enumerate(new)}
-        for file in files.gone().tolist():
+        for file in files.removed_rows().tolist():
             path = before.paths[file]
             then, now = old[path], new.get(path)
             if then is not None and now is not None:
