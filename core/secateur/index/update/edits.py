@@ -132,7 +132,7 @@ def apply_edit(
         splice = files if field in FILE_FIELDS else rows
         postings = getattr(before, _POSTINGS[field])
         arrays |= postings.edit(splice.map_rows(), bag, splice.numbers()).to_arrays(field)
-    arrays |= _unindexed(edit) | commits
+    arrays |= _edit_unindexed(edit) | commits
     arrays["notices"] = pack_notices(notices)
     arrays["origin"] = pack_strings(list(origin))
     after = Snapshot(add_links(arrays, links, changes))
@@ -153,7 +153,7 @@ def _starts(sizes: npt.NDArray[np.int32] | list[int]) -> npt.NDArray[np.int64]:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _unindexed(edit: Edit) -> Arrays:
+def _edit_unindexed(edit: Edit) -> Arrays:
     before = edit.before
     _, coming = split_unindexed(edit.read)
     if not coming and not any(path in before.unindexed_digests for path in edit.gone):
