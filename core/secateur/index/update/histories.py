@@ -50,10 +50,10 @@ class Histories:
     def _keep(self, name: str, history: CommitHistory) -> None:
         with self._store.writing():
             self._store.put_blobs("history", {name: history.encode()}, most=KEPT_HISTORIES)
-            known = [name, *(old for old in self._known() if old != name)]
+            known = [name, *(old for old in self._list_known() if old != name)]
             self._store.put_blobs("histories", {"": msgspec.msgpack.encode(known[:KEPT_HISTORIES])})
 
-    def _known(self) -> list[str]:
+    def _list_known(self) -> list[str]:
         """Lists the names of the kept histories, the newest first."""
         data = self._store.get_blob("histories", "")
         with suppress(msgspec.DecodeError):
@@ -64,7 +64,7 @@ class Histories:
         """Extends a known history by the commits that came since, exactly as if it were read; None if that is
         impossible."""
         cut = source.history_id.partition(":")[2]
-        for name in self._known():
+        for name in self._list_known():
             commit, _, other_cut = name.partition(":")
             news = source.new_commits(commit, MOST_NEWS) if cut == other_cut else None
             known = self._load(name) if news else None
