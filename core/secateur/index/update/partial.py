@@ -16,7 +16,7 @@ from secateur.index.facts.snapshot_arrays import build
 from secateur.index.store.records import Store
 from secateur.index.update.edits import read_records, record_of
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.refresh import origin_of, record, unrecorded
+from secateur.index.update.refresh import origin_of, record, list_unrecorded
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.sources.source import Source
@@ -71,7 +71,7 @@ def part_of(
     """
     tell = progress or unreported
     tell("listing", 0, 0)
-    if not most or sum(entry.size for entry in unrecorded(source, store, extractor)) <= most:
+    if not most or sum(entry.size for entry in list_unrecorded(source, store, extractor)) <= most:
         return None
     chosen = choose(source, most, tell)
     if not chosen:

@@ -115,7 +115,7 @@ def record(
     return RecordedState(_identity(extractor.version, source, present), present, read, extractor.version, looks)
 
 
-def unrecorded(source: Source, store: Store, extractor: Extractor) -> list[SourceFile]:
+def list_unrecorded(source: Source, store: Store, extractor: Extractor) -> list[SourceFile]:
     """Lists the files of a source without a record, or with another look than when they were recorded."""
     return _plan(source.entries(), store, extractor.version, None)[1]
 
