@@ -169,7 +169,7 @@ def _newest_first(folder: Path | None) -> list[Path]:
     if folder is None:
         return []
     paths = [path for suffix in ("arrays", "delta") for path in folder.glob(f"*.{suffix}")]
-    return sorted(paths, key=lambda path: (-_modified(path), path.name))
+    return sorted(paths, key=lambda path: (-_read_modification_time(path), path.name))
 
 
 def _forget_old(newest: Path) -> None:
@@ -182,7 +182,7 @@ def _forget_old(newest: Path) -> None:
             path.unlink(missing_ok=True)
 
 
-def _modified(path: Path) -> float:
+def _read_modification_time(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except OSError:  # another process has removed it
