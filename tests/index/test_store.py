@@ -36,7 +36,7 @@ def test_records_come_back_in_the_order_asked_for_and_none_for_those_that_are_no
     wanted = [(HOSTILE_PATH, b"2"), (b"gone.py", b"1"), (b"a.py", b"1"), (b"a.py", b"2")]
     assert list(store.records(wanted, "v1")) == [b"", None, b"first", None]
     assert list(store.records(wanted, "v2")) == [None, None, None, None]
-    assert store.known("v1") == {(b"a.py", b"1"), (HOSTILE_PATH, b"2")}
+    assert store.list_known("v1") == {(b"a.py", b"1"), (HOSTILE_PATH, b"2")}
 
 
 def test_a_later_record_of_the_same_content_replaces_the_former(store):
@@ -51,10 +51,10 @@ def test_contents_of_a_path_beyond_the_limit_go_those_written_longest_ago_first(
         store.put(b"other.py", b"1", "v1", b"stays", 1)
         for generation in range(1, KEPT_VERSIONS + 3):
             store.put(b"a.py", b"%d" % generation, "v1", b"x", generation)
-    assert {digest for path, digest in store.known("v1") if path == b"a.py"} == {
+    assert {digest for path, digest in store.list_known("v1") if path == b"a.py"} == {
         b"%d" % n for n in range(3, KEPT_VERSIONS + 3)
     }
-    assert (b"other.py", b"1") in store.known("v1")
+    assert (b"other.py", b"1") in store.list_known("v1")
 
 
 def test_what_a_file_looked_like_is_remembered_with_its_content(store):
@@ -62,14 +62,14 @@ def test_what_a_file_looked_like_is_remembered_with_its_content(store):
         store.remember([(b"a.py", "size 3", b"1"), (b"b.py", "size 3", b"2")], 1)
     with store.writing():
         store.remember([(b"a.py", "size 3", b"9")], 2)
-    assert store.seen() == {(b"a.py", "size 3"): b"9", (b"b.py", "size 3"): b"2"}
+    assert store.load_looks() == {(b"a.py", "size 3"): b"9", (b"b.py", "size 3"): b"2"}
 
 
 def test_looks_of_a_path_beyond_the_limit_go(store):
     for generation in range(1, KEPT_VERSIONS + 3):
         with store.writing():
             store.remember([(b"a.py", f"look {generation}", b"1")], generation)
-    assert set(store.seen()) == {(b"a.py", f"look {n}") for n in range(3, KEPT_VERSIONS + 3)}
+    assert set(store.load_looks()) == {(b"a.py", f"look {n}") for n in range(3, KEPT_VERSIONS + 3)}
 
 
 def test_generations_grow_with_every_run_that_writes(store):
@@ -113,16 +113,16 @@ def test_a_transaction_is_all_or_nothing(store):
     with pytest.raises(KeyboardInterrupt), store.writing():
         store.put(b"a.py", b"1", "v1", b"x", 1)
         raise KeyboardInterrupt
-    assert store.known("v1") == set()
+    assert store.list_known("v1") == set()
     with store.writing():
         store.put(b"a.py", b"1", "v1", b"x", 1)
-    assert store.known("v1") == {(b"a.py", b"1")}
+    assert store.list_known("v1") == {(b"a.py", b"1")}
 
 
 def test_what_was_written_is_there_the_next_time(tmp_path):
     filled(tmp_path, files=3)
     with Store.open(tmp_path) as store:
-        assert len(store.known("v1")) == 3
+        assert len(store.list_known("v1")) == 3
         assert store.get_blob("history", "commit") == b"commits" * 500
 
 
@@ -135,8 +135,8 @@ def test_readers_do_not_wait_for_a_writer_and_see_what_was_committed(tmp_path):
     with Store.open(tmp_path) as writer, Store.open(tmp_path) as reader:
         with writer.writing():
             writer.put(b"a.py", b"1", "v1", b"x", 1)
-            assert reader.known("v1") == set()
-        assert reader.known("v1") == {(b"a.py", b"1")}
+            assert reader.list_known("v1") == set()
+        assert reader.list_known("v1") == {(b"a.py", b"1")}
 
 
 def test_a_writer_waits_for_another(tmp_path):
@@ -154,7 +154,7 @@ def test_a_writer_waits_for_another(tmp_path):
             started.wait(10)
             first.put(b"a.py", b"1", "v1", b"x", 1)
         thread.join(20)
-        assert first.known("v1") == {(b"a.py", b"1"), (b"b.py", b"2")}
+        assert first.list_known("v1") == {(b"a.py", b"1"), (b"b.py", b"2")}
 
 
 def test_a_writer_that_waited_too_long_says_who_is_in_its_way(tmp_path, monkeypatch):
@@ -175,7 +175,7 @@ def test_a_writer_that_waited_too_long_says_who_is_in_its_way(tmp_path, monkeypa
 def run(store, files, fingerprint="v1"):
     """One writing run over all the files there are: path -> content."""
     generation = store.generation()
-    known = store.known(fingerprint)
+    known = store.list_known(fingerprint)
     with store.writing():
         for path, digest in files.items():
             if (path, digest) not in known:
@@ -191,23 +191,23 @@ def test_what_no_run_used_for_long_is_forgotten_and_what_is_in_use_never(store):
     run(store, {b"stays.py": b"1", b"gone.py": b"2"})
     for _ in range(KEPT_RUNS - 1):
         run(store, {b"stays.py": b"1"})
-    assert (b"gone.py", b"2") in store.known("v1"), "a branch that was left lately is not read again"
+    assert (b"gone.py", b"2") in store.list_known("v1"), "a branch that was left lately is not read again"
     for _ in range(SWEEP_EVERY + 1):
         run(store, {b"stays.py": b"1"})
-    assert (b"gone.py", b"2") not in store.known("v1")
-    assert {path for path, _ in store.seen()} == {b"stays.py", b"edited.py"}
+    assert (b"gone.py", b"2") not in store.list_known("v1")
+    assert {path for path, _ in store.load_looks()} == {b"stays.py", b"edited.py"}
     for _ in range(2 * KEPT_RUNS):
         run(store, {b"stays.py": b"1"})
-    assert (b"stays.py", b"1") in store.known("v1")
-    assert (b"stays.py", "look of b'1'") in store.seen()
+    assert (b"stays.py", b"1") in store.list_known("v1")
+    assert (b"stays.py", "look of b'1'") in store.load_looks()
 
 
 def test_records_of_a_version_no_longer_used_are_forgotten_though_their_files_are_there(store):
     run(store, {b"a.py": b"1"}, "v1")
     for _ in range(KEPT_RUNS + SWEEP_EVERY):
         run(store, {b"a.py": b"1"}, "v2")
-    assert store.known("v1") == set()
-    assert (b"a.py", b"1") in store.known("v2")
+    assert store.list_known("v1") == set()
+    assert (b"a.py", b"1") in store.list_known("v2")
 
 
 def test_ever_new_files_do_not_make_the_index_grow_without_end(tmp_path):
@@ -217,7 +217,7 @@ def test_ever_new_files_do_not_make_the_index_grow_without_end(tmp_path):
             run(store, {b"file %d.py" % number: b"1"})
             if number % KEPT_RUNS == KEPT_RUNS - 1:
                 sizes.append(size_of(tmp_path))
-                assert len(store.known("v1")) <= KEPT_RUNS + SWEEP_EVERY + KEPT_VERSIONS
+                assert len(store.list_known("v1")) <= KEPT_RUNS + SWEEP_EVERY + KEPT_VERSIONS
     assert sizes[-1] <= sizes[1] * 1.1
     with Store.open(tmp_path), sqlite3.connect(tmp_path / FILE_NAME) as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -267,11 +267,11 @@ def test_who_has_it_open_while_it_is_removed_does_not_harm_the_next(tmp_path):
     with Store.open(tmp_path) as second:
         with second.writing():
             second.put(b"new.py", b"1", "v1", b"y", 1)
-        assert (b"late.py", b"1") in first.known("v1")
+        assert (b"late.py", b"1") in first.list_known("v1")
         first.close()
         assert path.with_name(f"{FILE_NAME}-wal").exists(), "the log of the new one"
         with Store.open(tmp_path) as third:
-            assert third.known("v1") == {(b"new.py", b"1")}
+            assert third.list_known("v1") == {(b"new.py", b"1")}
 
 
 def test_two_repositories_of_one_name_have_two_folders(tmp_path):
@@ -290,7 +290,7 @@ def test_two_repositories_of_one_name_have_two_folders(tmp_path):
 def test_a_file_that_is_no_database_is_set_aside(tmp_path, content):
     (tmp_path / FILE_NAME).write_bytes(content)
     with Store.open(tmp_path) as store:
-        assert store.known("v1") == set()
+        assert store.list_known("v1") == set()
         with store.writing():
             store.put(b"a.py", b"1", "v1", b"x", 1)
     if content:
@@ -322,8 +322,8 @@ def test_a_blob_cut_short_is_none(tmp_path):
 def use_after_damage(folder, files):
     """Every answer is what was stored or nothing, and writing works, at once or after one error that says so."""
     with Store.open(folder) as store:
-        store.seen()
-        store.known("v1")
+        store.load_looks()
+        store.list_known("v1")
         wanted = [(b"%d.py" % number, b"digest %d" % number) for number in range(files)]
         for number, record in enumerate(store.records(wanted, "v1")):
             assert record in (None, b"record %d " % number * 40)
@@ -356,7 +356,7 @@ def test_a_database_of_another_layout_is_begun_anew(tmp_path):
         database.execute("PRAGMA user_version = 1")
     database.close()
     with Store.open(tmp_path) as store:
-        assert store.known("v1") == set()
+        assert store.list_known("v1") == set()
     use_after_damage(tmp_path, 2)
 
 
@@ -367,15 +367,15 @@ def test_who_finds_the_damage_second_keeps_what_the_first_has_begun(tmp_path):
     with (tmp_path / FILE_NAME).open("r+b") as file:
         file.seek(4096)
         file.write(b"\xff" * (size - 4096))
-    assert first.known("v1") == set()
+    assert first.list_known("v1") == set()
     with first.writing():
         first.put(b"new.py", b"1", "v1", b"y", 1)
-    assert second.known("v1") == set(), "what it finds damaged is not what is there now"
-    assert second.known("v1") == {(b"new.py", b"1")}
+    assert second.list_known("v1") == set(), "what it finds damaged is not what is there now"
+    assert second.list_known("v1") == {(b"new.py", b"1")}
     first.close()
     second.close()
     with Store.open(tmp_path) as third:
-        assert third.known("v1") == {(b"new.py", b"1")}
+        assert third.list_known("v1") == {(b"new.py", b"1")}
 
 
 @pytest.mark.parametrize("place", range(1, 12))
@@ -408,7 +408,7 @@ def test_a_full_disk_is_an_error_that_says_so_and_keeps_what_was_there(tmp_path)
         with pytest.raises(IndexingError, match=r"cannot be written.*full") as caught, store.writing():
             store.put(b"big.py", b"1", "v1", b"x" * 1_000_000, 2)
         assert "SECATEUR_CACHE_DIR" in caught.value.hint
-        assert len(store.known("v1")) == 3
+        assert len(store.list_known("v1")) == 3
     assert not (tmp_path / f"{FILE_NAME}.broken").exists()
 
 

@@ -78,7 +78,7 @@ class Store:
     """The index of one repository on disk, or in memory when `folder` is None.
 
         with Store.open(folder) as store:
-            digests = store.seen()
+            digests = store.load_looks()
 
     Attributes:
         folder: the folder of the index; None in memory.
@@ -180,7 +180,7 @@ class Store:
 
     # --- files as last seen ------------------------------------------------------------------------------------------
 
-    def seen(self) -> dict[tuple[bytes, str], bytes]:
+    def load_looks(self) -> dict[tuple[bytes, str], bytes]:
         """Returns (path, token of the look) -> content digest for every file that was read."""
         return {(path, token): digest for path, token, digest in self._rows("SELECT path, token, digest FROM seen")}
 
@@ -200,7 +200,7 @@ class Store:
 
     # --- records -----------------------------------------------------------------------------------------------------
 
-    def known(self, fingerprint: str) -> set[tuple[bytes, bytes]]:
+    def list_known(self, fingerprint: str) -> set[tuple[bytes, bytes]]:
         """Returns (path, digest) for all records of a fingerprint."""
         return set(self._rows("SELECT path, digest FROM record WHERE fingerprint = ?", (fingerprint,)))
 

@@ -210,7 +210,7 @@ def _plan(
         if len(new) <= FEW:
             changed = {entry.path for entry in new}
             return {entry.path: looks[entry.path][1] for entry in entries if entry.path not in changed}, new
-    seen, known = store.seen(), store.known(version)
+    seen, known = store.load_looks(), store.list_known(version)
     digests: dict[str, bytes] = {}
     missing = []
     for entry in entries:
@@ -228,7 +228,7 @@ def _read(
 ) -> dict[str, bytes]:
     """Reads the missing files, and extracts those without a record. A file with only a new date is not parsed again."""
     version, generation = extractor.version, store.generation()
-    known = store.known(version) if len(missing) > FEW else None
+    known = store.list_known(version) if len(missing) > FEW else None
 
     def is_recorded(key: tuple[bytes, bytes]) -> bool:
         return key in known if known is not None else next(store.records([key], version)) is not None
