@@ -16,7 +16,7 @@ from secateur.index.facts.snapshot_arrays import build
 from secateur.index.store.records import Store
 from secateur.index.update.edits import read_records, record_of
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.refresh import origin_of, record, list_unrecorded
+from secateur.index.update.refresh import list_unrecorded, origin_of, record
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.sources.source import Source
