@@ -266,7 +266,7 @@ def test_more_than_the_limit_is_refused(tmp_path: Path, cache: Path) -> None:
 
 
 def test_too_many_entries_are_refused_before_they_are_held(tmp_path: Path, cache: Path) -> None:
-    limits = InputLimits(archive_entries=100)
+    limits = InputLimits(archive_mb=1)
     names = [(f"shop/{number}.py", b"") for number in range(101)]
     path = zipped(tmp_path / "bad.zip", names)
     assert "more than 100 entries" in refused(path, cache, limits)

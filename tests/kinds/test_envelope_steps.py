@@ -95,18 +95,6 @@ def test_summaries_are_shortened_evenly_and_nothing_else_goes() -> None:
     )
 
 
-def test_the_share_in_use_from_which_entries_stay_alike_can_be_set() -> None:
-    """With 0 the last entry becomes a reference whole; with 1 it is cut, so that the budget is used."""
-    before = envelope({"files": dependencies(3, 2000)})
-    whole, cut = (
-        trim_envelope(
-            before, MODEL, 700, 0, with_values(Settings(), {"context_budget.uniform_entries_share": share})
-        ).ledger.after
-        for share in (0.0, 1.0)
-    )
-    assert whole < cut <= 700
-
-
 def test_the_figures_of_the_page() -> None:
     before = envelope({"files": dependencies(40)})
     out = trim(before, 3500)

@@ -144,8 +144,6 @@ def test_lines_of_the_model_are_worth_a_clear_match_at_least() -> None:
     assert [(piece.start, piece.end, piece.relevance) for piece in measured.pieces if piece.chosen] == [(5, 6, 0.5)]
     assert measured.score == 5.0
     assert all(piece.relevance == 0 for piece in measured.pieces if not piece.chosen)
-    settings = pruning(max_tokens=25, strategy="extract", model_relevance=0.9)
-    assert prune_files([NUMBERS], settings, "zebra", llm=model).measured.files[0].score == 9.0
 
 
 def test_no_lines_is_an_answer_and_ranges_that_leave_nothing_are_none() -> None:

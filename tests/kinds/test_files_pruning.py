@@ -238,14 +238,15 @@ def test_a_text_cannot_end_its_fence() -> None:
 
 def test_the_query_and_the_last_things_the_user_said_both_count_newest_first() -> None:
     said = [
+        {"role": "user", "content": "zero"},
         {"role": "user", "content": "one"},
         {"role": "user", "content": [{"type": "text", "text": "two"}, {"type": "image", "source": {}}]},
         {"role": "assistant", "content": "not this"},
         {"role": "user", "content": "<tool_result tool_name='x'>nor this</tool_result>"},
         {"role": "user", "content": "three"},
     ]
-    assert question_of("first", read_messages(said), 2) == "first\nthree\ntwo"
-    assert question_of("", read_messages(said), 9) == "three\ntwo\none"
+    assert question_of("first", read_messages(said)) == "first\nthree\ntwo\none"
+    assert question_of("", read_messages(said)) == "three\ntwo\none"
     assert question_of("") == ""
 
 

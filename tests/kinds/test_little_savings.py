@@ -8,7 +8,7 @@ from secateur.kinds.conversation.placeholders import MARK
 from secateur.kinds.conversation.tool_results import AgenticConversationPruner
 from secateur.settings import Settings, with_values
 
-SHORT = " ".join(f"short{number}" for number in range(30))  # some tokens longer than its placeholder
+SHORT = " ".join(f"short{number}" for number in range(24))  # some tokens longer than its placeholder
 LONG = " ".join(f"long{number}" for number in range(400))
 
 
@@ -21,21 +21,20 @@ def conversation() -> list[dict[str, Any]]:
     return [*found, {"role": "assistant", "content": "Both are read."}]
 
 
-def cleared(safe_zone: int, least_saving: int) -> list[bool]:
-    values = {"conversation_prune.safe_zone_tokens": safe_zone, "conversation_prune.least_saving": least_saving}
-    pruned = AgenticConversationPruner(with_values(Settings(), values)).prune_conversations(conversation())
+def cleared(safe_zone: int) -> list[bool]:
+    settings = with_values(Settings(), {"conversation_prune.safe_zone_tokens": safe_zone})
+    pruned = AgenticConversationPruner(settings).prune_conversations(conversation())
     results = [part for message in pruned if isinstance(message["content"], list) for part in message["content"]]
     return [part["content"].startswith(MARK) for part in results if part["type"] == "tool_result"]
 
 
 def test_the_oldest_goes_first_unless_it_saves_next_to_nothing() -> None:
-    assert cleared(400, 0) == [True, True]
-    assert cleared(400, 100) == [False, True]
+    assert cleared(400) == [False, True]
 
 
 def test_what_saves_little_goes_too_where_the_safe_zone_is_not_met_without_it() -> None:
-    assert cleared(1, 100) == [True, True]
+    assert cleared(1) == [True, True]
 
 
 def test_nothing_goes_that_need_not() -> None:
-    assert cleared(10_000, 100) == [False, False]
+    assert cleared(10_000) == [False, False]

@@ -137,18 +137,18 @@ def test_a_log_of_too_many_lines_is_refused(tmp_path: Path, monkeypatch: pytest.
 def test_a_long_line_that_is_counted_in_pieces_has_the_tokens_of_the_whole(line: str, counter: str) -> None:
     exact = get_counter(counter)
     assert len(line) > 8 * PIECE
-    assert read_lines(line.encode(), exact, 100, 3, unreported).before == [0, exact.count(line + "\n")]
+    assert read_lines(line.encode(), exact, 100, unreported).before == [0, exact.count(line + "\n")]
 
 
 def test_no_line_is_counted_in_one_piece_however_long() -> None:
     counter = Tallying()
-    read_lines(b"x" * 100 * PIECE + b"\n" + bytes(range(256)) * PIECE, counter, 100, 3, unreported)
+    read_lines(b"x" * 100 * PIECE + b"\n" + bytes(range(256)) * PIECE, counter, 100, unreported)
     assert max(counter.lengths) <= PIECE + 1
 
 
 def test_equal_lines_beside_one_another_are_counted_once() -> None:
     counter = Tallying()
-    lines = read_lines(b"one\ntwo\n" * 4 * SLICE, counter, 100, 3, unreported)
+    lines = read_lines(b"one\ntwo\n" * 4 * SLICE, counter, 100, unreported)
     assert len(counter.lengths) == 2 * 8
     assert lines.before[-1] == 8 * SLICE * counter.count("one\n")
 
@@ -156,7 +156,7 @@ def test_equal_lines_beside_one_another_are_counted_once() -> None:
 def test_reading_says_often_how_far_it_is() -> None:
     told: list[tuple[str, int]] = []
     data = b"error: one\ntwo\n" * 5 * SLICE + b"x" * 100 * PIECE
-    read_lines(data, Tallying(), 100, 3, lambda phase, done, _: told.append((phase, done)))
+    read_lines(data, Tallying(), 100, lambda phase, done, _: told.append((phase, done)))
     assert {done for phase, done in told if phase == "counting"} == set(range(0, 10 * SLICE + 1, SLICE))
     assert {done for phase, done in told if phase == "comparing"} == set(range(0, 10 * SLICE + 1, SLICE))
 

@@ -37,7 +37,7 @@ def test_any_log(runs: list[tuple[str, int]], budget: int, query: str, fill: boo
     assert (text, ledger.shape().to_dict()) == (again.payload.text, again.ledger.shape().to_dict())
     assert ledger.after == counter.count(text) <= budget or not text
 
-    whole = read_lines(log.encode("utf-8", "surrogatepass"), counter, 10**9, 3, unreported)
+    whole = read_lines(log.encode("utf-8", "surrogatepass"), counter, 10**9, unreported)
     remaining = iter(whole.lines)
     for line in verbatim(outcome):  # each is a line of the log, or the beginning of a long one, in the log's order
         assert any(line == each or (len(line) == 200 and each.startswith(line)) for each in remaining), line

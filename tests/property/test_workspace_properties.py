@@ -117,14 +117,13 @@ EVERY = {f"relevance.{name}": 0.5 for name in PARTS} | {
 
 CHANGES = (
     EVERY,
-    EVERY | {"relevance.history_commits": 1, "relevance.pool": "all", "graph_rag.top_k": 5},
+    EVERY | {"relevance.pool": "all", "graph_rag.top_k": 5},
     {},
     {"embedding.model": "none"},
     {"graph_rag.anchors": "embedding"},
     {"relevance.pool": "all", "relevance.pool_cap": 50, "graph_rag.top_k": 5},
-    {"graph_rag.max_depth": 1, "graph_rag.hub_limit": 1, "relevance.query_kind": "off"},
+    {"graph_rag.max_depth": 1, "relevance.query_kind": "off"},
     EVERY | {"graph_rag.only": ("*/src/**", "one/**"), "graph_rag.top_k": 5},
-    {"relevance.history_commits": 1},
 )
 
 TRACE = QUERIES[-1]

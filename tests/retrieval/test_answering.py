@@ -8,7 +8,7 @@ import pytest
 from secateur import Engine, Settings
 from secateur.errors import UsageError
 from secateur.index.facts.embedding import open_embedder
-from secateur.model import Channel, Pool
+from secateur.model import Pool
 from secateur.settings import load, with_values
 from secateur.sources.source import MemorySource
 from support.cli import secateur
@@ -61,47 +61,6 @@ def test_below_the_floor_only_pins_are_candidates() -> None:
     (said,) = [notice.message for notice in pool.warnings if notice.code == "no_match"]
     assert "below relevance.no_match_threshold = 0.9" in said
     assert "shop/" in said
-
-
-def test_an_anchor_that_shares_no_word_is_much_alike() -> None:
-    files = SHOP | {"shop/items.py": "def delete(item):\n    item.delete()\n"}
-    found = [
-        pool_for(files, "erase", relevance__no_match_threshold=0.0, relevance__min_similarity=least).anchor.sum()
-        for least in (0.4, 1.0)
-    ]
-    assert found[0] > found[1] == 0
-
-
-def test_the_share_of_known_words_from_which_a_query_is_about_this_repository() -> None:
-    query = "refund of pterodactyl brontosaurus stegosaurus"
-    found = [
-        len(pool_for(SHOP, query, relevance__no_match_threshold=0.9, relevance__known_terms_share=share))
-        for share in (0.1, 0.5)
-    ]
-    assert found[0] > found[1] == 0
-
-
-def test_with_all_fragments_in_the_pool_a_least_relevance_leaves_some_out() -> None:
-    files = SHOP | {f"shop/more{n}.py": f"def refund_{n}(total):\n    return total * {n}\n" for n in range(9)}
-    changes = {"graph_rag__top_k": 5, "graph_rag__enabled": False}
-    sizes = [
-        len(pool_for(files, QUERY, relevance__pool="all", relevance__min_relevance=least, **changes))
-        for least in (0.02, 1.0)
-    ]
-    assert sizes[0] > sizes[1] == 5
-
-
-def test_similarity_above_the_threshold_is_a_way_of_being_found() -> None:
-    semantic = 1 << Channel.SEMANTIC
-    ways = [pool_for(SHOP, QUERY, relevance__semantic_threshold=share).channels & semantic for share in (0.25, 1.0)]
-    assert [bool(found.any()) for found in ways] == [True, False]
-
-
-def test_of_a_hub_as_many_calls_are_followed_as_the_limit_says() -> None:
-    files = {f"use{n}.py": f"from hub import total\n\n\ndef use{n}():\n    total()\n" for n in range(5)}
-    files["hub.py"] = "def total():\n    return 'giraffe'\n"
-    found = [len(pool_for(files, "giraffe", embedding__model="none", graph_rag__hub_limit=limit)) for limit in (2, 200)]
-    assert found == [3, 6]
 
 
 @pytest.mark.parametrize(

@@ -39,18 +39,6 @@ def test_a_name_that_is_spelled_out_beats_a_long_one_that_shares_more_words():
     assert found(query, title_name=1.0, lexical=0.001)[0] == "shop/money.py::rounded"
 
 
-def test_how_much_the_length_of_a_fragment_counts_can_be_set():
-    query = "customer"  # once in the short function, and once in the long one
-    short, long = "shop/money.py::order_total_of_customer_and_all_rows", "shop/refund.py::check"
-
-    def shares(length: float) -> dict[str, float]:
-        pool = pool_of_all(query, lexical=1.0, lexical_length=length)
-        return dict(zip(pool.symbol_id, pool.relevance.tolist(), strict=True))
-
-    assert shares(1.0)[short] > shares(1.0)[long]
-    assert shares(0.0)[short] == shares(0.0)[long]
-
-
 def test_a_file_that_is_named_beats_one_that_only_stands_in_a_trace():
     trace = 'An order in money.py fails\n  File "shop/refund.py", line 5, in settle\n'
     assert found(trace, named_file=1.0, lexical=0.0001)[0] == "shop/money.py::rounded"

@@ -140,14 +140,3 @@ def test_a_copy_counts_less_than_what_it_was_copied_from() -> None:
     )
     twins = sorted(("billing/settle.py::settle", "legacy/settle.py::settle"), key=lambda symbol: whole[symbol])
     assert [symbol for symbol in whole if less[symbol] < whole[symbol]] == twins[:1]
-
-
-def test_from_which_similarity_on_a_fragment_is_a_duplicate_can_be_set() -> None:
-    body = "def settle(invoice, payments):\n    left = invoice.total\n    for one in payments:\n        left -= one\n"
-    files = {"settle.py": body, "other.py": body.replace("total", "due")}
-    changes = {"relevance__pool": "all", "relevance__penalty__duplicate": 0.5}
-    found = [
-        pool_for(files, "settle payments of an invoice", **changes, relevance__duplicate_similarity=least)
-        for least in (0.3, 1.0)
-    ]
-    assert found[0].relevance.min() < found[1].relevance.min()

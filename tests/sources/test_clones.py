@@ -192,10 +192,11 @@ def test_ssh_asks_nobody(shop: Path, cache: Path, tmp_path: Path) -> None:
 
 def test_a_server_that_never_answers_is_given_up(cache: Path) -> None:
     with silent_server() as (address, met):
-        error = refused(address, cache, FetchOptions(limits=lambda: InputLimits(idle_seconds=1)))
+        error = refused(address, cache, FetchOptions(limits=lambda: InputLimits(clone_seconds=30)))
         assert met.is_set()
     assert error.code == "FETCH_TIMEOUT"
-    assert "inputs.idle_seconds" in error.hint
+    assert "inputs.clone_seconds" in error.hint
+    assert "nothing arrived for 1 seconds" in error.message
 
 
 def test_a_repository_above_the_limit_is_not_fetched(shop: Path, cache: Path) -> None:

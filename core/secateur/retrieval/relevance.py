@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ import numpy.typing as npt
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
-from secateur.model import BoolArray, Channel, FloatArray, FragmentKind, IntArray, add_columns
+from secateur.model import Channel, FloatArray, FragmentKind, IntArray, add_columns
 from secateur.retrieval.evidence.collect import collect_evidence, embed_query
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
@@ -38,22 +37,22 @@ FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
     # is often called by the fragment that holds the words.
     QueryKind.QUESTION: {
         "history": 0.4,
-        "lexical_length": 0.5,
         "title_name": 2.0,
         "penalty.header": 0.5,
     },
     # The words of a message stand in the code that says it.
-    QueryKind.MESSAGE: {"history": 0.4, "lexical": 2.0, "lexical_length": 0.5},
-    QueryKind.ISSUE: {},
-    QueryKind.TRACE: {},
+    QueryKind.MESSAGE: {"history": 0.4, "lexical": 2.0},
 }
 """By kind: the factor on a weight or on a penalty. A weight that is not listed has the factor 1."""
+
+SEMANTIC_THRESHOLD = 0.25  # similarity above which a fragment is a match by meaning; lower values say nothing
+DUPLICATE_SIMILARITY = 0.95  # cosine of two fragments' vectors above which the worse one is a near duplicate
 
 
 def weights_of_kind(weights: Relevance, kind: QueryKind | None) -> Relevance:
     """Adapts the weights and penalties to a kind of query; without a kind they stay as they are. No share of a penalty
     exceeds 1."""
-    factors = FACTORS[kind] if kind else {}
+    factors = FACTORS.get(kind, {}) if kind else {}
     if not factors:
         return weights
     shares = {
@@ -149,12 +148,10 @@ def relevance(
     """
     columns, kept = dict(columns), kept.copy()
     if weights.penalty.duplicate:
-        kept[copies(kept * total(columns, weights), texts, weights.duplicate_similarity)] *= (
-            1.0 - weights.penalty.duplicate
-        )
+        kept[copies(kept * total(columns, weights), texts)] *= 1.0 - weights.penalty.duplicate
     if rerank is not None:
         columns["semantic"] = _rerank_best(kept * total(columns, weights), weights.reranked, rerank)
-    channels = _channels(columns, weights)
+    channels = _channels(columns)
     has_channel = channels > 0
     present |= {name for name, column in columns.items() if column.any()}
     parts = {
@@ -174,12 +171,12 @@ def relevance(
 
 
 def similarity_alone(columns: Mapping[str, FloatArray], weights: Relevance, rerank: Rerank | None = None) -> Scores:
-    """Scores fragments by the similarity of the vectors alone. Only the thresholds of `weights` are read."""
+    """Scores fragments by the similarity of the vectors alone. `weights` says only how many a better model compares."""
     similarity = columns["semantic"]
     if rerank is not None:
         similarity = _rerank_best(similarity, weights.reranked, rerank)
-    channels = _channels({**columns, "semantic": similarity}, weights)
-    scores = np.where(similarity > weights.semantic_threshold, quantised(similarity), 0.0)
+    channels = _channels({**columns, "semantic": similarity})
+    scores = np.where(similarity > SEMANTIC_THRESHOLD, quantised(similarity), 0.0)
     return Scores(scores, {"semantic": scores}, channels, similarity, frozenset())
 
 
@@ -217,34 +214,20 @@ def list_penalties(query: Query, shares: Penalty) -> dict[str, float]:
     return {kind: share for kind, share in by_kind.items() if share}
 
 
-def copies(score: FloatArray, texts: Texts, least: float) -> IntArray:
-    """Finds copies among the COMPARED best rows: a copy has nearly the same text as a better row, or as an equally good
-    row nearer to the root. For `least` see `_copies_among`."""
+def copies(score: FloatArray, texts: Texts) -> IntArray:
+    """Finds copies among the COMPARED best rows. A copy has nearly the same text as a better row; or as an equally good
+    one nearer to the root; or as one of the same score and depth and a smaller number. Two texts are nearly the same if
+    the cosine of their vectors is DUPLICATE_SIMILARITY or more, and their sizes differ by a twentieth at most."""
     best = best_rows(score, COMPARED)
     depth = np.array([texts.paths[file].count("/") for file in texts.file[best].tolist()], dtype=np.int64)
-    tokens = texts.tokens[best].astype(np.float64)
-    return best[_copies_among(score[best], depth, tokens, texts.vectors[best], least=least)]
-
-
-def _copies_among(
-    score: FloatArray, depth: npt.NDArray[Any], tokens: FloatArray, vectors: npt.NDArray[np.int8], *, least: float
-) -> BoolArray:
-    """Tells which rows are copies. A copy has nearly the same text as a row with a better score; or with the same score
-    and nearer to the root; or with the same score and depth and a smaller number. Two texts are nearly the same if the
-    cosine of their vectors is `least` or more, and their sizes differ by a twentieth at most.
-
-    `depth`: how many folders stand above a row's file.
-    """
-    order = np.lexsort((np.arange(len(score)), depth, -score))
-    rows = vectors[order].astype(np.float32)  # sums of products stay below 2 ** 24: exact in any order
+    order = best[np.lexsort((np.arange(len(best)), depth, -score[best]))]
+    rows = texts.vectors[order].astype(np.float32)  # sums of products stay below 2 ** 24: exact in any order
     length = np.sqrt((rows * rows).sum(axis=1).astype(np.float64))
-    tokens = tokens[order]
-    alike = (rows @ rows.T).astype(np.float64) >= least * np.outer(length, length)
+    tokens = texts.tokens[order].astype(np.float64)
+    alike = (rows @ rows.T).astype(np.float64) >= DUPLICATE_SIMILARITY * np.outer(length, length)
     alike &= np.abs(np.subtract.outer(tokens, tokens)) <= SAME_SIZE * np.maximum.outer(tokens, tokens)
     alike &= (length > 0)[:, None]
-    is_copy = np.zeros(len(score), dtype=np.bool_)
-    is_copy[order[np.tril(alike, -1).any(axis=1)]] = True
-    return is_copy
+    return order[np.tril(alike, -1).any(axis=1)]
 
 
 def total(columns: Mapping[str, FloatArray], weights: Relevance) -> FloatArray:
@@ -252,14 +235,14 @@ def total(columns: Mapping[str, FloatArray], weights: Relevance) -> FloatArray:
     return add_columns([getattr(weights, name) * column for name, column in columns.items()])
 
 
-def _channels(columns: Mapping[str, FloatArray], weights: Relevance) -> IntArray:
+def _channels(columns: Mapping[str, FloatArray]) -> IntArray:
     """Returns the channels that found each fragment. A fragment that only its surroundings speak for has no channel."""
     channels = np.zeros(len(columns["lexical"]), dtype=np.int64)
     for channel, has_evidence in (
         (Channel.LEXICAL, columns["lexical"] > EVIDENCE),
         (Channel.NAME, _best_of(columns, "name", "path", "definition") > EVIDENCE),
         (Channel.MENTION, _best_of(columns, "mention", "named_file", "trace", "usage") > 0),
-        (Channel.SEMANTIC, columns["semantic"] > weights.semantic_threshold),
+        (Channel.SEMANTIC, columns["semantic"] > SEMANTIC_THRESHOLD),
     ):
         channels |= np.where(has_evidence, 1 << channel, 0)
     return channels

@@ -19,7 +19,7 @@ from secateur.retrieval.evidence.collect import embed_query
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import Reranker
-from secateur.retrieval.search import SearchQuestion
+from secateur.retrieval.search import KNOWN_TERMS_SHARE, SearchQuestion
 from secateur.retrieval.searched import Searched
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
@@ -193,7 +193,7 @@ def _warn_of_low_relevance(query: Query, result: SearchResult, settings: Setting
                 "low_relevance", f"The best match has relevance {best:.2f}: the query may not be about this repository."
             )
         ]
-    if not terms or query.foreign or result.suggestions or here / terms >= settings.relevance.known_terms_share:
+    if not terms or query.foreign or result.suggestions or here / terms >= KNOWN_TERMS_SHARE:
         return []
     if not here:
         return [

@@ -38,6 +38,10 @@ Tokens = npt.NDArray[np.integer]
 
 BOTH = (Direction.CALLS, Direction.CALLED_BY)
 
+MIN_RELEVANCE = 0.02  # of a fragment that is a candidate only by relevance
+MIN_SIMILARITY = 0.4  # of an anchor that shares no word, name or path with the query
+KNOWN_TERMS_SHARE = 0.5  # of the query's words: if so many occur here, the query is about this repository
+
 
 @dataclass(frozen=True, slots=True)
 class SearchQuestion:
@@ -169,9 +173,9 @@ def eligible_rows(scores: Scores, occurring: float, settings: Settings) -> BoolA
     if settings.graph_rag.anchors == "embedding":
         return scores.relevance > 0
     worded = (scores.channels & ~(1 << Channel.SEMANTIC)) > 0
-    eligible: BoolArray = (scores.relevance > 0) & (worded | (scores.similarity >= rules.min_similarity))
+    eligible: BoolArray = (scores.relevance > 0) & (worded | (scores.similarity >= MIN_SIMILARITY))
     best = scores.relevance[eligible].max(initial=0.0)
-    answered = best >= rules.no_match_threshold or occurring >= rules.known_terms_share
+    answered = best >= rules.no_match_threshold or occurring >= KNOWN_TERMS_SHARE
     return eligible if answered else np.zeros_like(eligible)
 
 
@@ -207,14 +211,14 @@ def relevant_rows(relevance: FloatArray, inside: BoolArray | None, rules: Releva
 
 
 def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:
-    relevant = np.flatnonzero(relevance > rules.min_relevance)
+    relevant = np.flatnonzero(relevance > MIN_RELEVANCE)
     return relevant if len(relevant) <= rules.pool_cap else relevant[best_rows(relevance[relevant], rules.pool_cap)]
 
 
 def follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
     """Finds the fragments that calls reach from the anchors: either way, towards callers, and towards callees."""
     rag, graph, roots = settings.graph_rag, snapshot.graph, anchors.tolist()
-    reach = graph.search(roots, rag.max_depth if rag.enabled else 0, BOTH, hub_cap=rag.hub_limit)
+    reach = graph.search(roots, rag.max_depth if rag.enabled else 0, BOTH)
     deepest = int(reach.depth.max(initial=0))
     return reach, graph.search(roots, deepest, (Direction.CALLED_BY,)), graph.search(roots, deepest, (Direction.CALLS,))
 
@@ -289,7 +293,7 @@ def add_walk_channel(channels: IntArray, relevance: FloatArray, walk: CallWalk, 
     """Adds the graph to the channels of the candidates that calls led to. In the anchors pool such a candidate was
     found by calls alone, whatever words it holds."""
     reached = (walk.distance > 1) & (walk.distance != UNREACHABLE)
-    alone = reached if rules.pool == "anchors" else reached & (relevance <= rules.min_relevance)
+    alone = reached if rules.pool == "anchors" else reached & (relevance <= MIN_RELEVANCE)
     graph = 1 << Channel.GRAPH
     return np.where(alone, graph, np.where(reached, channels | graph, channels))
 

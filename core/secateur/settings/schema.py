@@ -48,9 +48,6 @@ class ContextPrune(Table):
     snippet_share: Annotated[
         Share, about("`extract`: a snippet with less than this share of the best snippet's relevance is left out.")
     ] = 0.15
-    model_relevance: Annotated[
-        Share, about("`extract`: relevance of lines that only a model named; matching words add to it.")
-    ] = 0.5
     sliding_window_size: Annotated[
         int,
         Meta(ge=1, le=100_000),
@@ -65,9 +62,6 @@ class ContextPrune(Table):
             flag="--overlap",
         ),
     ] = 20
-    query_messages: Annotated[
-        int, Meta(ge=1, le=1000), about("The user's last messages, this many, are read as the query.")
-    ] = 3
     max_questions: Annotated[
         int,
         Meta(ge=0, le=100_000),
@@ -116,11 +110,6 @@ class ConversationPrune(Table):
         int, Meta(ge=0, le=1_000_000), about("Tool results at the end that are never cleared.", flag="--keep-last")
     ] = 0
     keep_tools: Annotated[tuple[str, ...], about("Tools whose results are never cleared.", flag="--keep-tools")] = ()
-    least_saving: Annotated[
-        int,
-        Meta(ge=0, le=1_000_000),
-        about("Least tokens that clearing a tool result must save; other results are cleared last."),
-    ] = 20
     cache_read_price: Annotated[
         float,
         Meta(ge=0.001, le=1),
@@ -170,10 +159,6 @@ class ContextBudget(Table):
         Meta(ge=20, le=1_000_000),
         about("Least characters that a truncated text keeps, and most characters of a summary."),
     ] = 400
-    uniform_entries_share: Annotated[
-        Share,
-        about("Share of the budget in use above which an entry of the digest is either whole or a reference."),
-    ] = 0.85
     extensions: Annotated[
         tuple[str, ...],
         about(
@@ -248,11 +233,6 @@ class Log(Table):
     ] = 3
     fill: Annotated[bool, about("Fill the remaining room with routine lines, nearest to selected lines first.")] = True
     longest_line: Annotated[int, Meta(ge=80, le=1_000_000), about("Characters after which a line is cut.")] = 2000
-    least_repeats: Annotated[
-        int,
-        Meta(ge=2, le=1000),
-        about("Least number of lines in a row, equal except for numbers, from which only the first is kept."),
-    ] = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,6 @@ class GraphRag(Table):
     ] = 8000
     cache_ttl: Annotated[int, Meta(ge=60, le=3600), about("Seconds a query's answer is kept.")] = 300
     top_k: Annotated[int, Meta(ge=5, le=50), about("Anchors of a query.", flag="--top-k", scope="any")] = 10
-    hub_limit: Annotated[
-        int,
-        Meta(ge=1, le=100_000),
-        about("Most calls followed from one function in one direction, surest first; the limit stops at hubs."),
-    ] = 200
     only: Annotated[
         tuple[str, ...],
         about(
@@ -136,10 +131,6 @@ class Relevance(Table):
         ),
     ] = 3000
     lexical: Annotated[Part, about("Weight of the code-aware word match in the fragment's text.", scope="any")] = 0.5
-    lexical_length: Annotated[
-        Share,
-        about("How much `lexical` and `title` discount the words of long fragments: b of BM25, 0 for not at all."),
-    ] = 0.6
     title: Annotated[
         Part, about("Weight of the match of the query's first line in the fragment's text.", scope="any")
     ] = 0.0
@@ -180,29 +171,10 @@ class Relevance(Table):
     low_threshold: Annotated[
         Share, about("Best relevance below which the answer warns that the query may not be about this repository.")
     ] = 0.45
-    known_terms_share: Annotated[
-        Share,
-        about("Share of the query's words that must occur here for the query to be about this repository in any case."),
-    ] = 0.5
-    min_relevance: Annotated[
-        Share, about("Least relevance of a fragment that is a candidate only by relevance, with `pool = all`.")
-    ] = 0.02
-    min_similarity: Annotated[
-        Share, about("Least similarity of an anchor that shares no word, name or path with the query.")
-    ] = 0.4
-    semantic_threshold: Annotated[
-        Share, about("Similarity above which a fragment counts as a match by meaning; lower values say nothing.")
-    ] = 0.25
     issue_forms: Annotated[
         bool,
         about("Ignore lines of a query that come from the repository's issue form (`.github/ISSUE_TEMPLATE`)."),
     ] = False
-    history_commits: Annotated[
-        int, Meta(ge=1, le=10_000), about("Commits that are evidence for their files, most similar to the query first.")
-    ] = 50
-    duplicate_similarity: Annotated[
-        Share, about("Cosine of two fragments' vectors above which the worse one is a near duplicate.")
-    ] = 0.95
     reranked: Annotated[
         int,
         Meta(ge=1, le=10_000),

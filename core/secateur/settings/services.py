@@ -46,19 +46,15 @@ class InputLimits(Table):
         8000
     )
     clone_seconds: Annotated[
-        int, Meta(ge=1, le=1_000_000), about("Seconds after which fetching a repository is aborted.")
-    ] = 3600
-    idle_seconds: Annotated[
         int,
         Meta(ge=1, le=1_000_000),
-        about("Seconds without any data after which fetching a repository is aborted."),
-    ] = 120
+        about("Seconds after which fetching is aborted, and thirty times those without any data."),
+    ] = 3600
     archive_mb: Annotated[
-        int, Meta(ge=1, le=1_000_000), about("Most megabytes that an archive may unpack to; a larger one is not read.")
+        int,
+        Meta(ge=1, le=1_000_000),
+        about("Most megabytes that an archive may unpack to, with 100 entries for each; a larger one is not read."),
     ] = 2000
-    archive_entries: Annotated[
-        int, Meta(ge=1, le=10_000_000), about("Most entries of an archive; one with more is not read.")
-    ] = 200_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,9 @@ UNUSABLE = "ARCHIVE_REFUSED"
 RATIO = 100
 """Most bytes that one byte of an archive may unpack to: source code shrinks to a tenth, a log to a fiftieth."""
 
+ENTRIES_PER_MB = 100
+"""Most entries of an archive for each megabyte that it may unpack to: 200,000 for the usual 2,000 MB."""
+
 _FREE_BYTES = 50_000_000  # always allowed, whatever the ratio
 _FREE_NAMES, _NAMES_OF_AN_ENTRY = 1000, 3
 """Files and folders that an archive may always create, and how many more per entry: most archives have an entry for
@@ -113,7 +116,7 @@ def _unpack(path: Path, folder: Path, limits: InputLimits, progress: Progress) -
     shutil.rmtree(home, ignore_errors=True)  # of a process that was killed
     unfinished.mkdir(parents=True)
     most = min(limits.archive_mb * _MB, max(_FREE_BYTES, RATIO * path.stat().st_size))
-    meter = Meter(most, limits.archive_entries, lambda done: progress("unpacking", done // _MB, 0))
+    meter = Meter(most, limits.archive_mb * ENTRIES_PER_MB, lambda done: progress("unpacking", done // _MB, 0))
     writer = _Writer(unfinished, meter)
     try:
         try:
@@ -237,5 +240,5 @@ def _refusal_error(path: Path, reason: str, limits: InputLimits) -> RepositoryEr
     hint = "unpack it yourself, if you trust it, and name the folder"
     if "entries" in reason or "unpacks to" in reason:
         hint += f"; the limits are {RATIO} bytes for one, inputs.archive_mb = {limits.archive_mb:,} and"
-        hint += f" inputs.archive_entries = {limits.archive_entries:,}"
+        hint += f" {ENTRIES_PER_MB} entries for each of these megabytes"
     return RepositoryError(f"{shown(path)} is not read: {reason}", hint=hint, code=UNUSABLE)

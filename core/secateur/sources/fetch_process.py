@@ -30,6 +30,9 @@ FAILED = "FETCH_FAILED"
 TOO_LARGE = "FETCH_TOO_LARGE"
 TOO_LONG = "FETCH_TIMEOUT"
 
+IDLE_SHARE = 30
+"""Fetching is given up when nothing arrives for this part of `inputs.clone_seconds`: two minutes of an hour."""
+
 _LOOK_SECONDS = 0.2  # between two looks at size, time and Ctrl-C
 _ANSWER_BYTES = 1 << 12  # the last bytes of git's output
 _PIECE_BYTES = 1 << 12
@@ -167,12 +170,12 @@ def _wait_for_git(
             message = f"{visible(address.url)} is larger than {limits.clone_mb:,} MB"
             hint = "--shallow fetches the newest commit alone; or --set inputs.clone_mb=N"
             raise RepositoryError(message, hint=hint, code=TOO_LARGE)
-        if now - begun > limits.clone_seconds or now - heard > limits.idle_seconds:
+        if now - begun > limits.clone_seconds or now - heard > limits.clone_seconds / IDLE_SHARE:
             idle = now - begun <= limits.clone_seconds
-            key = "idle_seconds" if idle else "clone_seconds"
             what = "nothing arrived for" if idle else "it was not complete after"
-            message = f"{visible(address.url)} was not fetched: {what} {getattr(limits, key):,} seconds"
-            raise RepositoryError(message, hint=f"check the network; or --set inputs.{key}=N", code=TOO_LONG)
+            seconds = limits.clone_seconds / (IDLE_SHARE if idle else 1)
+            message = f"{visible(address.url)} was not fetched: {what} {seconds:,.0f} seconds"
+            raise RepositoryError(message, hint="check the network; or --set inputs.clone_seconds=N", code=TOO_LONG)
     return tail.decode("utf-8", "replace")
 
 

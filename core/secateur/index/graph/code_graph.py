@@ -22,13 +22,12 @@ import numpy.typing as npt
 from secateur.errors import IndexingError, RepositoryError
 from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
 from secateur.model import distinct
-from secateur.settings import GraphRag
 
 if TYPE_CHECKING:
     import networkx
 
-HUB_CAP = GraphRag().hub_limit
-"""The default for the most steps from one node in one direction."""
+HUB_CAP = 200
+"""Most steps followed from one node in one direction, surest first: the cap stops at hubs."""
 
 DISPATCHED = (int(How.IMPLEMENTATION), int(How.OVERRIDE))
 """Rules that lead from a call on a base type to the methods that override or implement the called one. A search follows

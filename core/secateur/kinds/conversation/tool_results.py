@@ -3,7 +3,7 @@ safe zone. Everything else that a user or a model said stays.
 
 The order: results that a later one repeats or replaces (the file was read again or rewritten), and contents that were
 overwritten or read again; then outdated reads and contents of files that changed since; then all other results; then
-the last versions of written contents; each from the oldest. Results whose placeholder saves little (`least_saving`)
+the last versions of written contents; each from the oldest. Results whose placeholder saves little (LEAST_SAVING)
 come after all of these. Never replaced are results that the assistant has not answered yet, the last `keep_last`
 results, results of the tools in `keep_tools`, the calls of all these, and texts that a placeholder would not shorten.
 """
@@ -61,6 +61,9 @@ COMPARED_EDITS = 20
 
 RESULTS_A_STEP = 1_000
 """Results between two steps of the progress bar."""
+
+LEAST_SAVING = 20
+"""Least tokens that clearing a result must save; other results are cleared last."""
 
 NOTE_SHARE = 0.1
 """A later read shorter than this share of the earlier one is taken for a note that the file is unchanged, which some
@@ -164,7 +167,7 @@ def plan_clearing(
     recalls: bool = False,
 ) -> Clearing:
     """Chooses placeholders for tool results, needless ones first, then from the oldest, until the rest is small enough
-    (`target_tokens`). Results whose placeholder saves less than `least_saving` tokens come last: clearing them loses
+    (`target_tokens`). Results whose placeholder saves less than LEAST_SAVING tokens come last: clearing them loses
     text and gains little. `recalls`: the caller keeps the originals, and placeholders name them."""
     messages = measured.transcript.messages
     spared = _find_spared(messages, zone.keep_last, frozenset(zone.keep_tools))
@@ -192,7 +195,7 @@ def plan_clearing(
                 break
         else:
             continue
-        if before - after < zone.least_saving and index < len(order):
+        if before - after < LEAST_SAVING and index < len(order):
             little.append(result)
             continue
         changes.setdefault(result.message, {})[result.part] = text, after

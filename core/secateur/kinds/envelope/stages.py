@@ -189,9 +189,7 @@ class Shrinking:
             lambda: self._cut(item_cuts(digest, rules, counter), Stage.SUMMARIZE, Reason.LONG_LIST),
             lambda: self._cut(list_cuts(digest, rules, counter), Stage.SUMMARIZE, Reason.LONG_LIST),
             lambda: self._cut(text_cuts([digest, *extensions], rules, counter), Stage.TRUNCATE, Reason.LONG_TEXT),
-            lambda: self._cut(
-                references(entries_of(digest)), Stage.DROP, Reason.REFERENCE_ONLY, rules.uniform_entries_share
-            ),
+            lambda: self._cut(references(entries_of(digest)), Stage.DROP, Reason.REFERENCE_ONLY, LEAST_USED),
             lambda: self._cut(
                 references([*fields_without_entries(digest), *extensions]), Stage.DROP, Reason.REFERENCE_ONLY
             ),

@@ -52,7 +52,7 @@ _COLUMNS = (
 )
 """State, score and name of a file, tokens before and after, and a remark."""
 _TABLE = "context_prune."
-_READ = (_TABLE + "sliding_window", _TABLE + "query_messages", "relevance.", "index.", "tokens.")
+_READ = (_TABLE + "sliding_window", "relevance.", "index.", "tokens.")
 """Prefixes of settings that change what is read or how it is scored."""
 
 
@@ -179,7 +179,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         if source:
             data = environment.bytes_of(source, "conversation", hint="check --conversation")
             transcript = read_transcript(data, "standard input" if source == "-" else source)
-        question = question_of(query, transcript, settings.context_prune.query_messages)
+        question = question_of(query, transcript)
         for word in inputs["path"]:
             if not is_named(word):
                 environment.place_of(word)

@@ -25,6 +25,9 @@ from secateur.tokens import Counter, get_counter
 COUNTED_AT_ONCE = 200
 """Files counted between two steps of the progress bar."""
 
+QUERY_MESSAGES = 3
+"""The user's last messages, this many, are read as the query."""
+
 LOW_RELEVANCE = "low_relevance"
 """Code of the notice that the best match is weak."""
 
@@ -59,14 +62,14 @@ def needs_scores(measured: MeasuredFiles, rules: ContextPrune) -> bool:
     return rules.enabled and rules.strategy != "delete" and 0 < rules.max_tokens < measured.total
 
 
-def question_of(query: str, transcript: Transcript | None = None, last: int = 3) -> str:
-    """Joins the query and the `last` messages of the user, newest first, because the first line counts most."""
+def question_of(query: str, transcript: Transcript | None = None) -> str:
+    """Joins the query and the last messages of the user, newest first, because the first line counts most."""
     user_texts = []
     for message in reversed(transcript.messages if transcript else ()):
         texts = [part.text for part in message.parts if part.kind is PartKind.TEXT]
         if message.role == "user" and any(text.strip() for text in texts):
             user_texts.append("\n".join(texts).strip())
-            if len(user_texts) == last:
+            if len(user_texts) == QUERY_MESSAGES:
                 break
     return "\n".join(text for text in (query.strip(), *user_texts) if text)
 

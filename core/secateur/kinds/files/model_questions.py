@@ -35,6 +35,9 @@ TEXT_SHARE = 0.7
 """The share of `llm.text_tokens` that a question may fill: its client allows for tokenizers that count more than ours,
 and cuts longer texts."""
 
+MODEL_RELEVANCE = 0.5
+"""Relevance of lines that only a model named; matching words add to it."""
+
 NUMBER_TOKENS = 3
 """Tokens of the number of a line."""
 
@@ -144,7 +147,7 @@ def apply_replies(
         if rules.strategy == "score":
             files[file_index] = _apply_score(files[file_index], file_answers[0][1])
         else:
-            files[file_index] = _apply_snippets(files[file_index], file_answers, rules.model_relevance, counter)
+            files[file_index] = _apply_snippets(files[file_index], file_answers, counter)
     kept_notices = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may judge better
     notices = (*kept_notices, *_notices(replies, asking.unasked, rules.max_questions))
     return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=notices)
@@ -219,9 +222,7 @@ def _apply_score(file: MeasuredFile, answer: FileScore) -> MeasuredFile:
     return replace(file, score=round(answer.relevant_score, 1), judge=MODEL, said=answer.reason[:LONGEST_SAID])
 
 
-def _apply_snippets(
-    file: MeasuredFile, answers: Sequence[tuple[Range, Snippets]], least_relevance: float, counter: Counter
-) -> MeasuredFile:
+def _apply_snippets(file: MeasuredFile, answers: Sequence[tuple[Range, Snippets]], counter: Counter) -> MeasuredFile:
     """Applies the ranges that the model named: each is widened to whole statements within its fragment."""
     named = merge((named_range for window, answer in answers for named_range in _ranges(answer, window)), file.lines)
     seen = merge((window for window, _ in answers), file.lines)
@@ -239,7 +240,7 @@ def _apply_snippets(
             index = next(
                 index for index, widened_range in parts if widened_range[0] <= end and widened_range[1] >= start
             )
-            relevance = round(least_relevance + (1 - least_relevance) * piece.relevance, 6)
+            relevance = round(MODEL_RELEVANCE + (1 - MODEL_RELEVANCE) * piece.relevance, 6)
             pieces.append(replace(piece, start=start, end=end, relevance=relevance, chosen=True, named=index))
         if not parts:
             unseen = not any(start <= piece.start and piece.end <= end for start, end in seen)

@@ -105,7 +105,7 @@ class PruneContext:
             chosen: Any = strategy  # checked together with the other rules
             settings = replace(settings, context_prune=replace(settings.context_prune, strategy=chosen))
         transcript = read_messages(conversations) if conversations else None
-        question = question_of(self.query, transcript, settings.context_prune.query_messages)
+        question = question_of(self.query, transcript)
         pruned = prune_files(files, settings, question, llm=self.llm)
         self.result = (
             replace(pruned, warnings=(*transcript.notices, *pruned.warnings)) if transcript is not None else pruned

@@ -158,7 +158,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
         rules = settings.log
         query = inputs.get("query") or ""
-        return inputs["path"], query, settings.tokens.counter, rules.longest_line, rules.least_repeats
+        return inputs["path"], query, settings.tokens.counter, rules.longest_line
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> ReadLog:
         path, rules, progress = inputs["path"], settings.log, environment.progress
@@ -169,7 +169,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
             raise SecateurError(message, hint="give a part of it, such as its end by tail -c 60M", code="TOO_LARGE")
         counter = get_counter(settings.tokens.counter)
         words = _search_words(inputs.get("query") or "")
-        lines = read_lines(data, counter, rules.longest_line, rules.least_repeats, progress, words)
+        lines = read_lines(data, counter, rules.longest_line, progress, words)
         failures = find_blocks(lines.lines, progress)
         flags = array("q", bytes(8 * len(lines)))
         for index in (*lines.repeats, *failures.repeated):

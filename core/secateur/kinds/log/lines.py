@@ -29,6 +29,9 @@ SLICE = 1000
 MOST_LINES = 2_000_000
 """Most lines of a log that is read: even a short line costs time and memory."""
 
+LEAST_REPEATS = 3
+"""Lines in a row, equal except for numbers, from which on only the first is kept."""
+
 PIECE = 8192
 """Characters of a line that are counted at once: a counter needs more time per character for longer words."""
 
@@ -123,15 +126,12 @@ def template(line: str) -> str:
     return _VARYING.sub("#", line)
 
 
-def read_lines(
-    data: bytes, counter: Counter, longest: int, least_repeats: int, progress: Progress, words: Sequence[str] = ()
-) -> LogLines:
+def read_lines(data: bytes, counter: Counter, longest: int, progress: Progress, words: Sequence[str] = ()) -> LogLines:
     """Reads the lines of a log.
 
     Args:
         longest: longest line that is not cut, in characters.
         words: words of a query in lower case; an excerpt of a cut line shows them.
-        least_repeats: from this number of equal lines in a row on, all but the first are repeats.
 
     Raises:
         SecateurError: the log has more than MOST_LINES lines.
@@ -162,7 +162,7 @@ def read_lines(
             lines[index] = excerpt(line, longest, words)
             tokens[index] = counter.count(lines[index] + "\n")
     after = list(accumulate(tokens, initial=0)) if cut else before
-    repeats = _find_repeats(lines, least_repeats, progress)
+    repeats = _find_repeats(lines, progress)
     return LogLines(
         lines, cut, before, after, repeats, tuple(notices), times, left_out_tokens, steps if any(steps) else ()
     )
@@ -272,8 +272,8 @@ def _split_line(line: str) -> Iterator[str]:
     yield line[start:]
 
 
-def _find_repeats(lines: Sequence[str], least: int, progress: Progress) -> dict[int, int]:
-    """Finds lines that repeat the line before, in runs of at least `least` lines."""
+def _find_repeats(lines: Sequence[str], progress: Progress) -> dict[int, int]:
+    """Finds lines that repeat the line before, in runs of at least LEAST_REPEATS lines."""
     repeats: dict[int, int] = {}
     first, rough = 0, ""
     for index, line in enumerate(lines):
@@ -284,10 +284,10 @@ def _find_repeats(lines: Sequence[str], least: int, progress: Progress) -> dict[
         before, rough = rough, line.translate(_WITHOUT_DIGESTS)
         if index and rough == before and _are_alike(lines[index - 1], line):
             continue
-        if index - first >= least:
+        if index - first >= LEAST_REPEATS:
             repeats.update(dict.fromkeys(range(first + 1, index), first))
         first = index
-    if len(lines) - first >= least:
+    if len(lines) - first >= LEAST_REPEATS:
         repeats.update(dict.fromkeys(range(first + 1, len(lines)), first))
     return repeats
 

@@ -195,7 +195,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         TOP_K,
     )
     formats = ("text", "json", "markdown", "xml")
-    depends_on = (*POOL_TABLES, "smart_pruning.", "graph_rag.hub_limit", "graph_rag.token_budget", "preference.")
+    depends_on = (*POOL_TABLES, "smart_pruning.", "graph_rag.token_budget", "preference.")
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognises the file of a workspace."""

@@ -17,12 +17,17 @@ from secateur.retrieval.evidence.paths import match_named_files, match_trace_fra
 from secateur.retrieval.evidence.phrases import match_quoted_messages
 from secateur.retrieval.evidence.words import match_commits, match_words
 from secateur.retrieval.query import Query
+from secateur.retrieval.query_kind import QueryKind
 from secateur.retrieval.statistics import QueryStatistics
 from secateur.settings import Relevance
 
 TITLE_SHARE = 2 / 3
 """Share of the first line in the similarity with a query of several lines: a long text is about many things, its first
 line about one."""
+
+LENGTH_DISCOUNT = 0.6  # of the words of long fragments: b of BM25
+LONG_ANSWERS = (QueryKind.QUESTION, QueryKind.MESSAGE)  # kinds of queries for which the discount is halved
+HISTORY_COMMITS = 50  # the commits most similar to the query are evidence for their files
 
 
 def collect_evidence(
@@ -44,12 +49,14 @@ def collect_evidence(
         whole: collects all columns, whatever their weights.
     """
     terms, fields, names = query.terms, known.fields, known.names
-    body, name = fields.body.score(terms, weights.lexical_length), match_words(fields.names, terms)
+    kind = query.recognised.kind if query.recognised else None
+    discount = LENGTH_DISCOUNT / 2 if kind in LONG_ANSWERS else LENGTH_DISCOUNT
+    body, name = fields.body.score(terms, discount), match_words(fields.names, terms)
     query_similarity, title_similarity = _compare_vectors(snapshot, vectors)
-    best_few = {"history": match_commits(query, snapshot, fields.commit_words, weights.history_commits)}
+    best_few = {"history": match_commits(query, snapshot, fields.commit_words, HISTORY_COMMITS)}
     columns = {
         "lexical": body,
-        "title": fields.body.score(query.title_terms, weights.lexical_length),
+        "title": fields.body.score(query.title_terms, discount),
         "name": np.maximum(name, names.near),
         "path": match_words(fields.path_words, terms)[snapshot.file],
         "file": fields.file_words.score(terms)[snapshot.file],
