@@ -57,3 +57,19 @@ def test_a_command_that_is_not_there_is_said_with_the_code_of_a_shell() -> None:
 @posix
 def test_a_command_that_a_signal_ended_has_the_code_of_a_shell() -> None:
     assert ran("--", sys.executable, "-c", "import os; os.kill(os.getpid(), 9)").returncode == 137
+
+
+@posix
+def test_a_command_that_is_ended_from_outside_leaves_what_it_printed_so_far() -> None:
+    said = (
+        "import os, signal; print('first line\\n' * 40_000, flush=True); os.kill(os.getppid(), signal.SIGTERM); input()"
+    )
+    done = ran("--", sys.executable, "-c", said)
+    assert done.returncode == -15 and done.stdout.startswith("first line\n" * 100)
+
+
+def test_what_was_pruned_fits_when_it_comes_by_again() -> None:
+    many = "for n in range(3000): print('ERROR', n, 'abcdef'[n % 6] * (n % 40))"
+    done = ran("--max-tokens", "1000", "--", sys.executable, "-c", many)
+    again = ran("--max-tokens", "1000", "--", sys.executable, "-c", f"print({done.stdout!r}, end='')")
+    assert "gives the whole" in done.stdout and again.stdout == done.stdout

@@ -7,18 +7,21 @@ printed.
 
 from __future__ import annotations
 
-import hashlib
+import io
 import os
 import subprocess
 import sys
+import threading
 
 from secateur import CommandCall, CommandParser
 
-MOST_TOKENS = 4_000
-"""Tokens of output that are printed, by default."""
+from secateur_agents.command_output import MOST_TOKENS, import_pruner, prune_output
+from secateur_agents.store import user_store
 
 MOST_BYTES = 64 * 1024 * 1024
 """Longer output is passed on as it comes."""
+
+_CHUNK = 1 << 16
 
 NOT_FOUND, NOT_EXECUTABLE, SIGNALLED = 127, 126, 128
 """Exit codes of a shell; a command that a signal ended has the last and the number of the signal."""
@@ -47,18 +50,22 @@ def run(options: CommandCall) -> int:
     except OSError as error:
         options.say(f"secateur: cannot run {options.words[0]}: {error.strerror or error}")
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-    out = sys.stdout.buffer
+    threading.Thread(target=import_pruner, daemon=True).start()  # while the command works
+    out, data, too_long = sys.stdout.buffer, bytearray(), False
+    assert isinstance(process.stdout, io.BufferedReader)
     try:
-        assert process.stdout is not None
-        data = process.stdout.read(MOST_BYTES)
-        more = process.stdout.read(1)
-        out.write(data + more if more else _pruned(data, options))
-        while more and (more := process.stdout.read(1 << 16)):
-            out.write(more)
+        while chunk := process.stdout.read1(_CHUNK):
+            data += chunk
+            if too_long := too_long or len(data) > MOST_BYTES:
+                out.write(data)
+                data.clear()
+        out.write(data if too_long else _pruned(bytes(data), options))
         out.flush()
         return _code(process.wait())
-    except BaseException:
+    except BaseException:  # an agent ends a command that takes too long, and reads what it printed so far
         process.terminate()
+        out.write(data)
+        out.flush()
         process.wait()
         raise
 
@@ -72,21 +79,9 @@ def _pruned(data: bytes, options: CommandCall) -> bytes:
     if len(data) <= options.max_tokens:  # a token is a byte or more
         return data
     try:
-        from secateur import Environment, format_outcome, get_kind, prune, with_values
-
-        from secateur_agents.store import user_store
-
-        settings = with_values(options.load_settings(None).settings, {get_kind("log").budget.key: options.max_tokens})
-        environment = Environment(stdin=lambda _most: data)
-        outcome = prune("log", settings, environment=environment, path="-", query=options.query or None)
-        ledger = outcome.ledger
-        if ledger.before <= options.max_tokens:
-            return data
-        digest = hashlib.sha256(data).hexdigest()[:12]
-        user_store(os.environ).keep({digest: data.decode("utf-8", "replace")})
-        text = format_outcome(outcome, "plain").rstrip("\n")
-        foot = f"--- {ledger.after:,} of {ledger.before:,} tokens; secateur recall {digest} gives the whole"
-        return f"{text}\n{foot}\n".encode("utf-8", "replace")
+        settings = options.load_settings(None).settings
+        pruned = prune_output(data, options.query, options.max_tokens, settings, user_store(os.environ))
+        return data if pruned is None else pruned.text.encode("utf-8", "replace")
     except Exception as error:  # an agent loses nothing, whatever is wrong here
         options.say(f"secateur: the output is whole: {error}")
         return data

@@ -1,0 +1,72 @@
+"""Prunes the output of a command to what `secateur log` leaves of it, and keeps the whole in a store.
+
+pruned = prune_output(data, "why does the build fail", 4_000, settings, user_store(os.environ))
+pruned.text             # its last line names the digest; None: the output fits as it is
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from secateur import Progress, Settings
+
+    from secateur_agents.store import OriginalStore
+
+MOST_TOKENS = 4_000
+"""Tokens of an output that an agent reads, by default."""
+
+_FOOT_TOKENS = 40
+"""Room for the last line, so that an output that was pruned fits when it comes by again."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrunedOutput:
+    """The text that stands in place of an output, and the tokens of both."""
+
+    text: str
+    before: int
+    after: int
+
+
+def import_pruner() -> None:
+    """Imports what `prune_output` needs, which takes longer than to prune."""
+    from secateur import Environment, count_tokens, format_outcome, get_kind, prune  # noqa: F401
+
+    get_kind("log")
+    count_tokens("tables of tokens")
+
+
+def prune_output(
+    data: bytes,
+    query: str,
+    most_tokens: int,
+    settings: Settings,
+    store: OriginalStore,
+    progress: Progress | None = None,
+) -> PrunedOutput | None:
+    """Prunes an output; None: it has no more than `most_tokens`.
+
+    Args:
+        query: lines that hold its words come before other lines.
+
+    Raises:
+        SecateurError: the output cannot be pruned, or the store cannot be written.
+    """
+    if len(data) <= most_tokens:  # a token is a byte or more
+        return None
+    from secateur import Environment, format_outcome, get_kind, prune, unreported, with_values
+
+    settings = with_values(settings, {get_kind("log").budget.key: max(0, most_tokens - _FOOT_TOKENS)})
+    environment = Environment(stdin=lambda _most: data, progress=progress or unreported)
+    outcome = prune("log", settings, environment=environment, path="-", query=query or None)
+    ledger = outcome.ledger
+    if ledger.before <= most_tokens:
+        return None
+    digest = hashlib.sha256(data).hexdigest()[:12]
+    store.keep({digest: data.decode("utf-8", "replace")})
+    text = format_outcome(outcome, "plain").rstrip("\n")
+    foot = f"--- {ledger.after:,} of {ledger.before:,} tokens; secateur recall {digest} gives the whole"
+    return PrunedOutput(f"{text}\n{foot}\n", ledger.before, ledger.after)
