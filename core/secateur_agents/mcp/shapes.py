@@ -88,6 +88,16 @@ class RecallCall(ToolCall):
     lines: Annotated[str, Meta(max_length=40, description="10-80")] = ""
 
 
+class HookCall(ToolCall):
+    """What a hook of Claude Code says; objects are JSON."""
+
+    event: Literal["PreToolUse", "PostToolUse"]
+    input: str = ""
+    response: str = ""
+    about: str = ""  # the command in words
+    transcript: str = ""  # a path
+
+
 class ToolAnswer(Struct, omit_defaults=True):
     """The answer of a tool: its text goes to the model, all else to programs, which costs no tokens."""
 
@@ -126,6 +136,10 @@ class PrunedAnswer(ToolAnswer):
     page: int = 1
     pages: int = 1
     next: str = ""  # cursor of the next page
+
+
+class HookReply(ToolAnswer):
+    text: str  # JSON; empty: nothing changes
 
 
 class RecalledText(ToolAnswer):

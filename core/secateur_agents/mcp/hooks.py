@@ -1,0 +1,183 @@
+"""Answers hooks of Claude Code over the connection that it has with the server, so that no process starts.
+
+After a command, the answer replaces its output by what `secateur log` leaves of it for the question at hand. Before a
+command, it wraps the command in `secateur run`, whose output is pruned also if the command fails: Claude Code lets no
+hook replace the output of a failed command. An empty answer changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from secateur import Progress, Settings, read_file
+
+from secateur_agents.command_output import MOST_TOKENS, prune_output
+from secateur_agents.mcp.shapes import HookCall
+from secateur_agents.sessions.places import known_places
+from secateur_agents.store import OriginalStore
+
+MOST_BYTES = 64 * 1024 * 1024
+"""Largest output that is read."""
+
+_TAIL_BYTES = 1 << 20
+"""The question at hand is looked for in this much of the end of a transcript."""
+
+_QUERY_CHARS = 2_000
+
+_MOST_SETTINGS_BYTES = 1 << 20
+
+_WRAPPED = frozenset(
+    (
+        "cargo",
+        "ctest",
+        "dotnet",
+        "go",
+        "gradle",
+        "gradlew",
+        "jest",
+        "make",
+        "mvn",
+        "mvnw",
+        "ninja",
+        "npm",
+        "npx",
+        "pip",
+        "pnpm",
+        "pytest",
+        "ruff",
+        "tox",
+        "tsc",
+        "uv",
+        "yarn",
+    )
+)
+"""Programs that build or test: their output is long, and what they need is in it. No other command is wrapped."""
+
+_MANAGED = (
+    Path("/etc/claude-code/managed-settings.json"),
+    Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
+    Path("C:/Program Files/ClaudeCode/managed-settings.json"),
+)
+"""Rules of an administrator."""
+
+_PLAIN = re.compile(r"[\w./:=@%+, '\"\[\]*-]+")
+"""Characters of a command that a shell runs as one program, without pipes, substitutions or variables."""
+
+
+def answer_hook(
+    call: HookCall,
+    settings: Callable[[], Settings],
+    store: OriginalStore,
+    environ: Mapping[str, str],
+    progress: Progress,
+) -> str:
+    """Returns the answer to a hook as JSON; empty: nothing changes.
+
+    Raises:
+        SecateurError, ValueError, OSError: the call or what it names cannot be read; nothing may change.
+    """
+    if call.event == "PreToolUse":
+        return _wrapped(json.loads(call.input), environ)
+    response = json.loads(call.response)
+    if not isinstance(response, dict) or not isinstance(response.get("stdout"), str) or response.get("isImage"):
+        return ""
+    folders = [place.path for place in known_places(environ) if place.agent == "claude-code"]
+    data = _whole_output(response, folders)
+    query = f"{call.about}\n{_question(call.transcript, folders)}"[:_QUERY_CHARS]
+    pruned = prune_output(data, query, MOST_TOKENS, settings(), store, progress)
+    if pruned is None:
+        return ""
+    left = {key: value for key, value in response.items() if not key.startswith("persistedOutput")}
+    output = {"hookEventName": "PostToolUse", "updatedToolOutput": {**left, "stdout": pruned.text}}
+    return json.dumps({"hookSpecificOutput": output}, ensure_ascii=False)
+
+
+def _wrapped(given: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """Returns the input of a tool with its command in `secateur run`. The hook has to allow what it rewrites, because
+    the user's rules name the command and not `secateur`; so it rewrites what these rules allow, and nothing else."""
+    command = given["command"]
+    program = command.split(" ", 1)[0].rpartition("/")[2]
+    if program not in _WRAPPED or not _PLAIN.fullmatch(command) or given.get("run_in_background"):
+        return ""
+    if not _is_allowed(command, environ):
+        return ""
+    output = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "allow",
+        "permissionDecisionReason": "your rules allow the command; secateur run prunes its output",
+        "updatedInput": {**given, "command": f"secateur run -- {command}"},
+    }
+    return json.dumps({"hookSpecificOutput": output}, ensure_ascii=False)
+
+
+def _is_allowed(command: str, environ: Mapping[str, str]) -> bool:
+    """Tells whether a rule in the settings of Claude Code allows a command, and none denies it or asks.
+
+    Raises:
+        SecateurError, ValueError: settings that cannot be read.
+    """
+    home = environ.get("CLAUDE_CONFIG_DIR") or str(Path(environ.get("HOME") or environ["USERPROFILE"], ".claude"))
+    project = Path(environ["CLAUDE_PROJECT_DIR"], ".claude")  # Claude Code sets it for its servers
+    files = [Path(home, "settings.json"), project / "settings.json", project / "settings.local.json", *_MANAGED]
+    rules: dict[str, list[str]] = {"allow": [], "deny": [], "ask": []}
+    for path in files:
+        if path.exists():
+            permissions = json.loads(read_file(path, _MOST_SETTINGS_BYTES, "settings")).get("permissions", {})
+            for name, known in rules.items():
+                known += permissions.get(name, [])
+    refused = any(_matches(rule, text) for rule in rules["deny"] + rules["ask"] for text in (command, f"{command} "))
+    return not refused and any(_matches(rule, command) for rule in rules["allow"])
+
+
+def _matches(rule: str, command: str) -> bool:
+    """Tells whether a rule such as `Bash(npm run test:*)` is about a command."""
+    if rule == "Bash":
+        return True
+    inside = re.fullmatch(r"Bash\((.*)\)", rule, re.DOTALL)
+    if inside is None:
+        return False
+    if inside[1].endswith(":*"):
+        return f"{command} ".startswith(f"{inside[1][:-2]} ")
+    return re.fullmatch(".*".join(map(re.escape, inside[1].split("*"))), command, re.DOTALL) is not None
+
+
+def _whole_output(response: Mapping[str, Any], folders: Sequence[Path]) -> bytes:
+    """Reads the output from the file that holds the whole of it, because a hook gets only its beginning."""
+    path = response.get("persistedOutputPath")
+    if not isinstance(path, str) or not path:
+        return str(response["stdout"]).encode("utf-8", "replace")
+    return read_file(_inside(path, folders), MOST_BYTES, "output")
+
+
+def _question(transcript: str, folders: Sequence[Path]) -> str:
+    """Returns what the user said last in a transcript; empty if that is not at its end."""
+    if not transcript:
+        return ""
+    with _inside(transcript, folders).open("rb") as file:
+        file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
+        lines = file.read().splitlines()
+    for line in reversed(lines):
+        if b'"type":"user"' not in line:
+            continue
+        try:
+            record = json.loads(line)
+            content = record["message"]["content"]
+        except (ValueError, KeyError, TypeError, RecursionError):  # its beginning is cut off, or it is damaged
+            continue
+        if isinstance(content, list):
+            content = "\n".join(block["text"] for block in content if block.get("type") == "text")
+        if isinstance(content, str) and content and not record.get("isMeta"):
+            return content
+    return ""
+
+
+def _inside(path: str, folders: Sequence[Path]) -> Path:
+    """Raises ValueError: the path leads out of the folder in which Claude Code keeps sessions."""
+    real = Path(path).resolve()
+    if not any(real.is_relative_to(folder.resolve()) for folder in folders):
+        raise ValueError("it lies outside the sessions of Claude Code")
+    return real
