@@ -70,6 +70,59 @@ class JsonServer:
         yield _cut(data, _value_of(servers), server)
 
 
+@dataclass(frozen=True, slots=True)
+class JsonHook:
+    """A hook of Claude Code in JSON, in the list of its event."""
+
+    event: str
+    value: Mapping[str, Any]
+
+    def add(self, text: str | None) -> str:
+        """Spaces inside brackets tell lists and objects that this adds from empty ones that were there."""
+        hook = json.dumps(self.value)
+        hooks = f"{json.dumps(self.event)}: [ {hook} ]"
+        events = f'"hooks": {{ {hooks} }}'
+        if text is None:
+            return f"{{\n  {events}\n}}\n"
+        data = text.encode()
+        root = _root_object(data)
+        pairs = self._pairs(data, root)
+        if not pairs:
+            return _insert(data, root, events)
+        if len(pairs) == 1:
+            return _insert(data, _value_of(pairs[0]), hooks)
+        known = (_load(data, node) for node in _value_of(pairs[1], "array").children)
+        return text if any(map(self._is_same, known)) else _insert(data, _value_of(pairs[1], "array"), hook)
+
+    def without(self, text: str) -> Iterator[str | None]:
+        """See the module docstring."""
+        data = text.encode()
+        root = _root_object(data)
+        pairs = self._pairs(data, root)
+        nodes = _value_of(pairs[1], "array").children if len(pairs) > 1 else []
+        node = next((node for node in nodes if _load(data, node) == self.value), None)
+        if node is None:
+            return
+        yield None
+        yield _cut(data, root, pairs[0])
+        yield _cut(data, _value_of(pairs[0]), pairs[1])
+        yield _cut(data, _value_of(pairs[1], "array"), node)
+
+    def _pairs(self, data: bytes, root: Node) -> list[Node]:
+        """Returns the members that lead to the list of the event, as far as they are there."""
+        events = _find_pair(data, root, "hooks")
+        hooks = _find_pair(data, _value_of(events), self.event) if events is not None else None
+        return [pair for pair in (events, hooks) if pair is not None]
+
+    def _is_same(self, known: Any) -> bool:
+        """Tells whether a hook calls what this one calls, also with other values of the user's."""
+        try:
+            (own,), called = self.value["hooks"], known["hooks"]
+            return any((one.get("server"), one.get("tool")) == (own["server"], own["tool"]) for one in called)
+        except (TypeError, KeyError, AttributeError):
+            return False
+
+
 def _root_object(data: bytes) -> Node:
     """Parses JSON as a JavaScript expression, whose offsets are one too large."""
     stack = [Parser(Language(tree_sitter_javascript.language())).parse(b"(" + data + b"\n)").root_node]
@@ -112,19 +165,19 @@ def _find_pair(data: bytes, node: Node, name: str) -> Node | None:
     return next((pair for pair in reversed(pairs) if _load(data, pair.child_by_field_name("key")) == name), None)
 
 
-def _value_of(pair: Node) -> Node:
+def _value_of(pair: Node, kind: str = "object") -> Node:
     value = pair.child_by_field_name("value")
-    if value is None or value.type != "object":
-        raise _unreadable(pair, "the servers are not a JSON object")
+    if value is None or value.type != kind:
+        raise _unreadable(pair, f"its value is not a JSON {kind}")
     return value
 
 
 def _insert(data: bytes, node: Node, member: str) -> str:
-    """Adds a member at the end of an object, after a comment on the line of the last member."""
+    """Adds a member at the end of an object or a list, after a comment on the line of the last member."""
     children = node.children
-    pairs = [index for index, child in enumerate(children) if child.type == "pair"]
+    pairs = [index for index, child in enumerate(children) if child.type == "pair" or child.type in _VALUES]
     if not pairs:
-        at = node.start_byte  # behind the brace: offsets are one too large
+        at = node.start_byte  # behind the bracket: offsets are one too large
         return (data[:at] + member.encode() + data[at:]).decode()
     last, rest = children[pairs[-1]], children[pairs[-1] + 1 : -1]
     comma = next((child for child in rest if child.type == ","), None)
@@ -139,7 +192,7 @@ def _insert(data: bytes, node: Node, member: str) -> str:
 
 
 def _cut(data: bytes, node: Node, pair: Node) -> str:
-    """Removes a member of an object, and one comma beside it."""
+    """Removes a member of an object or a list, and one comma beside it."""
     children = node.children
     index = children.index(pair)
     start, end = children[index - 1].end_byte - 1, pair.end_byte - 1
@@ -228,7 +281,7 @@ def _without_block(text: str, pattern: str) -> list[str | None]:
     return [None, *above, *(before.removesuffix(end) + after.removeprefix(end) for end in ends)]
 
 
-ConfigEntry = JsonServer | TomlServer | InstructionLines
+ConfigEntry = JsonServer | JsonHook | TomlServer | InstructionLines
 
 
 def remove_entry(entry: ConfigEntry, text: str | None) -> str | None:

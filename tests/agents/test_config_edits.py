@@ -118,7 +118,7 @@ def test_what_came_since_stays_and_so_does_an_entry_that_was_changed() -> None:
     [
         (JSON, "", "1:1"),
         (JSON, "[]", "1:1: it is not a JSON object"),
-        (JSON, '{"mcpServers": []}', "1:2: the servers are not"),
+        (JSON, '{"mcpServers": []}', "1:2: its value is not a JSON object"),
         (JSON, '{\n  "a": 1,\n  "b": what\n}', "3:8"),
         (JSON, "{\n  'a': 1\n}", "2:3"),
         (JSON, '{"a": 1} {}', "1:"),

@@ -30,14 +30,14 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 OWN = {
-    "claude": {".claude.json", ".claude/CLAUDE.md"},
+    "claude": {".claude.json", ".claude/CLAUDE.md", ".claude/settings.json"},
     "codex": {".codex/config.toml", ".codex/AGENTS.md"},
     "gemini": {".gemini/settings.json", ".gemini/GEMINI.md"},
     "opencode": {".config/opencode/opencode.json", ".config/opencode/AGENTS.md"},
     "copilot": {".copilot/mcp-config.json", ".copilot/copilot-instructions.md"},
 }
 PROJECT = {
-    "claude": {".mcp.json", "CLAUDE.md"},
+    "claude": {".mcp.json", "CLAUDE.md", ".claude/settings.json"},
     "codex": {".codex/config.toml", "AGENTS.md"},
     "gemini": {".gemini/settings.json", "GEMINI.md"},
     "opencode": {"opencode.json", "AGENTS.md"},
@@ -94,7 +94,7 @@ def test_what_is_written_is_what_the_agent_reads(home: Path) -> None:
     ("data", "said"),
     [
         (b'{\n  "a": 1\n  "b": 2\n}', ".claude.json:2:8: it is not valid JSON"),
-        (b'{"mcpServers": []}', ".claude.json:1:2: the servers are not a JSON object"),
+        (b'{"mcpServers": []}', ".claude.json:1:2: its value is not a JSON object"),
         (b'{"a": "\xff"}', ".claude.json: byte 7 is not UTF-8"),
     ],
 )
@@ -131,7 +131,55 @@ def test_variables_move_the_files_and_without_a_home_folder_it_says_so(
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
     secateur("agent-setup", "claude")
-    assert set(files(tmp_path / "moved")) == {".claude.json", "CLAUDE.md"} and files(home) == {}
+    assert set(files(tmp_path / "moved")) == {".claude.json", "CLAUDE.md", "settings.json"} and files(home) == {}
     monkeypatch.setenv("HOME", "")
     lost = secateur("agent-setup", "codex")
     assert lost.code == 1 and "home folder is not known" in lost.err and "--project" in lost.err
+
+
+USERS_HOOK = {"matcher": "Edit", "hooks": [{"type": "command", "command": "format"}]}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        '{"hooks": {}, "theme": "dark"}',
+        '{\n  "hooks": {\n    "PostToolUse": []\n  }\n}\n',
+        '{\n\t"hooks": {\n\t\t"PostToolUse": [\n\t\t\t' + json.dumps(USERS_HOOK) + "\n\t\t]\n\t}\n}",
+        '{"hooks": {"PreToolUse": [' + json.dumps(USERS_HOOK) + '], "Stop": []}}',
+        '{"permissions": {"allow": ["Bash(pytest:*)"]}}\r\n',
+    ],
+)
+def test_hooks_stand_beside_those_of_the_user_and_go_byte_for_byte(settings: str, home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_bytes(settings.encode())
+    before = json.loads(settings).get("hooks", {})
+    assert secateur("agent-setup", "claude").code == 0
+    hooks = json.loads(path.read_bytes())["hooks"]
+    for event in ("PostToolUse", "PreToolUse"):
+        *own, ours = hooks[event]
+        assert own == before.get(event, []) and ours["matcher"] == "Bash"
+        assert ours["hooks"][0].items() >= {"type": "mcp_tool", "server": "secateur", "timeout": 2}.items()
+    assert "nothing to add" in secateur("agent-setup", "claude").err
+    secateur("agent-setup", "claude", "--remove")
+    assert path.read_bytes() == settings.encode()
+
+
+def test_a_hook_that_the_user_changed_is_theirs(home: Path) -> None:
+    secateur("agent-setup", "claude")
+    path = home / ".claude" / "settings.json"
+    path.write_text(path.read_text().replace('"timeout": 2', '"timeout": 5'))
+    before = path.read_bytes()
+    secateur("agent-setup", "claude")
+    secateur("agent-setup", "claude", "--remove")
+    assert path.read_bytes() == before
+
+
+def test_hooks_of_another_shape_are_refused(home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"hooks": {"PostToolUse": {}}}')
+    refused = secateur("agent-setup", "claude")
+    assert refused.code == 1 and "settings.json:1:12: its value is not a JSON array" in refused.err
+    assert set(files(home)) == {".claude/settings.json"}

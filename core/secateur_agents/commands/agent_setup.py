@@ -1,5 +1,5 @@
-"""`secateur agent-setup AGENT` adds the MCP server to the configuration of a coding agent, and lines on its use to the
-agent's instructions. `--remove` takes out both."""
+"""`secateur agent-setup AGENT` adds the MCP server and its hooks to the configuration of a coding agent, and lines on
+its use to the agent's instructions. `--remove` takes them out."""
 
 from __future__ import annotations
 
@@ -21,6 +21,20 @@ LINES = (
 )
 """The lines in the instructions of an agent, without the marks around them."""
 
+_HOOK = {"type": "mcp_tool", "server": "secateur", "tool": "hook", "timeout": 2}
+
+HOOKS = {
+    "PostToolUse": {
+        "event": "${hook_event_name}",
+        "response": "${tool_response}",
+        "about": "${tool_input.description}",
+        "transcript": "${transcript_path}",
+        "session": "${session_id}",
+    },
+    "PreToolUse": {"event": "${hook_event_name}", "input": "${tool_input}"},
+}
+"""The hooks of Claude Code: event -> what it says to the tool. After two seconds Claude Code goes on without it."""
+
 MOST_BYTES = 64 << 20
 """Largest configuration that is read: Claude Code keeps histories in its own."""
 
@@ -41,10 +55,11 @@ def run(options: CommandCall) -> int:
     from secateur_agents.config_edits import remove_entry
 
     changes = []
-    for path, entry in _files(options.agent, os.environ, Environment().base if options.project else None).items():
-        old = _read(path)
+    for path, entries in _files(options.agent, os.environ, Environment().base if options.project else None).items():
+        new = old = _read(path)
         try:
-            new = remove_entry(entry, old) if options.remove else entry.add(old)
+            for entry in reversed(entries) if options.remove else entries:
+                new = remove_entry(entry, new) if options.remove else entry.add(new)
         except ValueError as error:
             raise _refusal(f"{shown(path)}:{error}") from error
         if new != old:
@@ -74,10 +89,13 @@ def run(options: CommandCall) -> int:
     return 0
 
 
-def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict[Path, ConfigEntry]:
-    """Returns the files of an agent with the entry of each, where the agents document them. `project`: the folder of a
-    project; None: the user's own files."""
-    from secateur_agents.config_edits import InstructionLines, JsonServer, TomlServer
+def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict[Path, list[ConfigEntry]]:
+    """Returns the files of an agent with the entries of each, where the agents document them.
+
+    Args:
+        project: the folder of a project; None: the user's own files.
+    """
+    from secateur_agents.config_edits import InstructionLines, JsonHook, JsonServer, TomlServer
 
     home = environ.get("HOME") or environ.get("USERPROFILE") or ""
 
@@ -89,9 +107,17 @@ def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict
 
     server = {"command": "secateur", "args": ["mcp"]}
     entry: ConfigEntry = JsonServer("mcpServers", server)
+    more: dict[Path, list[ConfigEntry]] = {}
     if agent == "claude":
         config = project / ".mcp.json" if project else under("CLAUDE_CONFIG_DIR") / ".claude.json"
         lines = (project or under("CLAUDE_CONFIG_DIR", ".claude")) / "CLAUDE.md"
+        settings = (project / ".claude" if project else under("CLAUDE_CONFIG_DIR", ".claude")) / "settings.json"
+        more = {
+            settings: [
+                JsonHook(event, {"matcher": "Bash", "hooks": [{**_HOOK, "input": said}]})
+                for event, said in HOOKS.items()
+            ]
+        }
     elif agent == "codex":
         folder = project / ".codex" if project else under("CODEX_HOME", ".codex")
         config, lines = folder / "config.toml", (project or folder) / "AGENTS.md"
@@ -109,7 +135,7 @@ def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict
         config = folder / ("mcp-config.json" if project is None else ".mcp.json")
         lines = folder / ("copilot-instructions.md" if project is None else "AGENTS.md")
         entry = entry if project else JsonServer("mcpServers", {"type": "local", **server, "tools": ["*"]})
-    return {config: entry, lines: InstructionLines(LINES)}
+    return {config: [entry], lines: [InstructionLines(LINES)], **more}
 
 
 def _read(path: Path) -> str | None:

@@ -30,30 +30,8 @@ _QUERY_CHARS = 2_000
 
 _MOST_SETTINGS_BYTES = 1 << 20
 
-_WRAPPED = frozenset(
-    (
-        "cargo",
-        "ctest",
-        "dotnet",
-        "go",
-        "gradle",
-        "gradlew",
-        "jest",
-        "make",
-        "mvn",
-        "mvnw",
-        "ninja",
-        "npm",
-        "npx",
-        "pip",
-        "pnpm",
-        "pytest",
-        "ruff",
-        "tox",
-        "tsc",
-        "uv",
-        "yarn",
-    )
+_WRAPPED = re.compile(
+    "cargo|ctest|dotnet|go|gradlew?|jest|make|mvnw?|ninja|npm|npx|pip|pnpm|pytest|ruff|tox|tsc|uv|yarn"
 )
 """Programs that build or test: their output is long, and what they need is in it. No other command is wrapped."""
 
@@ -101,7 +79,7 @@ def _wrapped(given: Mapping[str, Any], environ: Mapping[str, str]) -> str:
     the user's rules name the command and not `secateur`; so it rewrites what these rules allow, and nothing else."""
     command = given["command"]
     program = command.split(" ", 1)[0].rpartition("/")[2]
-    if program not in _WRAPPED or not _PLAIN.fullmatch(command) or given.get("run_in_background"):
+    if not _WRAPPED.fullmatch(program) or not _PLAIN.fullmatch(command) or given.get("run_in_background"):
         return ""
     if not _is_allowed(command, environ):
         return ""

@@ -96,6 +96,7 @@ class HookCall(ToolCall):
     response: str = ""
     about: str = ""  # the command in words
     transcript: str = ""  # a path
+    session: str = ""
 
 
 class ToolAnswer(Struct, omit_defaults=True):
