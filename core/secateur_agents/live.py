@@ -27,6 +27,7 @@ from typing import Any, TypeVar
 import msgspec
 from secateur import Entry, Fold, Notice, SecateurError, Settings
 
+from secateur_agents.savings import SavingsRecord
 from secateur_agents.store import OriginalStore, user_store
 
 T = TypeVar("T")
@@ -102,12 +103,12 @@ class Live:
 
         try:
             known = list(_digests(history))
-            fold = self._remembered(history, known, overhead)
+            fold = before = self._remembered(history, known, overhead)
             recalls = self.store is not None
             for after in fold.extend_to(history, settings, progress, overhead=overhead, recalls=recalls):
                 if self.store is not None and after.originals:
                     self.store.keep(after.originals)  # before anything promises them
-                fold = replace(after, originals={})
+                before, fold = fold, replace(after, originals={})
                 self._folds[known[after.count], overhead] = fold
         except Exception as error:  # an agent goes on, whatever is wrong here
             self.failures += 1
@@ -115,6 +116,8 @@ class Live:
             reason = error.message if isinstance(error, SecateurError) else f"{type(error).__name__}: {error}"
             said = f"Nothing was pruned at this step: {reason}"
             return Step(_messages(fold, history), _changed(fold), warnings=(Notice("not_pruned", said),))
+        if self.store is not None:
+            self.store.savings.add(_record(known[min(1, fold.count)].hex()[:12], before, fold))
         while len(self._folds) > MOST_FOLDS:
             self._folds.popitem(last=False)
         return Step(_messages(fold, history), _changed(fold), _effect(fold, settings))
@@ -168,6 +171,13 @@ def _effect(fold: Fold, settings: Settings) -> CacheEffect:
         return CacheEffect(None)
     pays = cut.pays_after(rules.cache_read_price, rules.cache_write_price)
     return CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, pays)
+
+
+def _record(session: str, before: Fold, fold: Fold) -> SavingsRecord:
+    """Returns what a request saves, when `before` is the fold of the request before it."""
+    cut = fold.cut if fold is not before else None
+    cached = before.tokens if cut is None or cut.first_changed is None else min(before.tokens, cut.prefix_tokens)
+    return SavingsRecord("live", session, fold.whole, fold.tokens, before.whole, cached, cut is not None)
 
 
 @cache

@@ -16,10 +16,12 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from secateur import SecateurError, UsageError, redact, shown, state_dir
+
+from secateur_agents.savings import OWN_NAMES, SavingsFile, SavingsRecord
 
 MOST_BYTES = 256 * 1024 * 1024
 MOST_SECONDS = 7 * 24 * 60 * 60.0
@@ -34,10 +36,17 @@ class OriginalStore:
 
     Attributes:
         clock: seconds since 1970.
+        session: of an agent, for what is recorded.
     """
 
     folder: Path
     clock: Callable[[], float] = time.time
+    session: str = ""
+
+    @property
+    def savings(self) -> SavingsFile:
+        """The records of what pruning with this store saved."""
+        return SavingsFile(self.folder, self.clock)
 
     @classmethod
     def at(cls, folder: Path | str, clock: Callable[[], float] = time.time) -> OriginalStore:
@@ -98,7 +107,9 @@ class OriginalStore:
                 hint="make the call again, or read the file",
                 code="NOT_KEPT",
             )
-        return _lines_of(text, lines) if lines else text
+        asked = _lines_of(text, lines) if lines else text
+        self.savings.add(SavingsRecord("recall", self.session))
+        return asked
 
     def _write(self, path: Path, text: str) -> None:
         handle, name = tempfile.mkstemp(prefix=".", dir=self.folder)  # readable for the user alone
@@ -114,7 +125,11 @@ class OriginalStore:
     def _forget(self, now: float) -> None:
         """Removes what is too old, then the oldest beyond the most bytes."""
         with os.scandir(self.folder) as entries:
-            found = [(one.stat(follow_symlinks=False), one.path) for one in entries if one.is_file()]
+            found = [
+                (one.stat(follow_symlinks=False), one.path)
+                for one in entries
+                if one.is_file() and one.name not in OWN_NAMES
+            ]
         left = MOST_BYTES
         for status, path in sorted(found, key=lambda one: (-one[0].st_mtime, one[1])):
             left -= status.st_size
@@ -124,8 +139,9 @@ class OriginalStore:
 
 
 def user_store(environ: Mapping[str, str], clock: Callable[[], float] = time.time) -> OriginalStore:
-    """Returns the store in the user's state folder."""
-    return OriginalStore.at(state_dir(environ) / "originals", clock)
+    """Returns the store in the user's state folder. Claude Code tells what it starts its session."""
+    store = OriginalStore.at(state_dir(environ) / "originals", clock)
+    return replace(store, session=environ.get("CLAUDE_CODE_SESSION_ID", ""))
 
 
 def _lines_of(text: str, lines: str) -> str:

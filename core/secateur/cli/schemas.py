@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
+from secateur_agents.savings import SavedOutput
 from secateur_agents.sessions.listing import SessionsOutput
 from secateur_lab.commands.demo import DemosOutput
 from secateur_lab.commands.mine import MineOutput
@@ -58,6 +59,7 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "demo": DemosOutput,
         "prefer": PreferOutput,
         "sessions": SessionsOutput,
+        "saved": SavedOutput,
         "index": StatusOutput,
         "index-clear": ClearOutput,
         "completion": CompletionOutput,

@@ -16,6 +16,7 @@ import threading
 from secateur import CommandCall, CommandParser
 
 from secateur_agents.command_output import MOST_TOKENS, import_pruner, prune_output
+from secateur_agents.savings import SavingsRecord
 from secateur_agents.store import user_store
 
 MOST_BYTES = 64 * 1024 * 1024
@@ -80,8 +81,12 @@ def _pruned(data: bytes, options: CommandCall) -> bytes:
         return data
     try:
         settings = options.load_settings(None).settings
-        pruned = prune_output(data, options.query, options.max_tokens, settings, user_store(os.environ))
-        return data if pruned is None else pruned.text.encode("utf-8", "replace")
+        store = user_store(os.environ)
+        pruned = prune_output(data, options.query, options.max_tokens, settings, store)
+        if pruned is None:
+            return data
+        store.savings.add(SavingsRecord("run", store.session, pruned.before, pruned.after))
+        return pruned.text.encode("utf-8", "replace")
     except Exception as error:  # an agent loses nothing, whatever is wrong here
         options.say(f"secateur: the output is whole: {error}")
         return data

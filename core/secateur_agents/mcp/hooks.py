@@ -17,6 +17,7 @@ from secateur import Progress, Settings, read_file
 
 from secateur_agents.command_output import MOST_TOKENS, prune_output
 from secateur_agents.mcp.shapes import HookCall
+from secateur_agents.savings import SavingsRecord
 from secateur_agents.sessions.places import known_places
 from secateur_agents.store import OriginalStore
 
@@ -69,6 +70,7 @@ def answer_hook(
     pruned = prune_output(data, query, MOST_TOKENS, settings(), store, progress)
     if pruned is None:
         return ""
+    store.savings.add(SavingsRecord("hook", call.session or store.session, pruned.before, pruned.after))
     left = {key: value for key, value in response.items() if not key.startswith("persistedOutput")}
     output = {"hookEventName": "PostToolUse", "updatedToolOutput": {**left, "stdout": pruned.text}}
     return json.dumps({"hookSpecificOutput": output}, ensure_ascii=False)

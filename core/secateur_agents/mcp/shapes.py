@@ -89,7 +89,7 @@ class RecallCall(ToolCall):
 
 
 class HookCall(ToolCall):
-    """What a hook of Claude Code says; objects are JSON."""
+    """The input of a hook of Claude Code; objects are JSON."""
 
     event: Literal["PreToolUse", "PostToolUse"]
     input: str = ""

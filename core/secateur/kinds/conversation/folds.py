@@ -42,6 +42,7 @@ class Fold:
     messages: tuple[Any, ...] = ()  # that leave
     numbers: tuple[int, ...] = ()  # of each of these in the history; -1: it is not there
     tokens: int = 0  # of what leaves
+    whole: int = 0  # tokens of the history as it came
     limit: int = 0  # tokens beyond which the next cut is made
     speaker: str = ""  # role of the last message that somebody said
     changes: Mapping[int, Entry] = field(default_factory=dict)  # by number: what does not leave as it came
@@ -92,6 +93,7 @@ class Fold:
                 messages=(*fold.messages, *history[begin : first + stop]),
                 numbers=(*fold.numbers, *range(begin, first + stop)),
                 tokens=fold.tokens + sum(tokens[begin - first : stop]),
+                whole=fold.whole + sum(tokens[begin - first : stop]),
                 speaker=speaker,
                 cut=None,
                 originals={},
