@@ -109,3 +109,51 @@ async def test_openai_agents(live: Live) -> None:
     ran = await agents.Runner.run(agent, "Look.", run_config=config, max_turns=STEPS + 2)
     assert ran.final_output == "Done."
     assert live.recall(digests(sent)[0]) == show(0) and not live.failures
+
+
+async def test_litellm(live: Live) -> None:
+    pytest.importorskip("litellm")
+    from secateur_agents.litellm import Secateur, pruner
+
+    def chat(number: int) -> list[dict[str, Any]]:
+        call = {
+            "id": f"c{number}",
+            "type": "function",
+            "function": {"name": "show", "arguments": f'{{"number": {number}}}'},
+        }
+        return [
+            {"role": "assistant", "content": None, "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": f"c{number}", "content": show(number)},
+        ]
+
+    def anthropic(number: int) -> list[dict[str, Any]]:
+        call = {"type": "tool_use", "id": f"c{number}", "name": "show", "input": {"number": number}}
+        result = {"type": "tool_result", "tool_use_id": f"c{number}", "content": show(number)}
+        return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+
+    def responses(number: int) -> list[dict[str, Any]]:
+        call = {
+            "type": "function_call",
+            "name": "show",
+            "call_id": f"c{number}",
+            "arguments": f'{{"number": {number}}}',
+        }
+        return [call, {"type": "function_call_output", "call_id": f"c{number}", "output": show(number)}]
+
+    secateur, look = Secateur(live), {"role": "user", "content": "Look."}
+    for kind, field, turn in (
+        ("acompletion", "messages", chat),
+        ("anthropic_messages", "messages", anthropic),
+        ("aresponses", "input", responses),
+    ):
+        sent: list[str] = []
+        for steps in range(STEPS):
+            history = [look, *(message for number in range(steps + 1) for message in turn(number))]
+            data = await secateur.async_pre_call_hook(None, None, {field: history, "model": "m"}, kind)
+            assert data["model"] == "m"
+            sent.append(str(data[field]))
+        assert live.recall(digests([sent[0], *sent])[0]) == show(0) and not live.failures
+        without = await pruner.async_pre_call_hook(None, None, {field: history * 1}, kind)
+        assert "gives it back" not in str(without)
+    texts = {"input": [show(0)] * 100}
+    assert await secateur.async_pre_call_hook(None, None, dict(texts), "aembedding") == texts
