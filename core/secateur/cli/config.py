@@ -125,9 +125,9 @@ def _write_profiles(options: CommandCall, root: Path, settings: Settings) -> str
         lines.append(f"{written.path}: [profiles.{written.name}] holds {len(written.values):,} settings")
         lines += [f"  left out {key}: {why}" for key, why in written.refused.items()]
     if options.adopt is not None:
-        path = adopt_profile(own, options.adopt)
-        output = structs.replace(output, adopted=options.adopt, file=output.file or str(path))
-        lines.append(f"{path}: {options.adopt} is your default from now on")
+        changed = adopt_profile(own, options.adopt)
+        output = structs.replace(output, adopted=options.adopt, file=output.file or str(changed))
+        lines.append(f"{changed}: {options.adopt} is your default from now on")
     if options.format == "json":
         return dumps(output)
     return "".join(f"{visible(line)}\n" for line in lines)

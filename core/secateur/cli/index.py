@@ -61,8 +61,8 @@ def run(options: CommandCall) -> int:
     progress = options.progress_bar()
     opener = opener_of(path, options.rev, loaded.settings.index, options.fetch_options())
     with workers_of(options) as executor:
-        opener = opener if executor is None else on_workers(opener, loaded.settings, executor, options.store or "")
-        with Engine(opener, loaded.settings, cache_dir=None, config_dir=None) as engine:
+        work = opener if executor is None else on_workers(opener, loaded.settings, executor, options.store or "")
+        with Engine(work, loaded.settings, cache_dir=None, config_dir=None) as engine:
             try:
                 status = engine.refresh(progress)
             finally:

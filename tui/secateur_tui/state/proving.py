@@ -150,7 +150,7 @@ class Proving:
         if self.trials.fixed[item]:
             return NOTHING_FIXED
         every = (self.swept.low, self.swept.high) if self.swept is not None else None
-        return nothing_words(self.trials, len(self.runs.tried(BUDGET)), every, self.runs.reached)
+        return nothing_words(self.trials, len(self.runs.list_tried(BUDGET)), every, self.runs.reached)
 
     def _find_hints(self, item: int) -> Iterator[ProvenHint]:
         gains = not self.trials.now.whole[item]
