@@ -44,6 +44,11 @@ class JsonServer:
     key: str  # of the object with all servers
     value: Mapping[str, Any]
 
+    @property
+    def name(self) -> str:
+        """The name of the entry for people."""
+        return "server"
+
     def add(self, text: str | None) -> str:
         """Spaces inside the braces of the servers tell an object that this adds from an empty one that was there."""
         server = f"{json.dumps(NAME)}: {json.dumps(self.value)}"
@@ -76,6 +81,11 @@ class JsonHook:
 
     event: str
     value: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the entry for people."""
+        return f"hook {self.event}"
 
     def add(self, text: str | None) -> str:
         """Spaces inside brackets tell lists and objects that this adds from empty ones that were there."""
@@ -212,6 +222,11 @@ class TomlServer:
     value: Mapping[str, Any]
 
     @property
+    def name(self) -> str:
+        """The name of the entry for people."""
+        return "server"
+
+    @property
     def _block(self) -> str:
         lines = [f"[{self.key}.{NAME}]", *(f"{key} = {json.dumps(value)}" for key, value in self.value.items())]
         return "\n".join(lines)
@@ -250,6 +265,11 @@ class InstructionLines:
     """Lines in the instructions that an agent reads, between two marks."""
 
     lines: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the entry for people."""
+        return "instructions"
 
     def add(self, text: str | None) -> str:
         """See the module docstring."""

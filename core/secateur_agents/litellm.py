@@ -3,8 +3,8 @@
     litellm_settings:
       callbacks: secateur_agents.litellm.pruner
 
-Such a program may have no tool that gives originals back, so `pruner` keeps none. `Secateur(user_live())`, in a module
-of your own, is for agents that have the MCP server.
+Such a program may have no tool that gives originals back, so `pruner` keeps none. For agents that have the MCP server,
+make `PruningCallback(user_live())` in a module of your own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FIELDS = {
 """Type of a call -> the field with its history. What other calls send, such as texts to embed, is no conversation."""
 
 
-class Secateur(CustomLogger):  # type: ignore[misc]  # of the extra litellm, which may not be installed
+class PruningCallback(CustomLogger):  # type: ignore[misc]  # of the extra litellm, which may not be installed
     """Prunes the history of each request before LiteLLM sends it."""
 
     def __init__(self, live: Live | None = None) -> None:
@@ -55,4 +55,4 @@ class Secateur(CustomLogger):  # type: ignore[misc]  # of the extra litellm, whi
         return self.live.step(history, count_tokens(json.dumps(beside, default=repr))).messages
 
 
-pruner = Secateur()
+pruner = PruningCallback()

@@ -113,7 +113,7 @@ async def test_openai_agents(live: Live) -> None:
 
 async def test_litellm(live: Live) -> None:
     pytest.importorskip("litellm")
-    from secateur_agents.litellm import Secateur, pruner
+    from secateur_agents.litellm import PruningCallback, pruner
 
     def chat(number: int) -> list[dict[str, Any]]:
         call = {
@@ -140,7 +140,7 @@ async def test_litellm(live: Live) -> None:
         }
         return [call, {"type": "function_call_output", "call_id": f"c{number}", "output": show(number)}]
 
-    secateur, look = Secateur(live), {"role": "user", "content": "Look."}
+    secateur, look = PruningCallback(live), {"role": "user", "content": "Look."}
     for kind, field, turn in (
         ("acompletion", "messages", chat),
         ("anthropic_messages", "messages", anthropic),

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
 import tomli
+from secateur_agents.savings import SavingsRecord
+from secateur_agents.store import user_store
 from support.cli import secateur
+from support.systems import posix
 
 TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
 VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "COPILOT_HOME", "USERPROFILE")
@@ -135,6 +140,37 @@ def test_variables_move_the_files_and_without_a_home_folder_it_says_so(
     monkeypatch.setenv("HOME", "")
     lost = secateur("agent-setup", "codex")
     assert lost.code == 1 and "home folder is not known" in lost.err and "--project" in lost.err
+
+
+@posix
+def test_the_doctor_says_what_is_registered_whether_it_answers_and_what_it_saved(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECATEUR_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    secateur("agent-setup", "claude")
+    path = home / ".claude" / "settings.json"
+    path.write_text(path.read_text().replace('"timeout": 2', '"timeout": 5', 1))
+    (home / ".claude" / "CLAUDE.md").unlink()
+    before = files(home)
+    sick = secateur("agent-setup", "claude", "--doctor")
+    assert sick.code == 4 and "server: [Errno 2]" in sick.out
+    lines = sick.out.splitlines()
+    assert lines[:2] == [f"{home}/.claude.json: server: registered", f"{home}/.claude/CLAUDE.md: instructions: missing"]
+    assert lines[2:4] == [f"{path}: hook PostToolUse: your own", f"{path}: hook PreToolUse: registered"]
+
+    program = tmp_path / "bin" / "secateur"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m secateur "$@"\n')
+    program.chmod(0o755)
+    secateur("agent-setup", "claude")
+    user_store(os.environ).keep({"0123456789ab": "text"})
+    user_store(os.environ).savings.add(SavingsRecord("hook", whole=900, sent=100))
+    well = secateur("agent-setup", "claude", "--doctor", "--format", "json")
+    assert well.code == 0, well.out
+    assert well.json["server"]["tools"] == 6 and 500 < well.json["server"]["tokens"] < 1_500
+    assert well.json["saved"]["not_sent"] == 800
+    assert files(home).keys() == before.keys() | {".claude/CLAUDE.md"}
 
 
 USERS_HOOK = {"matcher": "Edit", "hooks": [{"type": "command", "command": "format"}]}

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from secateur import CommandCall, CommandParser, Environment, SecateurError
 
@@ -20,6 +22,10 @@ LINES = (
     "Shorten long logs, diffs and other output with `prune`; `recall` gives back what a placeholder names.",
 )
 """The lines in the instructions of an agent, without the marks around them."""
+
+SERVER: dict[str, Any] = {"command": "secateur", "args": ["mcp"]}
+
+NOT_AS_IT_SHOULD = 4
 
 _HOOK = {"type": "mcp_tool", "server": "secateur", "tool": "hook", "timeout": 2}
 
@@ -45,11 +51,19 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument("--remove", action="store_true", help="take out what this command added")
     parser.add_argument("--dry-run", action="store_true", help="show the change, and write nothing")
     parser.add_argument("--project", action="store_true", help="change files of the current folder, not your own")
+    parser.add_argument(
+        "--doctor",
+        action="store_true",
+        help="change nothing; say what is registered, whether it answers, costs and saves",
+    )
     parser.common_arguments()
 
 
 def run(options: CommandCall) -> int:
-    """Shows the change of each file as a diff, then writes all files."""
+    """Shows the change of each file as a diff, then writes all files; with `--doctor` exit code 4 where something is
+    missing or does not answer."""
+    if options.doctor:
+        return _examine(options)
     from secateur import dumps, redact, refuse_links, shown, visible, write_output
 
     from secateur_agents.config_edits import remove_entry
@@ -89,6 +103,36 @@ def run(options: CommandCall) -> int:
     return 0
 
 
+def _examine(options: CommandCall) -> int:
+    from secateur import dumps, visible
+
+    from secateur_agents.savings import summarize
+    from secateur_agents.store import user_store
+
+    if find_spec("mcp") is None:
+        raise SecateurError("the server needs the extra mcp", hint="pip install 'secateur[mcp]'", code="EXTRA_MISSING")
+    from secateur_agents.doctor import entry_status, examine_server
+
+    files = _files(options.agent, os.environ, Environment().base if options.project else None)
+    entries = [(path, entry, entry_status(entry, _read(path))) for path, all_ in files.items() for entry in all_]
+    health = examine_server(**SERVER)
+    total = summarize(user_store(os.environ).savings.read(), options.load_settings(None).settings, 0).total
+    if options.format == "json":
+        found = [{"path": str(path), "entry": entry.name, "status": status} for path, entry, status in entries]
+        options.emit(dumps({"agent": options.agent, "entries": found, "server": asdict(health), "saved": total}))
+    else:
+        lines = [f"{path}: {entry.name}: {status}" for path, entry, status in entries]
+        if health.error:
+            lines.append(f"server: {health.error}")
+        else:
+            lines.append(
+                f"server: answers in {health.seconds:.1f} s; the tools cost {health.tokens:,} tokens a request"
+            )
+        lines += [f"saved: {total.not_sent:,} of {total.whole:,} tokens, by all agents; secateur saved says more"]
+        options.emit("".join(f"{visible(line)}\n" for line in lines))
+    return NOT_AS_IT_SHOULD if health.error or any(status == "missing" for _, _, status in entries) else 0
+
+
 def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict[Path, list[ConfigEntry]]:
     """Returns the files of an agent with the entries of each, where the agents document them.
 
@@ -105,8 +149,7 @@ def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict
             raise SecateurError("your home folder is not known", hint=f"set {variable}, or give --project", code="HOME")
         return folder
 
-    server = {"command": "secateur", "args": ["mcp"]}
-    entry: ConfigEntry = JsonServer("mcpServers", server)
+    entry: ConfigEntry = JsonServer("mcpServers", SERVER)
     more: dict[Path, list[ConfigEntry]] = {}
     if agent == "claude":
         config = project / ".mcp.json" if project else under("CLAUDE_CONFIG_DIR") / ".claude.json"
@@ -121,7 +164,7 @@ def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict
     elif agent == "codex":
         folder = project / ".codex" if project else under("CODEX_HOME", ".codex")
         config, lines = folder / "config.toml", (project or folder) / "AGENTS.md"
-        entry = TomlServer("mcp_servers", server)
+        entry = TomlServer("mcp_servers", SERVER)
     elif agent == "gemini":
         folder = (project or under("GEMINI_CLI_HOME")) / ".gemini"
         config, lines = folder / "settings.json", (project or folder) / "GEMINI.md"
@@ -134,7 +177,7 @@ def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict
         folder = under("COPILOT_HOME", ".copilot") if project is None else project
         config = folder / ("mcp-config.json" if project is None else ".mcp.json")
         lines = folder / ("copilot-instructions.md" if project is None else "AGENTS.md")
-        entry = entry if project else JsonServer("mcpServers", {"type": "local", **server, "tools": ["*"]})
+        entry = entry if project else JsonServer("mcpServers", {"type": "local", **SERVER, "tools": ["*"]})
     return {config: [entry], lines: [InstructionLines(LINES)], **more}
 
 
