@@ -7,6 +7,7 @@ weight, they are estimated from characters: counting a hundred sessions would ta
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -156,8 +157,9 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
         facts, messages, warnings = session_at(
             session.path, with_values(settings, {"tokens.counter": ESTIMATE}), environ
         )
-    except SecateurError as error:
-        return ListedSession(session, None, wrong=error.message, project=_project(session, ""))
+    except Exception as error:  # a session that cannot be read costs itself, and not the list
+        wrong = error.message if isinstance(error, SecateurError) else f"unexpected {type(error).__name__}: {error}"
+        return ListedSession(session, None, wrong=wrong, project=_project(session, ""))
     if facts is None:
         wrong = f"is not a session of {session.title} in a known format"
         return ListedSession(session, None, warnings=warnings, wrong=wrong, project=_project(session, ""))
@@ -186,9 +188,10 @@ def _project(session: FoundSession, folder: str) -> str:
     if session.agent == "gemini-cli":
         for inside in path.parents[1:3]:
             written = inside / ".project_root"
-            if written.is_file() and not written.is_symlink():
-                with written.open("rb") as file:
-                    return file.read(4096).decode("utf-8", "replace").strip()
+            with suppress(OSError):
+                if written.is_file() and not written.is_symlink():
+                    with written.open("rb") as file:
+                        return file.read(4096).decode("utf-8", "replace").strip()
         return path.parents[1].name
     return path.parent.name if session.agent == "claude-code" else ""
 

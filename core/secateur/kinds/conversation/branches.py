@@ -8,8 +8,9 @@ line back to the start or to the last compaction.
 Parallel calls fork too, though nothing is taken back: each block of an answer is a line, and each result follows the
 line of its call. So the other lines of an answer on the branch, and the results of all its calls, belong to it.
 
-If the names are not a tree (duplicates, a cycle), every line counts: too much is better than a conversation with holes.
-A line with a missing or unknown parent follows the line before it.
+A line that is recorded again, as by a program that writes a session into its own file once more, counts once. A line
+with a missing or unknown parent follows the line before it. If the names are not a tree (two lines of one name, a
+cycle), every line counts: too much is better than a conversation with holes.
 """
 
 from __future__ import annotations
@@ -37,11 +38,12 @@ def sent_lines(values: Sequence[Mapping[str, Any]]) -> set[int]:
     compacted = max(
         (index for index, value in enumerate(values) if value.get("subtype") == "compact_boundary"), default=-1
     )
-    spoken = [index for index in range(compacted + 1, len(values)) if speaks(values[index])]
+    lines = _first_records(values, compacted + 1)
+    spoken = [index for index in lines if speaks(values[index])]
     if not spoken:  # the session of a subagent, whose file holds nothing else
-        return {index for index in range(compacted + 1, len(values)) if _is_message(values[index])}
-    reminding = {index for index in range(compacted + 1, len(values)) if reminds(values[index])}
-    route = _walk_back(values, max([*spoken, *reminding]), compacted)
+        return {index for index in lines if _is_message(values[index])}
+    reminding = {index for index in lines if reminds(values[index])}
+    route = _walk_back(values, lines, max([*spoken, *reminding]), compacted)
     if route is None:
         return {*spoken, *reminding}
     return _complete_answers(values, spoken, route & set(spoken)) | (route & reminding)
@@ -68,12 +70,27 @@ def _is_message(value: Mapping[str, Any]) -> bool:
     return value.get("type") in SPEAKERS and "message" in value
 
 
-def _walk_back(values: Sequence[Mapping[str, Any]], end: int, compacted: int) -> set[int] | None:
+def _first_records(values: Sequence[Mapping[str, Any]], start: int) -> list[int]:
+    """Lists the lines from `start` on, without those that say again what a line of the same name said."""
+    named: dict[str, Mapping[str, Any]] = {}
+    lines = []
+    for index in range(start, len(values)):
+        value = values[index]
+        name = value.get("uuid")
+        known = named.get(name) if isinstance(name, str) else None
+        if known is None or any(known.get(key) != value.get(key) for key in ("type", "message", ATTACHMENT)):
+            lines.append(index)
+        if isinstance(name, str):
+            named.setdefault(name, value)
+    return lines
+
+
+def _walk_back(values: Sequence[Mapping[str, Any]], lines: Sequence[int], end: int, compacted: int) -> set[int] | None:
     """Follows the parents from line `end` back; None if the names are not a tree."""
     named: dict[str, int] = {}
     before: dict[int, int] = {}  # line -> message before it in the file
     last = -1
-    for index in range(compacted + 1, len(values)):
+    for index in lines:
         before[index] = last
         name = values[index].get("uuid")
         if isinstance(name, str):

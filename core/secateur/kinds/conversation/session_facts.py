@@ -282,7 +282,7 @@ def _collect_usage(
 def _answers(messages: Sequence[Message], start: int) -> Iterator[int]:
     """Yields the last message of each answer of the model; one answer may be several messages."""
     sent = [index for index in range(start, len(messages)) if messages[index].role != ASIDE]
-    for index, following in zip(sent, [*sent[1:], -1], strict=True):
+    for index, following in zip(sent, [*sent[1:], -1], strict=False):  # of no message there is no last one
         if messages[index].role == "assistant" and (following < 0 or messages[following].role != "assistant"):
             yield index
 

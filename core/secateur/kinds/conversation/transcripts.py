@@ -37,7 +37,7 @@ from secateur.kinds.conversation.session_formats.base import SessionFormat
 from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS, session_format_of
 from secateur.kinds.conversation.session_reading import SessionMessages, UnreadValue, message_in
 from secateur.kinds.conversation.text_results import is_result_text
-from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, damage_notices
+from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, damage_notices, refuse_foreign
 from secateur.kinds.json_fields import DuplicateField, unique
 from secateur.model import Notice
 from secateur.render import dumps
@@ -148,6 +148,8 @@ def read_messages(
 def _read_value(value: Any, lines: Sequence[tuple[int, str]], name: str, notices: tuple[Notice, ...]) -> Transcript:
     """Reads a file that is one JSON value: a list, a request body, or a single message."""
     if not isinstance(value, dict):
+        if isinstance(value, list):
+            refuse_foreign(value, name)
         return read_messages(value, notices=notices)
     key = next((key for key in _LISTS if key in value), "")
     if key == "output" and value.get("object") != "response":
@@ -155,6 +157,8 @@ def _read_value(value: Any, lines: Sequence[tuple[int, str]], name: str, notices
     if key:
         given = value[key]
         given = [{"role": "user", "content": given}] if key == "input" and isinstance(given, str) else given
+        if isinstance(given, list):
+            refuse_foreign(given, name)
         return read_messages(given, container=value, key=key, notices=notices)
     if "role" not in value and session_format_of([value]) is None and api_format_of([value]) is None:
         raise malformed("$", _describe_unread(value))
@@ -188,6 +192,7 @@ def _read_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
     locations = [f"line {index}" for index, _ in lines]
     values = [parse_line(line, location) for location, (_, line) in zip(locations, lines, strict=True)]
     written = tuple(line for _, line in lines)
+    refuse_foreign(values, name)
     try:
         form = session_format_of(values)
         if form is not None:

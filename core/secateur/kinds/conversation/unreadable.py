@@ -2,18 +2,20 @@
 
 A line of a file that is not a JSON object costs nothing and is not among the messages that a pruner returns, but it is
 written back byte for byte. An object that is not a message, or another value in a list of messages, may be sent, so it
-is charged as its JSON text.
+is charged as its JSON text. A session of an agent that is not read is refused, so that none is read as
+something else.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.media import MEDIA_KINDS, media_tokens
-from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, Where
+from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, Where, malformed
 from secateur.model import Notice
 
 DAMAGED = "damaged"
@@ -27,6 +29,9 @@ NAMED = 3
 
 INVALID_UTF8 = "invalid_utf8"
 """Code of the warning that bytes of a file are not UTF-8."""
+
+LEAST_UNDERSTOOD = 0.8
+"""Share of the records of a file that must not be of another agent."""
 
 
 class UnreadLine(str):
@@ -78,6 +83,46 @@ def damage_notices(messages: Sequence[Message], faults: Sequence[SecateurError])
         "1 message cannot be read and is" if len(faults) == 1 else f"{len(faults):,} messages cannot be read and are"
     )
     return (Notice(UNREADABLE, f"{subject} carried along unchanged{uncounted}: {named}."),)
+
+
+def _has_message(value: Mapping[str, Any], *keys: str) -> bool:
+    message = value.get("message")
+    return isinstance(message, dict) and all(key in message for key in keys)
+
+
+FOREIGN: Mapping[str, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
+    {
+        "a session of Qwen Code": lambda value: "uuid" in value and _has_message(value, "parts"),
+        "a session of pi, OpenClaw or Droid": lambda value: (
+            value.get("type") == "message" and "parentId" in value and _has_message(value, "role")
+        ),
+        "a transcript of Cursor": lambda value: (
+            "role" in value and "content" not in value and _has_message(value, "content")
+        ),
+        "a context of Kimi": lambda value: value.get("role") in ("_system_prompt", "_checkpoint", "_usage"),
+        "a session of Kimi": lambda value: _has_message(value, "type", "payload"),
+        "a session of Grok": lambda value: value.get("method") == "session/update",
+        "a session of Grok CLI": lambda value: (
+            value.get("type") in ("user", "assistant", "tool_result")
+            and isinstance(value.get("content"), str)
+            and not value.keys() & {"role", "message", "uuid"}
+        ),
+    }
+)
+"""Description of a session -> the test of a record."""
+
+
+def refuse_foreign(values: Sequence[Any], location: str) -> None:
+    """Refuses records if more of them than `LEAST_UNDERSTOOD` leaves are of an agent that is not read.
+
+    Raises:
+        SecateurError: `TRANSCRIPT`, with the agent's name.
+    """
+    records = [value for value in values if isinstance(value, dict)]
+    for looks, is_foreign in FOREIGN.items():
+        count = sum(map(is_foreign, records))
+        if count > (1 - LEAST_UNDERSTOOD) * len(records):
+            raise malformed(location, f"looks like {looks}, which is not read ({count:,} of {len(records):,} records)")
 
 
 def _without_media(value: Any, media: list[int]) -> Any:
