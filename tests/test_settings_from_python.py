@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
-from secateur import Engine, Settings
-from secateur.errors import ConfigError
+from secateur import Engine, Settings, prune
+from secateur.errors import ConfigError, UsageError
 from secateur.settings import (
     ContextPrune,
     GraphRag,
@@ -75,3 +76,15 @@ def test_a_value_out_of_its_range_is_an_error(make: Callable[[], Any], said: str
     with pytest.raises(ConfigError) as caught:
         make()
     assert said in caught.value.message and caught.value.hint
+
+
+def test_prune_takes_settings_by_key(tmp_path: Path) -> None:
+    (tmp_path / "build.log").write_text("step 1\nERROR: it failed\n" * 400)
+    by_key = prune("log", {"log.max_tokens": 100, "profile": "recommended"}, path=str(tmp_path / "build.log"))
+    settings = with_values(Settings(profile="recommended"), {"log.max_tokens": 100})
+    assert (by_key.ledger.budget, by_key.settings) == (100, settings)
+    with pytest.raises(ConfigError, match="unknown key budgte"):
+        prune("log", {"budgte": 100}, path="build.log")
+    with pytest.raises(UsageError, match="settings has the wrong type: int") as caught:
+        prune("log", 100, path="build.log")  # type: ignore[arg-type]
+    assert caught.value.hint == 'pass Settings(...), or {"budget": 1500}'

@@ -27,7 +27,7 @@ from secateur.llm import open_model
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import not_scanned
-from secateur.settings import Loaded, Settings
+from secateur.settings import Loaded, Settings, with_values
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     import secateur.kinds.command_line
@@ -48,7 +48,7 @@ NOT_PROVEN = Notice("not_proven", "A model was asked, so nothing is proven of wh
 
 def prune(
     kind: str,
-    settings: Settings | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
     *,
     llm: LanguageModel | None = None,
     environment: Environment | None = None,
@@ -58,16 +58,24 @@ def prune(
 
     Args:
         kind: name of a kind of context; `secateur.kinds.registry.kinds()` lists them.
-        settings: budgets, weights and strategies; by default the defaults, without configuration files.
+        settings: budgets, weights and strategies, as `Settings` or by key: `{"budget": 1500}`. Others have their
+            defaults; no configuration file is read.
         llm: the language model to ask if the kind has questions; None: no model is asked.
         environment: the outside world that reading may use.
         inputs: values by name of the kind's `Input`s; others have their defaults.
 
     Raises:
-        UsageError: there is no such kind or input; a required input is missing.
+        UsageError: there is no such kind or input; a required input is missing; `settings` has the wrong type.
+        ConfigError: a key of `settings` is unknown, or its value out of range.
         SecateurError: as `Kind.read` and `Kind.decide`.
     """
-    chosen, settings, environment = registry.get_kind(kind), settings or Settings(), environment or Environment()
+    chosen, environment = registry.get_kind(kind), environment or Environment()
+    if isinstance(settings, Mapping) or settings is None:
+        settings = with_values(Settings(), settings or {})
+    elif not isinstance(settings, Settings):
+        raise UsageError(
+            f"settings has the wrong type: {type(settings).__name__}", hint='pass Settings(...), or {"budget": 1500}'
+        )
     given = _check_inputs(chosen, inputs)
     material = chosen.read(given, settings, environment.redacting(settings))
     try:
