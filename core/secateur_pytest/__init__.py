@@ -31,6 +31,9 @@ INPUTS_SUFFIX = ".scenario.inputs"
 
 INI = "secateur_scenarios"
 UPDATE = "--snapshot-update"
+ACCEPTED = "to accept: pytest --snapshot-update"
+"""The first line of a snapshot's difference: pytest cuts the end off."""
+
 UPDATED = "Captured scenario call"
 """Name of the section in the report of a scenario that was recorded anew; a report crosses processes."""
 
@@ -75,11 +78,19 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Lists the scenarios that were recorded anew."""
+    """Lists the scenarios that were recorded anew; or says how to accept changed decisions."""
     if not config.getoption(UPDATE, default=False):
+        failed = [report.longreprtext for report in terminalreporter.getreports("failed")]
+        if any(ACCEPTED in text or "to accept: secateur check" in text for text in failed):
+            terminalreporter.write_line("to accept all changed decisions: pytest --snapshot-update")
         return
-    reports = [one for found in terminalreporter.stats.values() for one in found if isinstance(one, pytest.TestReport)]
-    updated = {one.nodeid.partition("::")[0] for one in reports if UPDATED in dict(one.sections)}
+    reports = [
+        report
+        for category in terminalreporter.stats.values()
+        for report in category
+        if isinstance(report, pytest.TestReport)
+    ]
+    updated = {report.nodeid.partition("::")[0] for report in reports if UPDATED in dict(report.sections)}
     if updated:
         terminalreporter.write_sep("-", "scenarios recorded anew")
         for path in sorted(updated):

@@ -16,9 +16,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from secateur_pytest import ACCEPTED
+
 if TYPE_CHECKING:
     from secateur.kinds.base import Outcome
-    from secateur_lab.scenarios.comparison import CheckFindings
     from secateur_lab.scenarios.scenario import Scenario
 
 HEAD = "# Decisions of `secateur.prune`, {}; `pytest --snapshot-update` writes them.\n"
@@ -43,6 +44,7 @@ class DecisionExtension(SingleFileSnapshotExtension):
             TypeError: it is no outcome, or `include`, `exclude` or `matcher` is given: all of a decision is recorded.
         """
         from secateur.kinds.base import Outcome
+        from secateur.terminal import visible
         from secateur_lab.scenarios.running import decided_of
         from secateur_lab.scenarios.scenario import FORMAT, replace_recorded
 
@@ -51,9 +53,11 @@ class DecisionExtension(SingleFileSnapshotExtension):
         if filters.get("include") or filters.get("exclude"):
             raise TypeError("decision_snapshot takes no include and no exclude: all decisions are compared")
         self._outcome = ref(data)
-        head = HEAD.format(COMPARED[self.exact]) + f'scenario = {FORMAT}\nkind = "{data.kind}"\n'
+        decided = decided_of(_kind(data), data)
+        head = HEAD.format(COMPARED[self.exact]) + "".join(f"# {visible(line)}\n" for line in decided.left_out)
+        head += f'scenario = {FORMAT}\nkind = "{data.kind}"\n'
         head += "\n[expect]\nexact = true\n" if self.exact else ""
-        text = replace_recorded(head, decided_of(_kind(data), data).recorded())
+        text = replace_recorded(head, decided.recorded())
         return re.sub(
             r"^\[recorded\].*$", "[recorded]", text, count=1, flags=re.MULTILINE
         )  # the head says who wrote it
@@ -61,22 +65,27 @@ class DecisionExtension(SingleFileSnapshotExtension):
     def matches(self, *, serialized_data: Any, snapshot_data: Any) -> bool:
         """Tells whether the decisions are those of the snapshot; one that cannot be read is another."""
         from secateur_lab.scenarios.check import CheckVerdict, Result
+        from secateur_lab.scenarios.comparison import compare, wanted_ids
         from secateur_lab.scenarios.report import details
+        from secateur_lab.scenarios.running import decided_of
 
         self._lines = []
         scenario = _parsed(snapshot_data)
         outcome = self._outcome() if self._outcome is not None else None
         if scenario is None or outcome is None or scenario.kind != outcome.kind or scenario.expect.exact != self.exact:
             return bool(serialized_data == snapshot_data)
-        found = _compared(scenario, outcome)
-        self._lines = details(Result(Path(), "", CheckVerdict.CHANGED, compared=found), verbose=True)
-        return not found.differences
+        decided = decided_of(_kind(outcome), outcome, wanted_ids(scenario))
+        compared = compare(scenario, decided)
+        result = Result(Path(), "", CheckVerdict.CHANGED, compared=compared, remarks=decided.left_out)
+        self._lines = details(result, verbose=True)
+        return not compared.differences
 
     def diff_lines(self, serialized_data: Any, snapshot_data: Any) -> Iterator[str]:
         """The decisions that changed, and why; where the snapshot cannot be read the lines of the file."""
         if not snapshot_data:
             yield "pytest --snapshot-update records it"
         elif self._lines:
+            yield ACCEPTED
             yield from self._lines
         else:
             yield from super().diff_lines(serialized_data, snapshot_data)
@@ -109,13 +118,6 @@ def _parsed(text: object) -> Scenario | None:
     except SecateurError:
         return None
     return found if found.recorded else None
-
-
-def _compared(scenario: Scenario, outcome: Outcome[Any]) -> CheckFindings:
-    from secateur_lab.scenarios.comparison import compare, wanted_ids
-    from secateur_lab.scenarios.running import decided_of
-
-    return compare(scenario, decided_of(_kind(outcome), outcome, wanted_ids(scenario)))
 
 
 def _kind(outcome: Outcome[Any]) -> Any:

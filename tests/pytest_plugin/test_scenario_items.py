@@ -33,11 +33,12 @@ def test_one_item_a_scenario_that_passes(shop: Path) -> None:
 def test_the_failure_is_the_report_of_check(run: Runs, changed: Path) -> None:
     ran = run("--junit-xml=out.xml")
     ran.assert_outcomes(failed=1)
-    wanted = [line for line in secateur("check", changed).out.splitlines() if line.startswith("    ")]
-    assert len(wanted) >= 3
+    wanted = [line for line in secateur("check").out.splitlines() if line.startswith("    ")]
+    assert len(wanted) >= 3 and wanted[-1] == f"    to accept: secateur check {SCENARIO} --update"
     assert [line for line in ran.outlines if line in wanted] == wanted
     ran.stdout.fnmatch_lines(["*scenario refunds.scenario.toml*", f"FAILED {SCENARIO}::check - *changed"])
     ran.stdout.no_fnmatch_line("*Traceback*")
+    assert "to accept all changed decisions: pytest --snapshot-update" in ran.outlines
     (case,) = ElementTree.parse(changed / "out.xml").iter("testcase")
     (failure,) = case.iter("failure")
     assert "total_of_refund: new -> kept" in str(failure.text)
@@ -49,6 +50,7 @@ def test_an_assertion_that_fails_and_a_decision_that_changed_are_told_apart(run:
     ran = run()
     ran.assert_outcomes(failed=1)
     ran.stdout.fnmatch_lines([f"FAILED {SCENARIO}::check - *assertion failed"])
+    ran.stdout.fnmatch_lines([f"    to accept: edit line 9 of {SCENARIO}; --update changes no assertion"])
 
 
 @pytest.mark.parametrize(
@@ -100,7 +102,7 @@ def test_workers_come_to_the_same_result(run: Runs, changed: Path) -> None:
         return sorted(line for line in ran.outlines if line.startswith(("    ", "FAILED")))
 
     assert told(alone) == told(two)
-    assert len(told(two)) == 5 * 7
+    assert len(told(two)) == 5 * 8
     run_apart("-n2", "--snapshot-update", plugins=("xdist",)).assert_outcomes(passed=5)
     assert json.loads(secateur("check", changed, "--format", "json").out)["scenarios"][0]["verdict"] == "passed"
     assert secateur("check", changed).code == 0

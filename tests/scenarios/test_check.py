@@ -8,13 +8,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
+from secateur import prune
+from secateur.kinds import registry
+from secateur_lab.scenarios.assertions import find_failures
 from secateur_lab.scenarios.check import CheckVerdict, Result, check_one
 from secateur_lab.scenarios.comparison import Aspect, Way, find_cut
-from secateur_lab.scenarios.running import session
+from secateur_lab.scenarios.running import decided_of, session
 from secateur_lab.scenarios.scenario import Expect, Scenario, add_expected, dump_scenario, read_scenario
 from support.cli import secateur
+from support.credentials import MAKERS, planted
 from support.json_shapes import violations
 from support.processes import environment
 from support.scenario_commands import COMMANDS
@@ -257,8 +262,48 @@ def test_an_assertion_that_fails_says_what_is_there_instead(saved: Save, name: s
     assert said in failure.said
     assert failure.assertion.startswith(name.partition(" as ")[0])
     assert failure.line == line
-    assert secateur("check", path).code == 4
+    ran = secateur("check", path)
+    assert ran.code == 4
+    assert f"    to accept: edit line {line} of {path}; --update changes no assertion\n" in ran.out
     assert secateur("check", path, "--update").code == 4, "recording decisions settles no assertion"
+
+
+def test_an_output_that_holds_a_credential_fails_the_assertion(shop: Path) -> None:
+    text = planted(Random(1), sorted(MAKERS)[0])[1]
+    (shop / "build.log").write_text(f"step 1\n{text}\nERROR: the step failed\n")
+    expect = Expect(lacks_credentials=True)
+    kind = registry.get_kind("log")
+    for redacts, failed in ((False, ["lacks_credentials"]), (True, [])):
+        outcome = prune("log", {"redaction.enabled": redacts}, path="build.log")
+        assert [failure.assertion for failure in find_failures(expect, decided_of(kind, outcome))] == failed
+
+
+def test_a_test_that_asks_the_question_is_left_out_and_the_report_says_so(shop: Path, saved: Save) -> None:
+    question = "where is the refund total rounded once"
+    (shop / "test_refund.py").write_text(f'QUERY = "{question}"\n\n\ndef test_it():\n    assert ask(QUERY)\n')
+    (shop / "test_names.py").write_text('def test_refund_total():\n    """The refund total is rounded once."""\n')
+    (shop / "checks").mkdir()
+    asked = secateur("search", question, ".", "--save", "checks/asked.scenario.toml", "--exact")
+    assert "test_refund.py" in asked.out
+    note = "Tests that ask the same question are left out of the answer: test_refund.py."
+    assert f"note: {note}" in asked.err
+    items = read_scenario(shop / "checks" / "asked.scenario.toml").recorded.items  # type: ignore[union-attr]
+    left_out = sorted(item.id for item in items if item.reason == "excluded")
+    assert left_out and all(id_.startswith("test_refund.py::") for id_ in left_out)
+    assert not [item.id for item in items if item.leaves and item.id.startswith("test_refund.py")]
+    assert any(item.id.startswith("test_names.py::") and item.leaves for item in items)
+    ran = secateur("check", "--verbose")
+    assert (ran.code, f"    warning: {note}\n" in ran.out) == (0, True), ran.out
+    pinned = saved("pinned", "search", question, ".", "--pin", left_out[0])
+    kept = read_scenario(pinned).recorded.items  # type: ignore[union-attr]
+    assert next(item for item in kept if item.id == left_out[0]).leaves, "a person asked for it"
+
+
+def test_a_name_in_quotes_is_no_question(shop: Path, saved: Save) -> None:
+    (shop / "test_refund.py").write_text('def test_it():\n    assert hasattr(shop, "refund_total")\n')
+    path = saved("name", "search", "refund_total", ".")
+    items = read_scenario(path).recorded.items  # type: ignore[union-attr]
+    assert any(item.id.startswith("test_refund.py::") and item.leaves for item in items)
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,14 @@ def test_each_form_says_what_changed(shop: Path, saved: Save, form: str) -> None
     assert ran.code == 4
     assert "checks/log.scenario.toml" in ran.out
     assert "changed" in ran.out
+    assert ran.out.count("to accept: secateur check checks/log.scenario.toml --update") == 1
+    asserting = path.read_text().partition("[recorded]")[0] + 'contains = ["no such text"]\n'
+    (shop / "checks" / "asserts.scenario.toml").write_text(asserting)
+    line = asserting.splitlines().index('contains = ["no such text"]') + 1
+    failing = secateur("check", "--only", "asserts*", "--format", form)
+    wanted = f"to accept: edit line {line} of checks/asserts.scenario.toml; --update changes no assertion"
+    assert (failing.code, failing.out.count(wanted)) == (4, 1)
+    (shop / "checks" / "asserts.scenario.toml").unlink()
     if form == "json":
         assert violations("check", ran.json) == []
         change = ran.json["scenarios"][0]["differences"][0]

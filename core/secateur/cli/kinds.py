@@ -138,13 +138,13 @@ def run_with(
     finally:
         progress.close()
     save = getattr(options, "save", None)
+    saved = []
     if save is not None:
-        _save(kind, inputs, loaded, save, heard, exact=options.exact)
+        saved = [f"saved: {save}", *_save(kind, inputs, loaded, save, heard, exact=options.exact)]
     for path, text in (*delivery.files, *reports.drawn.items()):
         write_output(path, text)
     if delivery.folder is not None:
         write_folder(delivery.folder.path, delivery.folder.files, delivery.folder.outdated)
-    saved = [f"saved: {save}"] if save is not None else []
     for message in (*delivery.said, *saved, *(f"report: {path}" for path in reports.drawn)):
         options.say(message)
     text = delivery.text if reports.plain is None else reports.plain
@@ -213,12 +213,14 @@ class Heard:
 
 def _save(
     kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path: Path, heard: Heard, *, exact: bool
-) -> None:
+) -> list[str]:
+    """Writes a scenario and returns notes about it."""
     from secateur_lab.scenarios.running import session
     from secateur_lab.scenarios.saving import save_scenario
 
     with session(os.environ) as opened:
-        save_scenario(kind, inputs, loaded.settings, path, opened, stdin=heard.data, exact=exact)
+        saved = save_scenario(kind, inputs, loaded.settings, path, opened, stdin=heard.data, exact=exact)
+    return [f"note: {message}" for message in saved.left_out]
 
 
 def add_session(parser: CommandParser) -> None:

@@ -16,8 +16,8 @@ from functools import cached_property
 from secateur.sources.files import path_bytes
 from secateur.sources.globs import WILD, Glob, Globs
 
-SCENARIO_FILES = ("*.scenario.toml", "*.scenario.inputs/", "*.replay.jsonl", "*.replay.inputs/")
-"""Saved decisions and their inputs: they contain the words of every query, and are never read as source."""
+SCENARIO_FILES = ("*.scenario.toml", "*.scenario.inputs/", "*.decision.toml", "*.replay.jsonl", "*.replay.inputs/")
+"""Saved decisions, snapshots and their inputs: they contain the words of every query, and are never read as source."""
 
 DEFAULT_IGNORE = (
     ".hg/",

@@ -91,8 +91,8 @@ def _summarize_result(result: Result) -> str:
     if result.error is not None:
         return visible(result.error.message)
     failed, changed = len(result.compared.failures), len(result.compared.differences)
-    parts = [f"{failed:,} assertions failed"] if failed else []
-    return ", ".join([*parts, *([f"{changed:,} decisions changed"] if changed else [])])
+    parts = [f"{failed:,} assertion{'' if failed == 1 else 's'} failed"] if failed else []
+    return ", ".join([*parts, *([f"{changed:,} decision{'' if changed == 1 else 's'} changed"] if changed else [])])
 
 
 def _annotations(result: Result, *, verbose: bool) -> Iterator[str]:
@@ -108,8 +108,11 @@ def _annotations(result: Result, *, verbose: bool) -> Iterator[str]:
     ]
     shown = messages if verbose else messages[:ANNOTATIONS]
     for index, (line, message) in enumerate(shown):
-        more = len(messages) - len(shown) if index == len(shown) - 1 else 0
-        yield _command(result, line, title, message + (f"\nand {more:,} more" if more else ""))
+        ending = []
+        if index == len(shown) - 1:
+            more = len(messages) - len(shown)
+            ending = [*([f"and {more:,} more"] if more else []), *result.ways_to_accept]
+        yield _command(result, line, title, "\n".join([message, *ending]))
 
 
 def _instead(change: DecisionChange) -> list[str]:

@@ -8,6 +8,7 @@ A scenario that cannot run does not stop the others.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -16,13 +17,13 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec import field as named
-from secateur import ErrorDetails, Git, Number, SecateurError, Shape, write_output
+from secateur import ErrorDetails, Git, Number, SecateurError, Shape, visible, write_output
 
 from secateur_lab.scenarios.assertions import FailureShape
 from secateur_lab.scenarios.comparison import ChangeShape, CheckFindings, compare, wanted_ids
 from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.malformed import ScenarioError, add_location, malformed
-from secateur_lab.scenarios.running import Decided, Session
+from secateur_lab.scenarios.running import TEST_ASKS, Decided, Session
 from secateur_lab.scenarios.scenario import Recorded, Scenario, parse_scenario, read_text, replace_recorded
 from secateur_lab.scenarios.toml_places import toml_places
 
@@ -37,6 +38,7 @@ MOVING = (
     "config_ignored",
     "read_as_text",
     "code_not_indexed",
+    TEST_ASKS,
 )
 """Codes of warnings that explain why decisions may differ from those on the machine where they were recorded."""
 
@@ -86,6 +88,7 @@ class ScenarioShape(Shape, frozen=True):
     knobs: dict[str, MovedSetting] | UnsetType = UNSET
     files: Annotated[Sequence[str], Meta(description="Those whose text changed.")] | UnsetType = UNSET
     remarks: Sequence[str] | UnsetType = UNSET
+    accept: Annotated[Sequence[str], Meta(description="How a person accepts what changed.")] | UnsetType = UNSET
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,20 @@ class Result:
             knobs=knobs if ran else UNSET,
             files=compared.files if ran else UNSET,
             remarks=self.remarks if ran and self.remarks else UNSET,
+            accept=self.ways_to_accept or UNSET,
         )
+
+    @property
+    def ways_to_accept(self) -> tuple[str, ...]:
+        """One line on how to accept changed decisions, and one on failed assertions; outside text cannot break them."""
+        lines = []
+        if self.name and self.compared.differences and not self.updated:
+            lines.append(f"to accept: secateur check {visible(shlex.quote(self.name))} --update")
+        if self.name and self.compared.failures:
+            places = sorted({failure.line for failure in self.compared.failures})
+            where = f"line{'' if len(places) == 1 else 's'} {', '.join(map(str, places))} of {visible(self.name)}"
+            lines.append(f"to accept: edit {where}; --update changes no assertion")
+        return tuple(lines)
 
 
 def check(paths: Iterable[Path], session: Session) -> Iterator[Result]:
@@ -149,7 +165,7 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
         decided = session.decide(scenario, root, wanted_ids(scenario))
         result = result_of(path, shown_name, scenario, decided)
         if result.verdict is CheckVerdict.PASSED and not result.compared.flips:
-            return result
+            return replace(result, remarks=decided.left_out)
         return replace(result, compared=_with_lines(result.compared, text), remarks=_remarks(decided, root))
     except SecateurError as error:
         stale = error.code in STALE_CODES

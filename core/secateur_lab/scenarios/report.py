@@ -114,16 +114,17 @@ def details(result: Result, *, verbose: bool = False) -> list[str]:
         lines.append(f"... and {len(compared.differences) - len(shown):,} more (--verbose lists all)")
     texts = sum(change.text_changed for change in compared.differences)
     if compared.differences:
-        lines.append(
-            f"another text: {texts:,} of these {len(compared.differences):,}; otherwise only the decision changed"
-        )
+        total = len(compared.differences)
+        items = f"{total:,} item{'' if total == 1 else 's'}"
+        changed = f"{texts:,} of {items} also changed {'its' if texts == 1 else 'their'} text"
+        lines.append(changed if texts else "no text changed, only the decisions")
     if compared.flips:
         lines.append("at the cut, within cut_tolerance:")
         lines += [f"- {difference_lines(change)[0]}" for change in compared.flips[:MOST_SHOWN]]
     lines += list(_reasons(result))
     if result.updated:
         lines.append("updated: the present decisions are recorded")
-    return lines
+    return [*lines, *result.ways_to_accept]
 
 
 def _title(way: Way, room: bool) -> str:

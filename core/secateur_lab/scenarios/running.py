@@ -7,6 +7,7 @@ the scenario's profile, the scenario's settings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from secateur import (
     Kind,
     Ledger,
     Loaded,
+    Notice,
     Outcome,
     Progress,
     Reason,
@@ -33,6 +35,7 @@ from secateur import (
     get_kind,
     installed_keys,
     lookup,
+    select,
     shown,
     unreported,
 )
@@ -52,6 +55,12 @@ MOST_READ = 8
 """Inputs that are kept during a session: scenarios of one input are next to each other."""
 
 DIGEST_DIGITS = 8
+
+MOST_ASKING = 100
+"""The most relevant candidates of a search whose files may be tests that ask its question."""
+
+TEST_ASKS = "test_asks"
+"""Code of the notice about a test that asks the question."""
 
 _NOWHERE = str(Path(__file__) / "nowhere")
 """A folder that cannot be there: below a file."""
@@ -129,6 +138,11 @@ class Decided:
         if self.outcome.settings.profile != Settings().profile:
             values["profile"] = self.outcome.settings.profile
         return {key: _round_value(value) for key, value in values.items()}
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The notice about tests that ask the same question; empty if none does."""
+        return tuple(notice.message for notice in self.outcome.notices if notice.code == TEST_ASKS)
 
     @property
     def budget(self) -> int:
@@ -269,7 +283,8 @@ def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iter
 
 
 def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
-    """Converts an outcome for scenarios."""
+    """Converts an outcome for scenarios. A test that asks the question of a search is left out of the answer."""
+    outcome = _leave_out_tests_that_ask(kind, outcome)
     ledger, numbers = kind.listed(outcome, BEST_DROPPED, ids)
     listed = [
         Listed(index, id_, entry)
@@ -277,6 +292,28 @@ def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]
         if entry.reason not in (Reason.WRAPPER, Reason.NOT_LISTED)
     ]
     return Decided(kind, outcome, ledger, tuple(listed))
+
+
+def _leave_out_tests_that_ask(kind: Any, outcome: Outcome[Any]) -> Outcome[Any]:
+    """Excludes the test files that hold the question of a search between quotes, and says so in a notice."""
+    if kind.name != "search":
+        return outcome
+    payload, settings = outcome.payload, outcome.settings
+    pool, (snapshot, lines_of) = payload.selection.pool, payload.engine.code()
+    if len(pool.query.split()) == 1:
+        return outcome  # it is a name, which tests write for other reasons
+    asking = re.compile(f"""["'`]{re.escape(pool.query)}["'`]""")
+    best = (-pool.relevance).argsort(kind="stable")[:MOST_ASKING]
+    flags = {pool.path[row]: snapshot.flags[snapshot.file[snapshot.row_of(pool.symbol_id[row])]] for row in best}
+    tests = [path for path in sorted(flags) if "test" in flags[path] and asking.search("".join(lines_of(path)))]
+    ids = [id_ for path, id_ in zip(pool.path, pool.symbol_id, strict=True) if path in tests]
+    ids = [id_ for id_ in ids if id_ not in settings.pins]  # a person asked for these
+    if not ids:
+        return outcome
+    selection = select(pool, replace(settings, excludes=(*settings.excludes, *ids)))
+    left_out = kind.outcome_of(payload.engine, selection, settings, payload.explain, payload.dropped)
+    message = f"Tests that ask the same question are left out of the answer: {', '.join(tests)}."
+    return replace(left_out, notices=(*left_out.notices, Notice(TEST_ASKS, message)), of_settings=outcome.of_settings)
 
 
 def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any]]:

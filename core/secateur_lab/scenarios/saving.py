@@ -50,6 +50,7 @@ class Saved:
     path: Path
     scenario: Scenario
     copies: tuple[Path, ...]  # of inputs from outside the repository, beside the scenario
+    left_out: tuple[str, ...] = ()  # the notice about tests that ask the same question
 
 
 def save_scenario(
@@ -107,7 +108,7 @@ def save_scenario(
             expect = expect or (Expect() if exact else assertions_of(decided))
             scenario = msgspec.structs.replace(scenario, expect=expect)
         write_output(path, replace_scenario(held, scenario) if again else dump_scenario(scenario))
-    return Saved(path, scenario, tuple(placed.copies))
+    return Saved(path, scenario, tuple(placed.copies), decided.left_out)
 
 
 def assertions_of(decided: Decided) -> Expect:
