@@ -215,7 +215,7 @@ HELD = {
 }
 
 BROKEN = {
-    "input_at_most": ("files", "input_at_most = 20", "tokens are read: shop/refund.py 41, "),
+    "input_at_most": ("files", "input_at_most = 20", "too many: shop/refund.py 41, "),
     "must_keep": ("search", 'must_keep = ["shop/refund.py::refund_tota"]', "did you mean shop/refund.py::refund_total"),
     "must_drop": ("search", 'must_drop = ["shop/refund.py::refund_total"]', "it is kept: there was room"),
     "must_shorten": ("search", 'must_shorten = ["shop/refund.py::refund_total"]', "it is kept"),

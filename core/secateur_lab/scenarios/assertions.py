@@ -151,7 +151,8 @@ def _describe_input(at_most: int, decided: Decided) -> Failure:
     """Lists the tokens of each item, the largest first."""
     items = sorted(decided.listed, key=lambda listed: -listed.entry.before)
     listed = _join_first([f"{item.id} {item.entry.before:,}" for item in items], most=MOST_COUNTED)
-    fault = f"{decided.ledger.before:,} tokens are read: {listed}"
+    over = decided.ledger.before - at_most
+    fault = f"{decided.ledger.before:,} tokens are read, {over:,} too many: {listed}"
     return Failure(f"input_at_most {at_most:,}", fault, _key("input_at_most"))
 
 
