@@ -108,7 +108,7 @@ class CallResolver:
             return self._in_module(target, name, how)
         if target and self.names.is_class(target[0]):
             if name == rules.instance_method:
-                return self._resolve_definitions(target, How.CONSTRUCTOR)
+                return self._make_edges(target, How.CONSTRUCTOR)
             return self._on_class(target[0], name, how)
         if rules.has_namespaces and (inside := self._in_namespace(rules.family, receiver, name)):
             return self._link_by_name(file, inside)
@@ -143,34 +143,32 @@ class CallResolver:
             target = self.names.resolve_type(file, use_dots(written))
             return OUTSIDE if target is EXTERNAL else self._callable_instance(target)
         if file in self.symbols.nests_functions and (inner := self._nested_function(file, gid, name)) >= 0:
-            return self._resolve_definitions((inner,), How.SAME_SCOPE)
+            return self._make_edges((inner,), How.SAME_SCOPE)
         opened = False
         if rules.implicit_self:
             owner = cls
             while owner >= 0:
                 methods, holder = self.names.find_method(owner, name)
                 if methods and self.symbols.fragments[holder].name == name:
-                    return self._resolve_definitions(
-                        (holder,), How.SAME_SCOPE
-                    )  # a constructor, by the name of its class
+                    return self._make_edges((holder,), How.SAME_SCOPE)  # a constructor, by the name of its class
                 if methods or (
                     rules.calls_carry_arguments and self.names.find_declaring_class(owner, f"{name}()") >= 0
                 ):
                     if rules.calls_carry_arguments:
                         return self._on_class(owner, name, How.SAME_SCOPE, own=True)
-                    return self._resolve_definitions(methods, How.SAME_SCOPE if holder == cls else How.SELF_MRO)
+                    return self._make_edges(methods, How.SAME_SCOPE if holder == cls else How.SELF_MRO)
                 opened |= self.names.find_resolution_order(owner)[1]
                 owner = self.symbols.outer[owner]
         if rules.has_inner_modules and (inside := self._in_modules(cls, name)):
-            return self._resolve_definitions(inside, How.SAME_SCOPE)
+            return self._make_edges(inside, How.SAME_SCOPE)
         module = self.symbols.modules[file]
         if name in module.names:
-            return self._resolve_definitions(module.names[name], How.SAME_SCOPE)
+            return self._make_edges(module.names[name], How.SAME_SCOPE)
         target = self.names.resolve_name(file, name)
         if target is EXTERNAL:
             return OUTSIDE
         if isinstance(target, Module):
-            return self._resolve_definitions(self.names.default_export(target, name), How.DEFAULT_EXPORT)
+            return self._make_edges(self.names.default_export(target, name), How.DEFAULT_EXPORT)
         if target:
             if name in module.variables:
                 if rules.names_are_values:
@@ -178,9 +176,7 @@ class CallResolver:
                 return self._callable_instance(target)
             entry = module.imports.get(name)
             default = entry is not None and entry[1].symbol in ("default", "") and rules.has_default_export
-            return self._resolve_definitions(
-                target, How.DEFAULT_EXPORT if default else How.IMPORT if entry else How.PACKAGE
-            )
+            return self._make_edges(target, How.DEFAULT_EXPORT if default else How.IMPORT if entry else How.PACKAGE)
         if cls >= 0 and rules.implicit_self and opened:
             return OUTSIDE
         return self._by_name(file, name, method=False)
@@ -214,7 +210,7 @@ class CallResolver:
         macros = [gid for gid in self.symbols.functions[rules.family].get(name, ()) if not self.names.is_class(gid)]
         here = crate_of(self.symbols.paths[file])
         near = [gid for gid in macros if crate_of(self.symbols.paths[self.symbols.file_of[gid]]) == here] or macros
-        return self._resolve_definitions(near, How.LINKAGE) if len(near) == 1 else UNKNOWN
+        return self._make_edges(near, How.LINKAGE) if len(near) == 1 else UNKNOWN
 
     def _nested_function(self, file: int, gid: int, name: str) -> int:
         """Returns the function `name` defined inside the calling function or one around it; -1 if it does not exist."""
@@ -243,17 +239,17 @@ class CallResolver:
         if isinstance(target, Module) or not target:
             return UNKNOWN
         if not self.names.is_class(target[0]):
-            return self._resolve_definitions(target, how)
+            return self._make_edges(target, how)
         called = self._callable_instance(target)
         if called is not UNKNOWN or value.endswith((")", ">", "]")):
             return called
-        return self._resolve_definitions(target, how)
+        return self._make_edges(target, how)
 
     def _callable_instance(self, target: Target) -> CallResolution:
         if isinstance(target, tuple) and self.names.is_class(target[0]):
             methods, _ = self.names.find_method(target[0], "__call__")
             if methods:
-                return self._resolve_definitions(methods, How.ANNOTATION)
+                return self._make_edges(methods, How.ANNOTATION)
         return UNKNOWN
 
     # --- receivers ----------------------------------------------------------------------------------------------------
@@ -302,8 +298,8 @@ class CallResolver:
             return OUTSIDE
         if target is None and (default := self.names.default_export(module, name)) and self.names.is_class(default[0]):
             methods, _ = self.names.find_method(default[0], name)
-            return self._resolve_definitions(methods, How.DEFAULT_EXPORT)
-        return self._resolve_definitions(target if isinstance(target, tuple) else None, how)
+            return self._make_edges(methods, How.DEFAULT_EXPORT)
+        return self._make_edges(target if isinstance(target, tuple) else None, how)
 
     def _on_super(self, cls: int, name: str) -> CallResolution:
         order, opened = self.names.find_resolution_order(cls)
@@ -315,7 +311,7 @@ class CallResolver:
         else:
             methods = self.names.constructor(order[1]) if len(order) > 1 else ()
         if methods:
-            return self._resolve_definitions(methods, How.SUPER)
+            return self._make_edges(methods, How.SUPER)
         return OUTSIDE if opened or len(order) == 1 else UNKNOWN
 
     def _on_class(self, cls: int, name: str, how: How, *, own: bool = False) -> CallResolution:
@@ -330,7 +326,7 @@ class CallResolver:
         methods, holder = self.names.find_method(cls, name)
         if methods:
             rule = How.SELF_MRO if own and holder != cls else how
-            base = self._resolve_definitions(self.names.overloads(cls, name), rule)
+            base = self._make_edges(self.names.overloads(cls, name), rule)
             declared_only = all(self._has_no_body(gid) for gid in methods)
             below = How.IMPLEMENTATION if declared_only else How.OVERRIDE
             extra = [
@@ -418,9 +414,9 @@ class CallResolver:
                     return UNKNOWN
                 targets = tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in candidates)
                 return CallResolution(CallStatus.GUESSED, targets)
-        return self._resolve_definitions(tuple(near), How.LINKAGE)
+        return self._make_edges(tuple(near), How.LINKAGE)
 
-    def _resolve_definitions(self, definitions: Gids | list[int] | None, how: How) -> CallResolution:
+    def _make_edges(self, definitions: Gids | list[int] | None, how: How) -> CallResolution:
         """Makes edges to definitions. A called class has an edge to itself and one to its constructor."""
         if not definitions:
             return UNKNOWN
