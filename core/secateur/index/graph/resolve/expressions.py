@@ -214,11 +214,7 @@ class Expressions:
     def _of_class(self, cls: int, name: str, suffixes: list[str], depth: int) -> Value:
         """Resolves `name` on a value of a class: to the result of a method, a field, or a nested class."""
         call = bool(suffixes) and suffixes[0].startswith("(")
-        if (
-            not call
-            and not self._attributes_call(cls)
-            and (field := self._resolve_declared_name(cls, name, depth)) is not None
-        ):
+        if not call and not self._attributes_call(cls) and (field := self._find_declared(cls, name, depth)) is not None:
             return self._rest(field, suffixes, depth)  # a field and a method may have the same name in such a language
         definitions = self.names.overloads(cls, name)
         if definitions:
@@ -229,19 +225,19 @@ class Expressions:
             return (
                 self._resolve_call(definitions, ["()", *suffixes], depth, cls) if self._attributes_call(cls) else None
             )
-        if call and (declared := self._resolve_declared_name(cls, f"{name}()", depth)) is not None:
+        if call and (declared := self._find_declared(cls, f"{name}()", depth)) is not None:
             return self._rest(declared, suffixes[1:], depth)
-        if (field := self._resolve_declared_name(cls, name, depth)) is not None:
+        if (field := self._find_declared(cls, name, depth)) is not None:
             return self._rest(field, suffixes, depth)
         if (
             name in self.names.rules_of_definition(cls).element_methods
-            and (held := self._resolve_declared_name(cls, "[]", depth)) is not None
+            and (held := self._find_declared(cls, "[]", depth)) is not None
         ):
             return self._rest(held, suffixes[1:], depth)
         _, variant, field_of_struct = name.partition("@")
         return self._of_class(cls, field_of_struct, suffixes, depth) if variant else None
 
-    def _resolve_declared_name(self, cls: int, name: str, depth: int) -> Value:
+    def _find_declared(self, cls: int, name: str, depth: int) -> Value:
         """Resolves a name that a class or one of its bases declares."""
         owner = self.names.find_declaring_class(cls, name)
         return (
@@ -280,10 +276,7 @@ class Expressions:
             if suffix == "[]":
                 if isinstance(value, Elements):
                     value = self.resolve_type(value.file, value.cls, value.written, depth)
-                elif (
-                    isinstance(value, tuple)
-                    and (held := self._resolve_declared_name(value[0], "[]", depth)) is not None
-                ):
+                elif isinstance(value, tuple) and (held := self._find_declared(value[0], "[]", depth)) is not None:
                     value = held
                 elif isinstance(value, tuple) and self.names.rules_of_definition(value[0]).wrappers:
                     continue
