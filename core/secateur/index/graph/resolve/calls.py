@@ -157,7 +157,7 @@ class CallResolver:
                     if rules.calls_carry_arguments:
                         return self._on_class(owner, name, How.SAME_SCOPE, own=True)
                     return self._make_edges(methods, How.SAME_SCOPE if holder == cls else How.SELF_MRO)
-                opened |= self.names.find_resolution_order(owner)[1]
+                opened |= self.names.find_mro(owner)[1]
                 owner = self.symbols.outer[owner]
         if rules.has_inner_modules and (inside := self._in_modules(cls, name)):
             return self._make_edges(inside, How.SAME_SCOPE)
@@ -302,7 +302,7 @@ class CallResolver:
         return self._make_edges(target if isinstance(target, tuple) else None, how)
 
     def _on_super(self, cls: int, name: str) -> CallResolution:
-        order, opened = self.names.find_resolution_order(cls)
+        order, opened = self.names.find_mro(cls)
         if name and len(order) > 1 and self.names.rules_of_definition(cls).calls_carry_arguments:
             outcome = self._on_class(order[1], name, How.SUPER)
             return OUTSIDE if outcome is UNKNOWN and opened else outcome
@@ -351,7 +351,7 @@ class CallResolver:
                 CallStatus.RESOLVED,
                 tuple((gid, CONFIDENCE[How.IMPLEMENTATION], How.IMPLEMENTATION) for gid in below_only),
             )
-        if field is EXTERNAL or self.names.find_resolution_order(cls)[1] or name in rules.wrappers:
+        if field is EXTERNAL or self.names.find_mro(cls)[1] or name in rules.wrappers:
             return OUTSIDE
         file = self.symbols.file_of[cls]
         guess = (

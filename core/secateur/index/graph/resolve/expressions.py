@@ -118,7 +118,7 @@ class Expressions:
         if head in rules.self_words and cls >= 0:
             return self._rest((cls,), suffixes, depth), how
         if head in rules.super_words and cls >= 0:
-            order, _ = self.names.find_resolution_order(cls)
+            order, _ = self.names.find_mro(cls)
             return (self._rest((order[1],), suffixes, depth) if len(order) > 1 else EXTERNAL), how
         call = bool(suffixes) and suffixes[0].startswith("(")
         owner = cls if rules.implicit_self else -1

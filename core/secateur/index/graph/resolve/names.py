@@ -131,9 +131,8 @@ class Names:
                 continue  # imported for its side effects
             source: Target = self.finders[rules.family].find_module(file, statement.module, statement.level)
             if source is None:
-                source = self._resolve_path(
-                    file, use_dots(statement.module)
-                )  # Java's static imports of all members of a class
+                # Java's static imports of all members of a class
+                source = self._resolve_path(file, use_dots(statement.module))
             if source is EXTERNAL:
                 outside = True
             elif (target := self.resolve_attribute(source, name)) is not None and target is not EXTERNAL:
@@ -263,9 +262,7 @@ class Names:
 
     def find_declaring_class(self, gid: int, name: str) -> int:
         """Returns the first class of the resolution order that declares the type of `name`; -1 if no class does."""
-        return next(
-            (owner for owner in self.find_resolution_order(gid)[0] if name in self.symbols.fields.get(owner, ())), -1
-        )
+        return next((owner for owner in self.find_mro(gid)[0] if name in self.symbols.fields.get(owner, ())), -1)
 
     def field_type(self, gid: int, name: str) -> Target:
         """Returns the class of a field that the class or a base declares; EXTERNAL if that type is not of this
@@ -305,7 +302,7 @@ class Names:
             self._base_targets[gid] = out
         return self._base_targets[gid]
 
-    def find_resolution_order(self, gid: int) -> tuple[Gids, bool]:
+    def find_mro(self, gid: int) -> tuple[Gids, bool]:
         """Returns the method resolution order (C3 if it exists), and whether a base is external or unknown."""
         if gid in self._orders:
             return self._orders[gid]
@@ -341,7 +338,7 @@ class Names:
     def find_method(self, gid: int, name: str, *, skip_own: bool = False) -> tuple[Gids, int]:
         """Returns the definitions of `name` in the first class of the resolution order that has it, and that class;
         ((), -1) if no class has it."""
-        for owner in self.find_resolution_order(gid)[0][1 if skip_own else 0 :]:
+        for owner in self.find_mro(gid)[0][1 if skip_own else 0 :]:
             definitions = self.symbols.members.get(owner, {}).get(name)
             if definitions:
                 return definitions, owner
@@ -354,7 +351,7 @@ class Names:
         if not definitions or not self.rules_of_definition(gid).calls_carry_arguments or self.is_class(definitions[0]):
             return definitions
         taken = {self.symbols.parameters.get(member, "") for member in definitions}
-        for owner in self.find_resolution_order(gid)[0]:
+        for owner in self.find_mro(gid)[0]:
             for member in self.symbols.members.get(owner, {}).get(name, ()) if owner != holder else ():
                 if (parameters := self.symbols.parameters.get(member, "")) not in taken:
                     taken.add(parameters)
@@ -364,9 +361,7 @@ class Names:
     def constructor(self, gid: int) -> Gids:
         """Returns the constructors that run when the class is called, from the nearest class that has one."""
         if gid not in self._constructors:
-            self._constructors[gid] = next(
-                filter(None, map(self._own_constructor, self.find_resolution_order(gid)[0])), ()
-            )
+            self._constructors[gid] = next(filter(None, map(self._own_constructor, self.find_mro(gid)[0])), ())
         return self._constructors[gid]
 
     def _own_constructor(self, gid: int) -> Gids:

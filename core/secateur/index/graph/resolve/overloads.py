@@ -128,7 +128,7 @@ class Overloads:
         own = value[0] if isinstance(value, tuple) else -1
         if own == wanted:
             return _EXACT
-        order, opened = self._names.find_resolution_order(own)
+        order, opened = self._names.find_mro(own)
         return _SUBCLASS if wanted in order else _UNKNOWN - 2 if opened else -1
 
     def _class(self, gid: int, written: str) -> int | None:
