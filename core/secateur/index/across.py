@@ -308,17 +308,13 @@ def _choose_provider(
     importer: int, providers: Sequence[tuple[int, Package]], required: frozenset[tuple[str, str]]
 ) -> tuple[int, Package] | None:
     """Returns the provider of a package that an importer means; None for a package of its own or an unclear name."""
-    if any(member_index == importer for member_index, _ in providers):
+    if any(index == importer for index, _ in providers):
         return None
-    needed = [
-        (member_index, package)
-        for member_index, package in providers
-        if (package.family, package.distribution) in required
-    ]
-    plain = [(member_index, package) for member_index, package in providers if package.is_plain]
+    needed = [(index, package) for index, package in providers if (package.family, package.distribution) in required]
+    plain = [(index, package) for index, package in providers if package.is_plain]
     for candidates in (needed, plain):
         if candidates:
-            return candidates[0] if len({member_index for member_index, _ in candidates}) == 1 else None
+            return candidates[0] if len({index for index, _ in candidates}) == 1 else None
     return None
 
 

@@ -138,7 +138,7 @@ class WorkspaceElsewhere(Workspace):
         tell("reading", 0, len(places))
         with closing(self.executor.run(tasks)) as outcomes:
             for task_index, outcome in outcomes:
-                names = [member.member.name for member in lots[task_index]]
+                names = [place.member.name for place in lots[task_index]]
                 reports = outcome.value or [self._fail(name, outcome.error) for name in names]
                 by_name |= zip(names, reports, strict=True)
                 done += len(names)

@@ -228,8 +228,8 @@ class CodeGraph:
             if until >= 0 and seen[until]:
                 break
             steps = [
-                self.steps(levels[-1][0], way, direction_index, min_confidence, hub_cap, hubs)
-                for direction_index, way in enumerate(directions)
+                self.steps(levels[-1][0], way, index, min_confidence, hub_cap, hubs)
+                for index, way in enumerate(directions)
             ]
             level = _best_steps(steps, levels[-1][0], seen)
             if not len(level[0]):
@@ -247,16 +247,10 @@ class CodeGraph:
         )
 
     def steps(
-        self,
-        frontier: Int32,
-        direction: Direction,
-        direction_index: int,
-        min_confidence: int,
-        hub_cap: int,
-        hubs: set[int],
+        self, frontier: Int32, direction: Direction, index: int, min_confidence: int, hub_cap: int, hubs: set[int]
     ) -> _Steps:
         """Returns all steps from the frontier in one direction: (position in the frontier, node reached, confidence,
-        `direction_index`). Adds the nodes with more than `hub_cap` steps to `hubs`."""
+        `index` of the direction). Adds the nodes with more than `hub_cap` steps to `hubs`."""
         pointers = self.indptr if direction.forward else self.in_indptr
         first, length = pointers[frontier], pointers[frontier + 1] - pointers[frontier]
         origin = np.repeat(np.arange(len(frontier), dtype=np.int32), length)
@@ -280,7 +274,7 @@ class CodeGraph:
             nth = np.arange(len(order)) - np.repeat(np.cumsum(degree) - degree, degree)
             chosen = order[nth < hub_cap]
             origin, rows, ends = origin[chosen], rows[chosen], ends[chosen]
-        return origin, ends, self.confidence[rows], np.full(len(ends), direction_index, dtype=np.int8)
+        return origin, ends, self.confidence[rows], np.full(len(ends), index, dtype=np.int8)
 
 
 _COLUMNS: Mapping[str, type[np.generic]] = {

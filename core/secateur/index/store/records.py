@@ -295,10 +295,10 @@ class UnwritableIndex(IndexingError):
     """The index cannot be written: no room, no permission, no folder. The query can be answered from memory."""
 
     @classmethod
-    def of(cls, prefix: str, reason: str) -> UnwritableIndex:
-        """Makes the error. `prefix`: the path that cannot be written with a colon, or "" if it is not known."""
+    def of(cls, start: str, reason: str) -> UnwritableIndex:
+        """Makes the error. `start`: the path that cannot be written with a colon, or "" if it is not known."""
         return cls(
-            f"{prefix}the index cannot be written ({reason})",
+            f"{start}the index cannot be written ({reason})",
             hint="free some space, or set SECATEUR_CACHE_DIR to a folder you can write to",
         )
 
@@ -382,14 +382,12 @@ def _replace(path: Path, seen: tuple[int, int] | None) -> sqlite3.Connection:
 
 
 def _failure(error: Exception, folder: Path | None) -> IndexingError:
-    prefix = f"{folder}: " if folder else ""
+    start = f"{folder}: " if folder else ""
     if _primary(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return IndexingError(
-            f"{prefix}the index is held by another process", hint="wait for it to finish and run again"
-        )
+        return IndexingError(f"{start}the index is held by another process", hint="wait for it to finish and run again")
     if _is_damaged(error):
-        return IndexingError(f"{prefix}the index is damaged ({error})", hint="run again: it is begun anew")
-    return UnwritableIndex.of(prefix, str(getattr(error, "strerror", None) or error))
+        return IndexingError(f"{start}the index is damaged ({error})", hint="run again: it is begun anew")
+    return UnwritableIndex.of(start, str(getattr(error, "strerror", None) or error))
 
 
 def _seal(data: bytes, *key: bytes | str) -> bytes:

@@ -73,10 +73,8 @@ class EdgesAcross:
 
 def links_across(members: Sequence[Member]) -> EdgesAcross:
     """Finds the edges that lead from the first member into the others."""
-    files = [
-        (f"{member_index}/{path}", facts) for member_index, member in enumerate(members) for path, facts in member.files
-    ]
-    member_of = [member_index for member_index, member in enumerate(members) for _ in member.files]
+    files = [(f"{index}/{path}", facts) for index, member in enumerate(members) for path, facts in member.files]
+    member_of = [index for index, member in enumerate(members) for _ in member.files]
     symbols = symbols_of(files)
     names = Names(symbols, _finders(symbols, members, member_of))
     edges, _ = link(names, members[0].calls)
@@ -91,7 +89,7 @@ def links_across(members: Sequence[Member]) -> EdgesAcross:
 
 def _finders(symbols: Symbols, members: Sequence[Member], member_of: Sequence[int]) -> dict[str, Finder]:
     rules = {rules.family: rules for rules in symbols.rules}
-    by_member = [finders(_FilesOf(symbols, member_of, member_index), rules) for member_index in range(len(members))]
+    by_member = [finders(_FilesOf(symbols, member_of, index), rules) for index in range(len(members))]
     return {
         family: _FinderAcross([finder[family] for finder in by_member], family, members, member_of) for family in rules
     }
@@ -100,8 +98,8 @@ def _finders(symbols: Symbols, members: Sequence[Member], member_of: Sequence[in
 class _FilesOf:
     """The files of one member. Files of the other members keep their numbers but have no names."""
 
-    def __init__(self, symbols: Symbols, member_of: Sequence[int], member_index: int) -> None:
-        mine = [member == member_index for member in member_of]
+    def __init__(self, symbols: Symbols, member_of: Sequence[int], index: int) -> None:
+        mine = [member == index for member in member_of]
         self.paths = symbols.paths
         self.facts = [facts if own else _NOTHING for facts, own in zip(symbols.facts, mine, strict=True)]
         self.family = [family if own else "" for family, own in zip(symbols.family, mine, strict=True)]
