@@ -231,12 +231,9 @@ def _bench_of_folders() -> str:
 def _inputs(kind: Kind[Any, Any], path: Path, options: CommandCall) -> dict[str, Any]:
     """The inputs of a kind that the call names."""
     opened = kind.opened_inputs(_find_path(kind, path, options))
-    given = {
-        declared: value
-        for declared in kind.inputs
-        if declared.name != "path" and (value := getattr(options, declared.name, None))
-    }
-    named = {declared.name: [value] if declared.repeatable else value for declared, value in given.items()}
+    given = [declared for declared in kind.inputs if declared.name != "path" and getattr(options, declared.name, None)]
+    values = {declared: getattr(options, declared.name) for declared in given}
+    named = {declared.name: [value] if declared.repeatable else value for declared, value in values.items()}
     return kind.blank_inputs() | named | opened
 
 
