@@ -75,9 +75,7 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
 def run(kind: Kind[Any, Any], options: CommandCall) -> int:
     """Reads, decides, and prints in the format asked for; exit code 0 also where nothing leaves."""
     inputs = {declared.name: getattr(options, declared.name) for declared in kind.inputs}
-    inputs |= {
-        declared.name: path_of_session(options, inputs[declared.name]) for declared in kind.inputs if declared.sessions
-    }
+    inputs |= {item.name: path_of_session(options, inputs[item.name]) for item in kind.inputs if item.sessions}
     inputs |= {declared.name: options.workspace_or_path() for declared in kind.inputs if declared.workspaces}
     inputs[EXPLAIN] = options.explain
     flags: dict[str, Any] = {}
