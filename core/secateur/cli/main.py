@@ -198,9 +198,8 @@ def _build_parser(
     )
     parser.add_argument("--version", action="version", version=f"secateur {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=of_commands)
-    position = next(
-        (position for position, argument in enumerate(arguments) if not argument.startswith("-")), len(arguments)
-    )
+    words = (index for index, argument in enumerate(arguments) if not argument.startswith("-"))
+    position = next(words, len(arguments))
     name = arguments[position] if position < len(arguments) else None
     known = dict(COMMANDS)
     if name not in COMMANDS or position:
