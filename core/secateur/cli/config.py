@@ -118,8 +118,8 @@ def _write_profiles(options: CommandCall, root: Path, settings: Settings) -> str
     own = directories.config_dir(os.environ)
     output, lines = ProfileOutput(None, "", {}, {}, None), list[str]()
     if options.save_profile is not None:
-        path = repository_file(root) if options.to == "repository" else own_file(own)
-        written = write_profile(path, options.save_profile, settings)
+        file = repository_file(root) if options.to == "repository" else own_file(own)
+        written = write_profile(file, options.save_profile, settings)
         values, refused = dict(written.values), dict(written.refused)
         output = ProfileOutput(written.name, str(written.path), values, refused, None)
         lines.append(f"{written.path}: [profiles.{written.name}] holds {len(written.values):,} settings")
