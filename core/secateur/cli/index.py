@@ -59,10 +59,10 @@ def run(options: CommandCall) -> int:
     if options.clear:
         return _clear(options.path, path, loaded.settings.graph_rag.cache_dir, options.format)
     progress = options.progress_bar()
-    opener = opener_of(path, options.rev, loaded.settings.index, options.fetch_options())
+    local = opener_of(path, options.rev, loaded.settings.index, options.fetch_options())
     with workers_of(options) as executor:
-        work = opener if executor is None else on_workers(opener, loaded.settings, executor, options.store or "")
-        with Engine(work, loaded.settings, cache_dir=None, config_dir=None) as engine:
+        opener = local if executor is None else on_workers(local, loaded.settings, executor, options.store or "")
+        with Engine(opener, loaded.settings, cache_dir=None, config_dir=None) as engine:
             try:
                 status = engine.refresh(progress)
             finally:
