@@ -188,9 +188,8 @@ class Expressions:
                 if name in rules.same_methods:
                     return self._rest(value, suffixes[1:], depth)
                 if name in rules.element_methods:
-                    return self._rest(
-                        self.resolve_type(value.file, value.cls, value.written, depth), suffixes[1:], depth
-                    )
+                    item = self.resolve_type(value.file, value.cls, value.written, depth)
+                    return self._rest(item, suffixes[1:], depth)
             elif len(suffixes) != 1 or not suffixes[0].startswith("("):
                 return EXTERNAL
             return Foreign(value.file, returned) if (returned := rules.library.returns.get(name)) else EXTERNAL
@@ -229,10 +228,8 @@ class Expressions:
             return self._rest(declared, suffixes[1:], depth)
         if (field := self._find_declared(cls, name, depth)) is not None:
             return self._rest(field, suffixes, depth)
-        if (
-            name in self.names.rules_of_definition(cls).element_methods
-            and (held := self._find_declared(cls, "[]", depth)) is not None
-        ):
+        gives_element = name in self.names.rules_of_definition(cls).element_methods
+        if gives_element and (held := self._find_declared(cls, "[]", depth)) is not None:
             return self._rest(held, suffixes[1:], depth)
         _, variant, field_of_struct = name.partition("@")
         return self._of_class(cls, field_of_struct, suffixes, depth) if variant else None
