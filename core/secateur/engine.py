@@ -136,7 +136,7 @@ class Engine:
         cache_dir: Path | None = None,
         config_dir: Path | None = None,
     ) -> Engine:
-        """An engine on any source as it is now; files in memory are indexed in memory."""
+        """Opens an engine on any source as it is now. Files in memory are indexed in memory."""
         return cls(lambda: source, settings or Settings(), cache_dir=cache_dir, config_dir=config_dir)
 
     def move(self, path: str | Path, rev: str | None) -> None:
@@ -193,7 +193,7 @@ class Engine:
         use_cache: bool = True,
         progress: Progress | None = None,
     ) -> Answer:
-        """The finished text of a search in one of FORMATS, from the result cache where nothing changed (REQ-GRAG-004).
+        """Returns the text of a search in one of FORMATS, from the result cache if nothing changed (REQ-GRAG-004).
         `dropped` as in `report`."""
         settings, form = self.settings, (format, explain, dropped)
         with self._turn:
@@ -229,7 +229,7 @@ class Engine:
         progress: Progress | None = None,
         refresh: bool = True,
     ) -> Pool:
-        """The slow phase: refresh the index, find the candidates, or take them from the result cache (SC-GRAG-005).
+        """Refreshes the index and finds the candidates, or takes them from the result cache (SC-GRAG-005); slow.
         `format` is the pack's, for which costs are bound. Without `refresh` only the first call looks at the source."""
         settings, shape = settings or self.settings, pack_format(format)
         with self._turn:
@@ -248,9 +248,9 @@ class Engine:
         format: str = "markdown",
         progress: Progress | None = None,
     ) -> Pool | None:
-        """The slow phase over the files that promise most for the query, `index.partial_kb` of them; None if no more
-        is left to read, or no file has anything of the query. What it reads is kept for the rest, the pool is not. It
-        may be called while another call reports progress."""
+        """Finds the candidates in the most promising files, up to `index.partial_kb`. Returns None if no more is left
+        to read, or no file has a word of the query. The index keeps what it reads; the pool is not cached. It may be
+        called while another call reports progress."""
         settings = settings or self.settings
         choose, most = FirstFiles(query, settings.relevance), settings.index.partial_kb * 1024
         with self._turn:
@@ -258,13 +258,13 @@ class Engine:
             return self._found(query, settings, pack_format(format), part) if part is not None else None
 
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
-        """The instant phase; pure."""
+        """Decides on the candidates; instant and pure."""
         return select(pool, settings or self.settings)
 
     def output(
         self, selection: Selection, format: str = "text", *, explain: bool = False, dropped: int | None = DROPPED_LISTED
     ) -> str:
-        """A selection in one of FORMATS, newline at the end. `dropped` as in `report`. Raises UsageError: no format."""
+        """Renders a selection in one of FORMATS; `dropped` as in `report`. Raises UsageError for an unknown format."""
         if format not in FORMATS:
             raise UsageError(f"there is no format {format!r}", hint="formats: " + ", ".join(FORMATS))
         if format in LAYOUTS:
@@ -274,7 +274,7 @@ class Engine:
         return self.page(selection, explain=explain).text()
 
     def page(self, selection: Selection, *, explain: bool = False, settings: Settings | None = None) -> Page:
-        """The report for people, not laid out yet; `explain` and `settings` as in `report`."""
+        """Makes the report for people, not laid out yet; `explain` and `settings` as in `report`."""
         walk, exact = self.walk(selection, settings) if explain else None, self._counter_of(selection).exact
         page = search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain, walk=walk)
         settings = settings or self.settings
@@ -301,7 +301,7 @@ class Engine:
         dropped: int | None = DROPPED_LISTED,
         settings: Settings | None = None,
     ) -> SearchOutput:
-        """The answer that `search --format json` prints.
+        """Returns the answer that `search --format json` prints.
 
         Args:
             explain: with what each signal is made of, and what would change each decision, proven by deciding again.
@@ -340,12 +340,12 @@ class Engine:
         return text_of(self._lines(pool, row), int(pool.sig_start[row]), int(pool.sig_end[row]))
 
     def sent(self, selection: Selection, row: int) -> str:
-        """The text that goes out of a candidate, "" for none; raises like `content`."""
+        """Returns the text that goes out of a candidate, or ""; raises like `content`."""
         out = selection.lines_out(row)
         return text_of(self._lines(selection.pool, row), *out) if out is not None else ""
 
     def changes_of(self, pool: Pool, row: int, limit: int = 5) -> list[HistoryCommit]:
-        """The last commits that changed the file of a candidate, newest first: what its hotspot score comes from."""
+        """Lists the last commits that changed the file of a candidate, newest first; its hotspot depends on them."""
         return self._index.source.changes_of(pool.path[row], limit)
 
     def status(self) -> IndexStatus:
@@ -368,7 +368,7 @@ class Engine:
         return self._index.size()
 
     def code(self) -> tuple[Snapshot, Callable[[str], list[str]]]:
-        """The indexed files and their lines by path, read first if none were; a changed file raises RepositoryError."""
+        """Returns the indexed files and their lines by path, read if need be. A changed file raises RepositoryError."""
         snapshot = self._current()
         return snapshot, lambda path: self._index.lines(snapshot, path)
 
@@ -378,12 +378,12 @@ class Engine:
         return find_symbol(snapshot, name, lines, progress)
 
     def subjects(self, limit: int) -> list[str]:
-        """The first lines of the last commits' messages without credentials, newest first; none without a history."""
+        """Returns the first lines of the last commits' messages without credentials, newest first."""
         subjects = "\n".join(commit.subject for commit in self._index.source.history(limit))
         return redact(subjects, self.settings)[0].split("\n") if subjects else []
 
     def graph(self) -> networkx.MultiDiGraph[int]:
-        """The call graph as networkx; see `to_networkx`."""
+        """Returns the call graph as networkx; see `to_networkx`."""
         return retrieval.walk.graph_view(self._current())
 
     def call_path(self, caller: str, callee: str) -> list[str]:
@@ -395,7 +395,7 @@ class Engine:
         return components(self.graph())
 
     def calls(self, selection: Selection) -> CallMap:
-        """The call graph that the selection was found in, to be walked step by step from its items."""
+        """Returns the call graph in which the selection was found, to be walked step by step from its items."""
         return retrieval.walk.CallMap(self._snapshots.get(selection.pool) or self._current(), selection)
 
     def walk(self, selection: Selection, settings: Settings | None = None, *, opened: int = 0) -> Walk:
@@ -414,7 +414,7 @@ class Engine:
         return retrieval.walk.walk_of(calls, found, opened=opened)
 
     def counter(self, settings: Settings | None = None) -> Counter:
-        """The token counter of the run."""
+        """Returns the token counter of the run."""
         return self._models.counter((settings or self.settings).tokens.counter)
 
     # --- inside -------------------------------------------------------------------------------------------------------
