@@ -86,7 +86,7 @@ class Kind(ABC, Generic[M, P]):
         return load(environment.base, None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
-        """The values that reading depends on: while they are equal, the material can be reused."""
+        """Returns the values that reading depends on: while they are equal, the material can be reused."""
         return inputs[self.inputs[0].name], settings.tokens.counter
 
     @abstractmethod
@@ -122,11 +122,11 @@ class Kind(ABC, Generic[M, P]):
         return EntryDescription(entry.id, because=sentence(entry))
 
     def texts(self, outcome: Outcome[P], index: int) -> tuple[str, str]:
-        """(text before, text that goes out) of an entry, for people; "" if there is no text."""
+        """Returns (text before, text that goes out) of an entry, for people; "" if there is no text."""
         return "", ""
 
     def leaving(self, outcome: Outcome[P], form: str = "") -> str:
-        """The text that a model reads: by default the outgoing texts of all entries, in their order.
+        """Returns the text that a model reads: by default the outgoing texts of all entries, in their order.
 
         Args:
             form: a format other than text and JSON, such as "markdown"; "": the kind's default.
@@ -136,48 +136,48 @@ class Kind(ABC, Generic[M, P]):
         return "\n".join(filter(None, (self.texts(outcome, index)[1] for _, index in sorted(leave))))
 
     def pieces(self, outcome: Outcome[P]) -> Sequence[str]:
-        """The text that a model reads, in the pieces that may be handed over one at a time."""
+        """Divides the text that a model reads into pieces that may be handed over one at a time."""
         return [self.leaving(outcome, "markdown" if "markdown" in self.formats else "")]
 
     @abstractmethod
     def output(self, outcome: Outcome[P]) -> Shape:
-        """The answer to print as JSON, with `ledger` and the `ProofFields`, which `run.render` fills."""
+        """Returns the answer to print as JSON, with `ledger` and the `ProofFields`, which `run.render` fills."""
 
     @abstractmethod
     def page(self, outcome: Outcome[P], *, verbose: bool = False) -> Page:
-        """The report for people, not laid out yet."""
+        """Makes the report for people, not laid out yet."""
 
     # --- the entries of its ledger ------------------------------------------------------------------------------------
 
     def listed(self, outcome: Outcome[P], dropped: int, ids: Collection[str] = ()) -> tuple[Ledger, Sequence[int]]:
-        """The ledger with what an account of the decision names, and the numbers of those entries in the whole one.
+        """Returns the ledger with the entries that a report lists, and their indexes in the whole ledger.
 
         Args:
-            dropped: of a kind that finds its entries, how many of those that are dropped are named, the best first.
-            ids: entries that are named whatever became of them.
+            dropped: how many dropped entries a kind that finds its entries lists, the best first.
+            ids: entries that are listed in any case.
         """
         return outcome.ledger, range(len(outcome.ledger.entries))
 
     def ranked(self, outcome: Outcome[P]) -> Sequence[tuple[str, bool]]:
-        """(id, whether it leaves whole) of every entry that leaves, the best first."""
+        """Returns (id, whether it leaves whole) of every entry that leaves, the best first."""
         return outcome.ledger.ranked
 
     def unknown(self, outcome: Outcome[P], ids: Collection[str]) -> Sequence[str]:
-        """Those ids that name nothing of what was given, or of what was searched, sorted."""
+        """Returns the ids that neither an entry nor the searched input has, sorted."""
         return sorted(set(ids).difference(outcome.ledger.ids))
 
     def hold(self, outcome: Outcome[P], number: int, settings: Settings) -> Settings | str:
-        """The settings with what this entry holds kept whatever happens, or no longer; or why that cannot be."""
+        """Returns settings that hold this entry, or no longer do; or a text that says why that is impossible."""
         return "nothing in this list is held"
 
     # --- weights, which `evaluate` measures and `tune` fits -----------------------------------------------------------
 
     def weights(self) -> Sequence[str]:
-        """Keys of the settings that weigh signals: what `evaluate --ablate` sets to 0, one at a time."""
+        """Lists the settings that weigh signals: `evaluate --ablate` sets them to 0, one at a time."""
         return ()
 
     def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
-        """Settings that `tune` fits, each with the values that it tries, the present one among them."""
+        """Returns the settings that `tune` fits, each with the values that it tries, the present value among them."""
         return {}
 
     def rehearsal(self, outcome: Outcome[P], ids: Collection[str]) -> Rehearsal:
@@ -192,7 +192,7 @@ class Kind(ABC, Generic[M, P]):
 
     @property
     def command(self) -> str:
-        """The command of the kind: of other people's its name."""
+        """The command of the kind. For a kind of a plugin, it is the kind's name."""
         return command_name(self.name)
 
     @property
@@ -212,22 +212,22 @@ class Kind(ABC, Generic[M, P]):
         return (*sorted(of_knobs), f"{OF_KINDS}{self.name}.", *self.depends_on)
 
     def blank_inputs(self) -> dict[str, Any]:
-        """The inputs where nothing is given."""
-        return {one.name: [] if one.repeatable else False if one.switch else one.default for one in self.inputs}
+        """Returns the inputs of a call that gives none."""
+        return {item.name: [] if item.repeatable else False if item.switch else item.default for item in self.inputs}
 
     def opened_inputs(self, path: str) -> dict[str, Any]:
-        """The input that a path stands for, where it is all that is named."""
+        """Returns the inputs of a call that names only a path."""
         return opened_inputs(self.inputs, path)
 
     def budget_in_force(self, settings: Settings, outcome: Outcome[Any] | None) -> int:
-        """The budget that one step more or less goes on from."""
+        """Returns the budget that a step up or down starts from."""
         if _is_derived(self) and outcome is not None:
             return outcome.ledger.budget
         return self.budget.in_force(settings)
 
 
 def least_budget(kind: Kind[Any, Any]) -> int:
-    """The least budget that is taken literally: 0 may stand for a derived budget."""
+    """Returns the least budget that is taken literally: 0 may mean a derived budget."""
     return max(int(key_of(kind.budget.key).low or 0), int(_is_derived(kind)))
 
 
