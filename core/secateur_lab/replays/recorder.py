@@ -52,7 +52,7 @@ from secateur_lab.replays.recording import FORMAT, SUFFIX
 from secateur_lab.replays.replaying import ledger_digest
 from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
-from secateur_lab.scenarios.running import Session, deciding_keys, settings_of
+from secateur_lab.scenarios.running import Session, deciding_keys, settings_to_save
 
 REST = 1.0
 """Seconds that the cursor must stay on an item to count."""
@@ -164,7 +164,7 @@ class Recorder:
     def _open(self, seen: Observation) -> None:
         given = self._given(seen)
         kind, root = seen.kind, self._placed.root
-        settings = settings_of(kind, kind.blank_inputs() | given, seen.settings, self.session.environment(root))
+        settings = settings_to_save(kind, kind.blank_inputs() | given, seen.settings, self.session.environment(root))
         self._benches[kind.name] = _RecordedBench(seen, [seen.settings], pinned=seen.pinned)
         self._shown = kind.name
         self._event(Opened(kind=kind.name, input=given, settings=settings))

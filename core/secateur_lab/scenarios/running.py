@@ -46,13 +46,14 @@ from secateur_lab.scenarios.scenario import DIGITS, Recorded, RecordedItem, Scen
 from secateur_lab.scenarios.toml_writing import flat
 
 BEST_DROPPED = 20
-"""Dropped entries that are recorded for a kind that finds its entries: the best ones."""
+"""Best dropped entries that are recorded for a search. A search ranks a pool (`Kind.finds`); other kinds list their
+whole input."""
 
 MOST_ITEMS = 2_000
-"""Most recorded entries; of more, only those in the output and the first dropped ones are recorded."""
+"""Most recorded entries. If there are more entries, only kept ones and the first dropped ones are recorded."""
 
 MOST_READ = 8
-"""Inputs that are kept during a session: scenarios of one input are next to each other."""
+"""Inputs that are kept during a session. Enough, because scenarios run grouped by input."""
 
 DIGEST_DIGITS = 8
 
@@ -76,7 +77,7 @@ _USER_KEYS = (
     "embedding.server_model",
     "embedding.api_key_env",
 )
-"""Prefixes of keys that a scenario may not set. With those of a server, its author could have texts sent anywhere."""
+"""Prefixes of keys that a scenario may not set. Server keys would let a scenario's author send texts anywhere."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Listed:
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """Holds a scenario and its decisions."""
+    """The decisions of one run: kind, outcome, and the entries to list."""
 
     kind: Kind[Any, Any]
     outcome: Outcome[Any]
@@ -225,13 +226,13 @@ class Session:
     def loaded(
         self, kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Mapping[str, Any], root: Path
     ) -> Loaded:
-        """Returns the settings in force if a file holds the given ones, as nested tables.
+        """Returns the settings in force with `settings` (nested tables) as the scenario's layer.
 
         Raises:
             SecateurError: a setting is wrong, or so is the input that locates a repository's own settings.
         """
         check_hermetic(settings)
-        loaded = kind.load(inputs, _loading(settings), self.environment(root))
+        loaded = kind.load(inputs, _settings_loader(settings), self.environment(root))
         own = loaded.settings
         hermetic = replace(own, llm=replace(own.llm, enabled=False), redaction=replace(own.redaction, scanner="rules"))
         return replace(loaded, settings=hermetic)  # other machines may have another scanner, or none
@@ -249,20 +250,20 @@ class Session:
         """Reads inputs, or returns what was read before. Raises like `Kind.read`."""
         key = (kind.name, root, kind.reading_of(inputs, loaded.settings))
         if key not in self._read:
-            self._forget(keep=MOST_READ - 1)
+            self._release_oldest(keep=MOST_READ - 1)
             environment = replace(self.environment(root), notices=loaded.notices)
             self._read[key] = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         return self._read[key]
 
     def forget(self) -> None:
         """Releases what was read. It is read again when needed."""
-        self._forget(0)
+        self._release_oldest(0)
         for shared in self._shared.values():
             for opened in shared.values():
                 opened.close()
             shared.clear()
 
-    def _forget(self, keep: int) -> None:
+    def _release_oldest(self, keep: int) -> None:
         while len(self._read) > keep:
             Kind.release(self._read.pop(next(iter(self._read))))
 
@@ -285,10 +286,10 @@ def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iter
 def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
     """Converts an outcome for scenarios. A test that asks the question of a search is left out of the answer."""
     outcome = _leave_out_tests_that_ask(kind, outcome)
-    ledger, numbers = kind.listed(outcome, BEST_DROPPED, ids)
+    ledger, indexes = kind.listed(outcome, BEST_DROPPED, ids)
     listed = [
         Listed(index, id_, entry)
-        for index, id_, entry in zip(numbers, ledger.ids, ledger.entries, strict=False)
+        for index, id_, entry in zip(indexes, ledger.ids, ledger.entries, strict=False)
         if entry.reason not in (Reason.WRAPPER, Reason.NOT_LISTED)
     ]
     return Decided(kind, outcome, ledger, tuple(listed))
@@ -332,12 +333,12 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
         if declared is None:
             hint = f"inputs: {', '.join(known)}"
             raise ScenarioError(f"{kind.name} has no input {shown(name)}", hint=hint, where=("input", name))
-        takes = "a list of texts" if declared.repeatable else "true or false" if declared.switch else "text"
-        right = (
-            isinstance(value, list) and all(isinstance(item, str) for item in value)
-            if declared.repeatable
-            else isinstance(value, bool if declared.switch else str)
-        )
+        if declared.repeatable:
+            takes, right = "a list of texts", isinstance(value, list) and all(isinstance(item, str) for item in value)
+        elif declared.switch:
+            takes, right = "true or false", isinstance(value, bool)
+        else:
+            takes, right = "text", isinstance(value, str)
         if not right:
             message = f"input.{name} = {shown(repr(value))} is not allowed"
             raise ScenarioError(message, hint=f"it takes {takes}", where=("input", name))
@@ -369,12 +370,12 @@ def check_hermetic(settings: Mapping[str, Any]) -> None:
             )
 
 
-def _loading(settings: Mapping[str, Any]) -> Callable[[Path | None, Any], Loaded]:
-    """Returns what loads the settings of a scenario; see the module docstring."""
+def _settings_loader(settings: Mapping[str, Any]) -> Callable[[Path | None, Any], Loaded]:
+    """Returns a function that loads the settings of a scenario; see the module docstring."""
     return SettingsSources().over(SETTINGS_LAYER, settings).load
 
 
-def settings_of(
+def settings_to_save(
     kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Settings, environment: Environment
 ) -> dict[str, Any]:
     """Returns the settings that a scenario must contain, by dotted key: those that affect decisions of the kind and
@@ -385,12 +386,12 @@ def settings_of(
     """
     values: dict[str, Any] = {}
     try:
-        plain = kind.load(inputs, _loading({"profile": settings.profile}), environment).settings
-        loaded = kind.load(inputs, _loading({}), environment).settings
+        plain = kind.load(inputs, _settings_loader({"profile": settings.profile}), environment).settings
+        loaded = kind.load(inputs, _settings_loader({}), environment).settings
         if loaded.profile != settings.profile:
             values["profile"] = settings.profile
     except UsageError:  # the user's own profile: its values are written out
-        plain = kind.load(inputs, _loading({}), environment).settings
+        plain = kind.load(inputs, _settings_loader({}), environment).settings
     for key in deciding_keys(kind):
         value = lookup(settings, key)
         if value != lookup(plain, key):

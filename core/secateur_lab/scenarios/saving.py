@@ -19,7 +19,7 @@ from secateur import Kind, Settings, State, UsageError, redact, refuse_links, sh
 
 from secateur_lab.scenarios.location import inputs_folder, root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
-from secateur_lab.scenarios.running import Decided, Listed, Session, settings_of
+from secateur_lab.scenarios.running import Decided, Listed, Session, settings_to_save
 from secateur_lab.scenarios.scenario import (
     FORMAT,
     SUFFIX,
@@ -99,7 +99,7 @@ def save_scenario(
         scenario = Scenario(FORMAT, kind.name, about, input=given)
     with placed.written():  # the decisions use the files as they will be
         environment = session.environment(root)
-        needed = settings_of(kind, kind.blank_inputs() | given, settings, environment)
+        needed = settings_to_save(kind, kind.blank_inputs() | given, settings, environment)
         scenario = msgspec.structs.replace(scenario, settings=nested(needed))
         decided = session.decide(scenario, root)
         if exact or scenario.recorded is not None:
