@@ -147,8 +147,8 @@ def user_store(environ: Mapping[str, str], clock: Callable[[], float] = time.tim
 def _lines_of(text: str, lines: str) -> str:
     asked, all_lines = _LINES.fullmatch(lines.strip()), text.splitlines(keepends=True)
     if asked is None:
-        raise UsageError(f"lines {lines[:40]!r} is no range", hint="give 10-80, 10- or 10")
+        raise UsageError(f"lines {lines[:40]!r} is not a range", hint="give 10-80, 10- or 10")
     first, last = int(asked[1]), int(asked[3] or len(all_lines)) if asked[2] else int(asked[1])
     if not 1 <= first <= min(last, len(all_lines)):
-        raise UsageError(f"lines {lines} are none of its {len(all_lines):,}", hint=f"give 1-{len(all_lines)}")
+        raise UsageError(f"lines {lines} are outside its {len(all_lines):,} lines", hint=f"give 1-{len(all_lines)}")
     return "".join(all_lines[first - 1 : last])
