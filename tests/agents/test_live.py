@@ -102,7 +102,7 @@ def test_what_was_taken_out_is_had_back_by_the_digest_that_stands_in_its_place(t
     assert len(digests) == 5
     assert live.recall(digests[0]) == "value = 0\n" * 100
     assert live.recall(digests[0], lines="2-3") == "value = 0\n" * 2
-    assert live.recall(digests[0], lines="900").startswith("lines 900 are none of its 100")
+    assert live.recall(digests[0], lines="900").startswith("lines 900 are outside its 100 lines")
     assert "sha256" not in json.dumps(step.messages) and "call it again" not in json.dumps(step.messages)
 
 
