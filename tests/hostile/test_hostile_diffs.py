@@ -22,7 +22,7 @@ FENCE = re.compile(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
         (HEAD + "@@ -1,2 +1,2 @@\n-x\n+y\n", "line 5 promises 2 old and 2 new lines; after 1 and 1 the diff ends"),
         (
             HEAD + "@@ -1,3 +1,3 @@\n-x\n+y\nOnly in b\n",
-            "line 5 promises 3 old and 3 new lines; after 1 and 1 line 8 is not a line of the hunk: Only in b",
+            "line 5 promises 3 old and 3 new lines; after 1 and 1 line 8 is neither: Only in b",
         ),
         (HEAD + "@@ -1 +1 @@\n-x\n+y\n+z\n", "line 8 goes on behind the end of its hunk: +z"),
         (HEAD + "@@ -1 +1 @@\n-x\n-w\n+y\n", "line 5 promises 1 old and 1 new lines; line 7 is one more"),
@@ -37,7 +37,7 @@ FENCE = re.compile(r"^(`{3,})diff\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
         ("--- \n+++ \n@@ -1 +1 @@\n-x\n+y\n", "line 1 names no file that can be told"),
         ("just some text\nand more\n", "no changed file in 2 lines"),
         ("\0" * 100, "no changed file in 1 lines"),
-        (HEAD + "@@ -1 +1 @@\n-x\n\x1b[2J\u202e\n", "line 7 is not a line of the hunk: ␛[2J<U+202E>"),
+        (HEAD + "@@ -1 +1 @@\n-x\n\x1b[2J\u202e\n", "line 7 is neither: ␛[2J<U+202E>"),
     ],
 )
 def test_what_is_wrong_is_named_with_its_line(diff: str, message: str) -> None:

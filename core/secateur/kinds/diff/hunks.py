@@ -150,11 +150,7 @@ class HunkReader:
             )
 
     def _short_hunk(self, start: int, at: int, promised: tuple[int, int], held: tuple[int, int]) -> Damage:
-        where = (
-            f"line {at + 1:,} is not a line of the hunk: {self._quote_line(at)}"
-            if at < len(self._lines)
-            else "the diff ends"
-        )
+        where = f"line {at + 1:,} is neither: {self._quote_line(at)}" if at < len(self._lines) else "the diff ends"
         counts = (
             f"promises {promised[0]:,} old and {promised[1]:,} new lines; after {held[0]:,} and {held[1]:,} {where}"
         )
