@@ -13,9 +13,10 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from secateur.languages import traits_of
 from secateur.languages.syntax.by_names import read_by_names
@@ -38,6 +39,9 @@ _STEPS_AT_LEAST = 2000
 
 _ERROR_STEPS = 10
 """Steps per report while the parser recovers from an error: those steps cost ten times as much."""
+
+_STEPS_PER_LOOK = 64
+"""Steps between two looks at the clock, whose system call costs more than the rest of a report."""
 
 _DEEPEST = 1000
 """Levels of a tree that are examined: a query costs nodes times depth. Code written by people stays below 100."""
@@ -66,8 +70,7 @@ class ParseStopped(Exception):
     """The parser needs, or would need, more steps or memory than a file of that size may use."""
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedGrammar:
+class LoadedGrammar(Struct, frozen=True):
     """A grammar ready to parse."""
 
     traits: LanguageTraits
@@ -145,14 +148,17 @@ def _parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float], giv
     from tree_sitter import Parser
 
     end = clock() + PARSE_SECONDS + PARSE_SECONDS_PER_BYTE * len(source)
-    steps = _STEPS_AT_LEAST + int(len(source) * _STEPS_PER_BYTE)
+    steps = next_look = _STEPS_AT_LEAST + int(len(source) * _STEPS_PER_BYTE)
 
     def read(offset: int, _point: Point) -> bytes:
         return source[offset : offset + _CHUNK]
 
     def stop(_offset: int, has_error: bool) -> bool:
-        nonlocal steps
+        nonlocal steps, next_look
         steps -= _ERROR_STEPS if has_error else 1
+        if steps > next_look:
+            return False
+        next_look = max(steps - _STEPS_PER_LOOK, -1)
         return steps < 0 or clock() > end or given_up.is_set()
 
     try:
