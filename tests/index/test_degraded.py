@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from secateur.engine import Engine
 from secateur.executors import pool
 from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract

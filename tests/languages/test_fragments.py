@@ -7,9 +7,9 @@ import importlib
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from secateur.languages import languages
 from secateur.languages.syntax import fragments as module
 from secateur.languages.syntax import grammar

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 from secateur.model import Reason
 from secateur.render import why
 from secateur.render.text import DROPPED_SHOWN
@@ -113,7 +114,7 @@ def test_no_match() -> None:
 )
 def test_every_reason_has_words_with_its_figures(reason: Reason, words: str) -> None:
     selection = select(POOL, Settings(budget=150))
-    assert why(selection, replace(selection.decision(0), reason=reason)) == words
+    assert why(selection, structs.replace(selection.decision(0), reason=reason)) == words
 
 
 def test_what_is_larger_than_the_room_beside_the_head_says_so() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
+from msgspec.structs import asdict, replace
 
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from secateur.errors import SecateurError, UsageError, shown, without_password
 from secateur.hosts import is_this_machine
@@ -16,8 +17,7 @@ MOST_PORT = 65_535
 UNSAFE = "CLUSTER_UNSAFE"
 
 
-@dataclass(frozen=True)
-class ClusterAddress:
+class ClusterAddress(Struct, frozen=True):
     """The address of a scheduler, `tcp://127.0.0.1:8786` or `tls://host:8786`."""
 
     text: str

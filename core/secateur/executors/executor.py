@@ -13,8 +13,9 @@ files for the next task, as a cache (`executors/kept.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
+
+from msgspec import Struct
 
 from secateur.errors import SecateurError
 
@@ -27,8 +28,7 @@ OVERTIME = "PROCESS_OVERTIME"
 """The code of the error for a task that used up the processor time of a worker."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task(Generic[T]):
+class Task(Struct, Generic[T], frozen=True):
     """A piece of work.
 
     Attributes:
@@ -44,8 +44,7 @@ class Task(Generic[T]):
     after: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TaskOutcome(Generic[T]):
+class TaskOutcome(Struct, Generic[T], frozen=True):
     """The result of a task: a value or an error.
 
     Attributes:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, structs
 
 from secateur.index.facts.crossing import COLUMNS, VERSION, CrossingEdges
 from secateur.index.facts.extract import decode_facts, digest_of
@@ -72,8 +73,7 @@ class FoundLinks(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class LinkQuestion:
+class LinkQuestion(Struct, frozen=True):
     """Asks which edges lead from one repository into those that it uses. Holds plain values.
 
     Attributes:
@@ -99,8 +99,7 @@ class SizedMember(NamedTuple):
     fragments: int
 
 
-@dataclass(frozen=True)
-class _UsedPackages:
+class _UsedPackages(Struct, frozen=True):
     """The packages that each repository uses, by its number: (family, name) -> (number of the provider, package)."""
 
     uses: Sequence[Mapping[tuple[str, str], tuple[int, Package]]]
@@ -252,7 +251,7 @@ class Linking:
                 if may_count(language)  # records of the others need not be read
             ]
             self._facts[member_index] = [
-                (path, replace(facts, calls=(), problems=()))
+                (path, structs.replace(facts, calls=(), problems=()))
                 for path, facts in self._read(member_index, likely)
                 if counts_here(facts)
             ]

@@ -20,6 +20,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import structs
+
 from secateur.errors import IndexingError
 from secateur.index.catalogue import KeptMember, KeptState, MemberLook, make_kept_state
 from secateur.index.facts.degraded import SnapshotFacts
@@ -247,7 +249,7 @@ class OpenIndex(OpenedIndex):
             self._snapshot = snapshot_of(self._state, self.source, self.store, extractor, progress, self._snapshots)
             self._texts.clear()
         status = status_of(state, self._snapshot, self.source, extractor)
-        self.status = replace(status, notices=(*status.notices, *(notice.message for notice in self.notices)))
+        self.status = structs.replace(status, notices=(*status.notices, *(notice.message for notice in self.notices)))
         return self.status
 
     # --- looking -----------------------------------------------------------------------------------------------------

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from secateur.languages.syntax.names import words
 
@@ -59,8 +60,7 @@ TESTED = r".*[-_](tests?|unittest)"
 TEST_FILE = r"test_.*|" + TESTED
 
 
-@dataclass(frozen=True, slots=True)
-class Grammar:
+class Grammar(Struct, frozen=True):
     """A wheel with a tree-sitter grammar, and the module that knows its trees.
 
     That module has `QUERY` (or `query(language)`) and `read(captures, collector)`, which may be missing if the query
@@ -74,8 +74,7 @@ class Grammar:
     entry: str = "language"  # function of the wheel that returns the language
 
 
-@dataclass(frozen=True, kw_only=True)
-class LibraryTypes:
+class LibraryTypes(Struct, frozen=True, kw_only=True, dict=True):
     """Types of a language's standard library, as far as they are needed to choose between overloads."""
 
     root: str = ""
@@ -104,8 +103,7 @@ class LibraryTypes:
         return type_ in self._known or type_.removesuffix("[]") in self._known
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NameRules:
+class NameRules(Struct, frozen=True, kw_only=True):
     """The rules for resolving names in a family of languages, whose files can call each other.
 
     The defaults suit a language that is resolved by scopes and names only.
@@ -206,8 +204,7 @@ class NameRules:
     the wrapped type."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LanguageTraits:
+class LanguageTraits(Struct, frozen=True, kw_only=True):
     """One language. A string with several words is a list."""
 
     name: str

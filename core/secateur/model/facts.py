@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class FragmentKind(StrEnum):
@@ -17,8 +18,7 @@ class FragmentKind(StrEnum):
     BLOCK = "block"  # a block of lines of any other text
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(Struct, frozen=True):
     """One piece of one file. Fragments of a file are disjoint and together hold every non-blank line exactly once.
 
     Lines are 1-based and inclusive. `line_start` includes leading comments and decorators that belong to the
@@ -37,8 +37,7 @@ class Fragment:
     complexity: int = 1  # 1 + decision points (branches, loops, cases, boolean operators)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A call site: `receiver.name(...)` inside fragment number `fragment` of the file."""
 
     fragment: int
@@ -51,8 +50,7 @@ class Call:
     arguments: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Import:
+class Import(Struct, frozen=True):
     """One name that an import brings into the file."""
 
     local: str  # the name in this file; "" if no name is bound (an import for its side effects)
@@ -62,16 +60,14 @@ class Import:
     exported: bool = False  # a re-export: other files can import `local` from this one
 
 
-@dataclass(frozen=True, slots=True)
-class Base:
+class Base(Struct, frozen=True):
     """A base class, interface or embedded type of the class fragment number `fragment`."""
 
     fragment: int
     name: str  # dotted text as written
 
 
-@dataclass(frozen=True, slots=True)
-class Annotation:
+class Annotation(Struct, frozen=True):
     """A declared type that helps to resolve receivers: `name: Type` for a parameter, field or local of a fragment."""
 
     fragment: int  # the fragment in whose scope the name is bound (a class fragment for fields)
@@ -79,8 +75,7 @@ class Annotation:
     type: str  # last dotted name of the type, without generics: "Cart", "money.Money"
 
 
-@dataclass(frozen=True, slots=True)
-class FileFacts:
+class FileFacts(Struct, frozen=True):
     """The facts that parsing finds in one file. They depend on the language of its path and on its bytes alone."""
 
     language: str  # "python", ..., "markdown", "text"

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
 from secateur.ledger import Figure, Notice, Reason, ReasonCode, State, StateName
 from secateur.model.columns import BoolArray, FloatArray, IntArray, distinct, falling
@@ -32,8 +32,7 @@ class DecisionShape(Shape, frozen=True):
     left: int | UnsetType = UNSET
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The decision on one row, with its figures."""
 
     row: int

@@ -12,9 +12,10 @@ import re
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 
 import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from secateur.redaction.spans import CredentialSpan
 
@@ -58,8 +59,7 @@ LEAST_BASE64, MOST_BASE64 = 24, 5400
 """Least and most bytes of base64 that is decoded: the most are 4 KB of text."""
 
 
-@dataclass(frozen=True)
-class View:
+class View(Struct, frozen=True):
     """Bytes with some parts replaced.
 
     Attributes:

@@ -11,9 +11,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from secateur.encodings import as_utf8
 from secateur.ledger import Notice, Redaction

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from secateur.directories import cache_dir
 from secateur.progress import Progress, unreported
@@ -25,8 +26,7 @@ _scanners: dict[str, FullScanner] = {}
 """By the folder of the compiled rules: one per process, because starting costs more than scanning most contents."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scanning:
+class Scanning(Struct, frozen=True):
     """See the module docstring. Contains only texts and flags, so that index processes receive it as JSON."""
 
     on: bool = True

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from secateur.recognised import recognise
 from secateur.redaction.value_looks import is_distinctive
@@ -22,8 +23,7 @@ _FRAME = re.compile(rb"[ \t]{0,64}(?:[-+](?!-)|[-+](?=-----END))?[ \t]{0,64}(?:(
 """The beginning of a line that is not part of a multi-line credential: a diff's sign, indentation, a comment."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class CredentialSpan:
+class CredentialSpan(Struct, frozen=True, order=True):
     """A credential in a content: bytes `start` to `end` of the UTF-8 text, and the rule that found it."""
 
     start: int

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from threading import Lock
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from secateur.tokens.ranks import CL100K, O200K, RankFile, data_folder, read_ranks
 from secateur.tokens.small_texts import CL100K_WORDS, O200K_WORDS, SmallTexts
@@ -56,8 +57,7 @@ _CL100K_SPLIT = "|".join(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Vocabulary(Struct, frozen=True):
     """An encoding of ordinary text: the ranks of tokens, and the expression that cuts text into words."""
 
     name: str

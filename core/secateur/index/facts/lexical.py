@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from secateur.index.facts.runs import RunCounts, RunTable
 
@@ -174,8 +174,7 @@ def has_cjk(text: str) -> bool:
     return _CJK.search(text) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class TermBag:
+class TermBag(Struct, frozen=True):
     """Terms of consecutive documents. Document i holds `hashes[start[i]:start[i+1]]`, each `counts` times (at most
     255)."""
 

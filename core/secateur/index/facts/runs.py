@@ -13,12 +13,12 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from secateur.model import distinct
 
@@ -77,8 +77,7 @@ def _number_runs(runs: Sequence[str]) -> tuple[RunNumbers, Numbers]:
         return _numbers, np.fromiter(map(_numbers.__getitem__, runs), np.int64, len(runs))
 
 
-@dataclass(frozen=True, slots=True)
-class RunCounts:
+class RunCounts(Struct, frozen=True):
     """Distinct runs of consecutive texts. Text i has the runs `number[start[i]:start[i+1]]`, each `times` times."""
 
     numbers: RunNumbers

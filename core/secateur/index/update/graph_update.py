@@ -10,11 +10,11 @@ word of its text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from secateur.index.facts.extract import Record
 from secateur.index.facts.lexical import hash_of, word_terms, words

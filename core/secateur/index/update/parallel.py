@@ -11,9 +11,10 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from secateur.executors.executor import OVERTIME, Task, TaskOutcome
 from secateur.index.facts.extract import encode, extract, fingerprint, make_unindexed_record
@@ -60,8 +61,7 @@ def _do_nothing() -> None:
     """The default for `waiting`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extractor:
+class Extractor(Struct, frozen=True):
     """Turns files into records, with a token counter, an embedder and processes."""
 
     counter: Counter

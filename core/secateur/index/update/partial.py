@@ -7,7 +7,8 @@ states are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from secateur.index.facts.extract import Record
 from secateur.index.facts.history import CommitHistory
@@ -31,8 +32,7 @@ Choice = Callable[[Source, int, Progress], frozenset[str]]
 """Chooses paths of a source with at most so many bytes; an empty set if no file is worth beginning with."""
 
 
-@dataclass(frozen=True, slots=True)
-class PartialSnapshot:
+class PartialSnapshot(Struct, frozen=True):
     """The snapshot of some files of a source, and their share of the whole source."""
 
     snapshot: Snapshot

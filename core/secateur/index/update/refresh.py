@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
+from msgspec import Struct
+
 from secateur.errors import IndexingError
 from secateur.index.facts.degraded import list_partly_read, warn_of_partly_read
 from secateur.index.facts.extract import Record, decode, digest_of
@@ -35,8 +37,7 @@ SNAPSHOT_VERSION = 10
 """Raise it when the same records make other arrays."""
 
 
-@dataclass(frozen=True, slots=True)
-class IndexStatus:
+class IndexStatus(Struct, frozen=True):
     """The report on an index: what is indexed, how fresh it is, and what was left out for which reason."""
 
     source: str  # for people: "orders @ 4f2c91d"

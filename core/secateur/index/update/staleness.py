@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from secateur.index.facts.extract import digest_of
 from secateur.sources.commit import CommitSource
@@ -14,8 +15,7 @@ MOST_READ = 200
 """The most files that are read to see whether only their date is new. Of more files, all count as changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(Struct, frozen=True):
     """The differences from the indexed state; false if nothing differs."""
 
     files: tuple[str, ...] = ()  # changed, new or gone, in byte order; text from outside

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from secateur.index.facts.embedding import Embedder, open_embedder
 from secateur.index.facts.extract import encode, extract
@@ -22,8 +23,7 @@ FILE_SECONDS = 30
 """The most processor time for one file; the largest files that are indexed take two seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExtractTask:
+class ExtractTask(Struct, frozen=True):
     """Has a process extract some files.
 
     Attributes:

@@ -6,8 +6,9 @@ Calls, bases and annotations have a row; `partition.py` finds the fragment that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from secateur.languages.syntax.names import read_type_name
 from secateur.model import FragmentKind, Import
@@ -40,8 +41,7 @@ TITLE = "#title"
 """Annotation of a fragment that is named by a title, which is the annotation's type; calls never use titles."""
 
 
-@dataclass(slots=True)
-class Definition:
+class Definition(Struct):
     """A definition or scope in a tree. `kind` None: a scope whose own lines belong to the definition around it."""
 
     kind: FragmentKind | None
@@ -62,8 +62,7 @@ class Definition:
     open: bool = False
 
 
-@dataclass(slots=True)
-class Collector:
+class Collector(Struct):
     """Gathers the facts of one file. Positions in `Node`s refer to `source`."""
 
     source: bytes

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from secateur.languages.syntax.collector import Captures, Collector
 from secateur.languages.syntax.scopes import UNKNOWN, value_of
@@ -25,8 +26,7 @@ Step = tuple[int, int, int, Callable[[Any, "Node"], None], "Node"]
 """(byte; 1 at the start of a node, 0 at its end; minus its end, so that outer nodes open first; action; node)."""
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(Struct):
     """A scope that binds names up to a byte. Functions and classes bind; a block only refines what is known."""
 
     kind: str  # "module", "class", "function", "inner" (binds, but has no `return`), "block"

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
+
+from msgspec.structs import replace
 
 from secateur.languages.syntax.collector import ALWAYS, Collector, Definition
 from secateur.languages.syntax.cutting import REGION_LINES, cut, is_blank, is_closing

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from secateur.languages.syntax.cutting import BLOCK_LINES, REGION_LINES, cut, is_blank, trim
 from secateur.languages.syntax.names import words
@@ -37,8 +38,7 @@ _LINE_LENGTH = 500
 """Most characters of a line that are searched for a heading."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
+class _Heading(Struct, frozen=True):
     """A heading on `row` (from 0); `level` 1 is the outermost. `body` is the row after the heading."""
 
     row: int

@@ -6,8 +6,9 @@ Anything unknown is "text".
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from secateur.languages import languages
 
@@ -19,8 +20,7 @@ HEAD_BYTES = 16384
 _HEAD_OF_SCRIPT = 256
 
 
-@dataclass(frozen=True, slots=True)
-class _Signs:
+class _Signs(Struct, frozen=True):
     """Maps each sign of a language to the language."""
 
     extensions: dict[str, str]

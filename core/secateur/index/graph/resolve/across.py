@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from secateur.index.graph.resolve.edges import Edges, How
 from secateur.index.graph.resolve.finders import finders
@@ -41,8 +42,7 @@ class Used(NamedTuple):
     place: str
 
 
-@dataclass(frozen=True)
-class Member:
+class Member(Struct, frozen=True):
     """One of the repositories that are resolved together.
 
     Attributes:

@@ -8,8 +8,9 @@ follows.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from secateur.index.graph.resolve import expressions
 from secateur.index.graph.resolve.edges import CONFIDENCE, TRUSTED, How
@@ -43,8 +44,7 @@ class CallStatus(Enum):
     UNRESOLVED = auto()
 
 
-@dataclass(frozen=True, slots=True)
-class CallResolution:
+class CallResolution(Struct, frozen=True):
     """The status of a call site, and its targets: (definition, confidence per mille, rule)."""
 
     status: CallStatus

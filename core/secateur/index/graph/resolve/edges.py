@@ -12,6 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 TRUSTED = 500
 """The least confidence (per mille) that a search follows by default. Declared relations are above, guesses below."""
@@ -68,8 +69,7 @@ CONFIDENCE: Mapping[How, int] = {
 """The confidence of each rule, per mille: an estimated share of right edges. A search depends on the order alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallCounts:
+class CallCounts(Struct, frozen=True):
     """Counts the call sites of one language by status. `unresolved` is the rest."""
 
     sites: int = 0

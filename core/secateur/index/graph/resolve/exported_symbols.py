@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import attrgetter
 
@@ -36,7 +36,7 @@ _GLUED = re.compile(r"\w\*|\*\w")
 
 _VARIABLE = re.compile(r"\$?\w+")
 
-_CALL = tuple(column.name for column in fields(Call) if column.name != "line")
+_CALL = tuple(name for name in Call.__struct_fields__ if name != "line")
 """The fields of a call site that the resolver reads."""
 
 _ROOTS = frozenset({"__init__", "index", "lib", "main", "mod"})

@@ -8,7 +8,8 @@ repository ends as EXTERNAL; a chain that meets an undeclared type ends as unkno
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from secateur.index.graph.resolve.edges import How
 from secateur.index.graph.resolve.names import Names
@@ -25,8 +26,7 @@ _SEGMENT = re.compile(r"(<[^<>]*>|[^.<>()\[\]#]+)((?:\(\d*\)|\[\]|#\d+)*)(?:\.|$
 _SUFFIX = re.compile(r"\(\d*\)(?:#\d+)?|\[\]")
 
 
-@dataclass(frozen=True, slots=True)
-class Elements:
+class Elements(Struct, frozen=True):
     """A container, with the type of its elements as written in a file, inside a class (-1: outside of classes)."""
 
     file: int
@@ -34,8 +34,7 @@ class Elements:
     written: str
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A function in a field or variable, with the type that it returns."""
 
     file: int
@@ -43,8 +42,7 @@ class Function:
     written: str
 
 
-@dataclass(frozen=True, slots=True)
-class Foreign:
+class Foreign(Struct, frozen=True):
     """A value whose type is not of this repository, with the type as written in a file."""
 
     file: int
