@@ -51,12 +51,14 @@ def run(options: CommandCall) -> int:
     except OSError as error:
         options.say(f"secateur: cannot run {options.words[0]}: {error.strerror or error}")
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-    threading.Thread(target=import_pruner, daemon=True).start()  # while the command works
     out, data, too_long = sys.stdout.buffer, bytearray(), False
+    importing = threading.Thread(target=import_pruner, daemon=True)
     assert isinstance(process.stdout, io.BufferedReader)
     try:
         while chunk := process.stdout.read1(_CHUNK):
             data += chunk
+            if len(data) > options.max_tokens and importing.ident is None:
+                importing.start()  # while the command works
             if too_long := too_long or len(data) > MOST_BYTES:
                 out.write(data)
                 data.clear()
