@@ -35,10 +35,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from agent_replays import (
     Chat,
     Piped,
+    call_of,
     calls_in,
     chosen,
     facts_of,
@@ -54,12 +56,16 @@ from agent_replays import (
 from measuring import table
 from secateur.settings import Settings, with_values
 from secateur_agents import Live, Store
+from secateur_agents.command_output import MOST_TOKENS, prune_output
 
 Sender = Callable[[Chat, int], Chat]
 """Returns what is sent in place of a history, under a zone."""
 
 KEPT_RESULTS = 3
 """Results that Anthropic's context editing keeps by default."""
+
+WRITTEN_CHARS = 200
+"""Characters that stay of what a call wrote."""
 
 ERROR_TURNS = 4
 """Turns after which opencode's plugin removes the inputs of calls that failed, by default."""
@@ -134,6 +140,59 @@ def live(zone: int, store: Store | None, **values: object) -> Sender:
     return lambda history, _zone: pruner.step(history).messages
 
 
+def cleaned(send: Sender, store: Store, most: int) -> Sender:
+    """Shortens outputs of commands as they enter the conversation, as the hooks and `secateur run` do."""
+    shortened: dict[tuple[str, str], str] = {}
+
+    def shorten(output: str, question: str) -> str:
+        key = output, question
+        if key not in shortened:
+            pruned = prune_output(output.encode("utf-8", "replace"), question, most, Settings(), store)
+            shortened[key] = pruned.text if pruned else output
+        return shortened[key]
+
+    def enter(history: Chat) -> Chat:
+        commands, question, out = set[str](), "", Chat()
+        for message in history:
+            if message["role"] == "user":
+                question = message["content"][:2_000]
+            for call in message.get("tool_calls", ()):
+                if '"command"' in call["function"]["arguments"]:
+                    commands.add(call["id"])
+            if message["role"] == "tool" and message["tool_call_id"] in commands:
+                message = {**message, "content": shorten(message["content"], question)}
+            out.append(message)
+        return out
+
+    return lambda history, zone: send(enter(history), zone)
+
+
+def without_written(send: Sender) -> Sender:
+    """Clears what calls wrote into files as they enter the conversation, but for their first characters. This is not
+    built: it shows what that would save."""
+
+    def short(call: dict[str, Any]) -> dict[str, Any]:
+        arguments = call["function"]["arguments"]
+        if not call_of(call).changes or len(arguments) <= WRITTEN_CHARS:
+            return call
+        given = json.loads(arguments)
+        cut = {
+            key: f"{value[:WRITTEN_CHARS]}… [{len(value):,} characters, written]"
+            if isinstance(value, str) and len(value) > WRITTEN_CHARS
+            else value
+            for key, value in given.items()
+        }
+        return {**call, "function": {**call["function"], "arguments": json.dumps(cut)}}
+
+    def enter(history: Chat) -> Chat:
+        return [
+            {**message, "tool_calls": list(map(short, message["tool_calls"]))} if message.get("tool_calls") else message
+            for message in history
+        ]
+
+    return lambda history, zone: send(enter(history), zone)
+
+
 def only_above(prune: Sender) -> Sender:
     return lambda history, zone: prune(history, zone) if size(history) > zone else history
 
@@ -179,6 +238,10 @@ def opencode_rule(history: Chat, zone: int) -> Chat:  # noqa: ARG001 - it prunes
 def pruners(zone: int, store: Store, peers: Sequence[str]) -> Iterator[tuple[str, Sender, bool]]:
     """Name, pruner, and whether it is carried."""
     yield "`Live` with a store", live(zone, store), False
+    for most in (MOST_TOKENS, 1_000, 500):
+        clean, then_live = f"outputs above {most:,} tokens cleaned", cleaned(live(zone, store), store, most)
+        yield f"{clean}, then `Live`", then_live, False
+        yield f"{clean}, inputs of writes cleared, then `Live`", without_written(then_live), False
     yield "`Live`", live(zone, None), False
     recommended = {"cut_to": 0.5, "keep_first": True, "keep_errors": 3, "keep_last": 3}
     whole = [("`staged`, as `recommended` cuts", ours("staged", **recommended))]
