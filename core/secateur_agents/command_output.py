@@ -1,6 +1,6 @@
 """Prunes the output of a command to what `secateur log` leaves of it, and keeps the whole in a store.
 
-pruned = prune_output(data, "why does the build fail", 4_000, settings, user_store(os.environ))
+pruned = prune_output(data, "why does the build fail", 1_000, settings, user_store(os.environ))
 pruned.text             # its last line names the digest; None: the output fits as it is
 """
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from secateur_agents.store import OriginalStore
 
-MOST_TOKENS = 4_000
-"""Tokens of an output that an agent reads, by default."""
+MOST_TOKENS = 1_000
+"""Tokens of an output that an agent reads, by default: at 4,000, published runs saved nothing more (docs/live.md)."""
 
 _FOOT_TOKENS = 40
 """Room for the last line, so that an output that was pruned fits when it comes by again."""
