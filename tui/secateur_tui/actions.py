@@ -99,6 +99,7 @@ ACTIONS = (
         "must", ("m",), "Must", "Assert what became of this item in the scenario; again: keep it, or nothing", "Guard"
     ),
     Action("check", ("C",), "Check", "What of the scenario does not hold, and why", "Guard"),
+    Action("cases", ("J",), "Cases", "What the settings do to the judged cases and scenarios of --cases", "Guard"),
     Action("accept", ("A",), "Accept", "Record the present decisions in the scenario; asks first", "Guard"),
     Action(REPLAY_NEXT, ("n",), "Next", "The next stop of the recording; Space does it too", "Recording"),
     Action(REPLAY_BACK, ("N", "backspace"), "Previous", "The stop before", "Recording"),

@@ -282,6 +282,7 @@ def run(
     scenario: OpenedScenario | None = None,
     record: Path | None = None,
     follow: bool = False,
+    cases: Sequence[Path] = (),
     replay: Recording | None = None,
     picture: Path | None = None,
     cache_dir: Path | None = None,
@@ -292,6 +293,7 @@ def run(
     Args:
         inputs: texts for the bench's fields, by name.
         follow: what was read is looked at every second, and read on where it has grown.
+        cases: folders of judged cases and scenarios; every turn of a knob says what it does to them.
         record: what is done is written into this file; see `secateur_lab.replays.recorder`.
         replay: shown in place of `path`, stop by stop.
         picture: the recording is drawn into this file, as an animated SVG, and no terminal is needed.
@@ -339,6 +341,7 @@ def run(
         theme_folders=(directories.config_dir(variables) / "themes",),
         pace=FOLLOWING if follow else None,
     )
+    app.cases = tuple(cases)
     app.watching = "follow" if follow else app.watching
     remembers = settings.ui.remember and scenario is None and record is None
     sessions = SessionStore(directories.config_dir(variables), Path(path), on=remembers)

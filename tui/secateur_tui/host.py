@@ -69,6 +69,8 @@ class Host(Guarded, App[int]):
         thread: runs what retrieves, reads and decides.
         watcher: looks for changes on disk: that must neither wait for a retrieval nor hold one up.
         prover: proves hints.
+        judge: reads and decides the cases of `--cases`.
+        cases: folders of judged cases and scenarios that knobs are turned against.
         courtesy: makes the prover wait while keys arrive.
         recorder: writes down what is done; None: nothing does.
         sessions, memory: remember what is asked and tuned; None: nothing is remembered.
@@ -86,6 +88,8 @@ class Host(Guarded, App[int]):
         self.watching = settings.ui.watch
         self.pace = pace or Pace()
         self.thread, self.watcher, self.prover = EngineThread(), EngineThread(), EngineThread()
+        self.judge = EngineThread()
+        self.cases: Sequence[Path] = ()
         self.courtesy = Courtesy()
         self.recorder: Recorder | None = None
         self.sessions: SessionStore | None = None
@@ -111,7 +115,7 @@ class Host(Guarded, App[int]):
             self.say("\n".join(notice.message for notice in self._notices))
 
     def on_unmount(self) -> None:
-        for thread in (self.thread, self.watcher, self.prover):
+        for thread in (self.thread, self.watcher, self.prover, self.judge):
             thread.close()
 
     async def on_event(self, event: events.Event) -> None:

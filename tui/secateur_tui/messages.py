@@ -64,6 +64,15 @@ class ComparisonProgress(_Flood, PartMessage):
 
 
 @dataclass
+class CasesProgress(_Flood, PartMessage):
+    """Cases are being read; `reading` tells for which turn of a knob."""
+
+    reading: object
+    done: int
+    total: int
+
+
+@dataclass
 class SegmentChosen(PartMessage):
     """An item was pointed at in the bar of the budget."""
 

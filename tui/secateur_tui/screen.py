@@ -9,7 +9,7 @@ line says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from secateur.kinds.base import least_budget
@@ -107,7 +107,11 @@ class Bench(FieldScreen):
         self.frame = Frame(self.scene, self.answering, lambda: self.app, self.unavailable)
         self.parts = [part(self) for part in parts]
         self._doers = {action: do for part in self.parts for action, do in part.actions.items()}
-        self.tabs: Mapping[str, Tab] = {tab.id: tab for part in self.parts for tab in part.tabs}
+
+    @cached_property
+    def tabs(self) -> Mapping[str, Tab]:
+        """The pages beside the list, by id."""
+        return {tab.id: tab for part in self.parts for tab in part.tabs}
 
     def part(self, kind: type[P]) -> P:
         """Returns the part of a class."""

@@ -58,6 +58,14 @@ def arguments(parser: CommandParser) -> None:
         "--follow", action="store_true", help="look every second whether what was read has grown, and show what came"
     )
     parser.add_argument(
+        "--cases",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="folders of judged cases and scenarios: every turn of a knob says what it does to them; repeatable",
+    )
+    parser.add_argument(
         "--plain", action="store_true", help="print what the screen says as plain lines, for screen readers and pipes"
     )
     parser.add_argument(
@@ -103,6 +111,8 @@ def run(options: CommandCall) -> int:
     if options.session is not None:
         options.path = kinds.path_of_session(options, "" if options.path == "." else options.path)
         options.bench = options.bench or next(name for name in known if registry.get_kind(name).inputs[0].sessions)
+    if options.cases and _headless(options):
+        raise UsageError("--cases needs a terminal", hint="secateur evaluate DIR measures cases without one")
     if options.path.endswith(SUFFIX):
         return _scenario(options)
     if options.bench is not None and options.bench not in known:
@@ -145,7 +155,12 @@ def run(options: CommandCall) -> int:
         arguments["record"] = options.record
     if options.follow:
         arguments["follow"] = True
+    arguments |= _name_cases(options)
     return int(load_inspector()(opened, settings=settings, **arguments) or 0)
+
+
+def _name_cases(options: CommandCall) -> dict[str, Any]:
+    return {"cases": [options.named_folder(str(folder)) for folder in options.cases]} if options.cases else {}
 
 
 def _headless(options: CommandCall) -> bool:
@@ -173,7 +188,8 @@ def _scenario(options: CommandCall) -> int:
     settings = options.quiet_settings(None, {}, None).settings
     for notice in scenario.loaded.notices:
         options.say(f"warning: {notice.message}")
-    return int(load_inspector()(options.path, settings=settings, bench=scenario.kind.name, scenario=scenario) or 0)
+    arguments = {"bench": scenario.kind.name, "scenario": scenario, **_name_cases(options)}
+    return int(load_inspector()(options.path, settings=settings, **arguments) or 0)
 
 
 def _given_flags(options: CommandCall) -> list[str]:

@@ -80,24 +80,26 @@ class LeftOut:
         return LeftOutShape(self.name, self.error.details)
 
 
-def read_case(path: Path, base: Path | None = None) -> JudgedCase | None:
+def read_case(path: Path, base: Path | None = None, *, unjudged: bool = False) -> JudgedCase | None:
     """Reads the case of a scenario's file; None if no grade is above 0.
 
     Args:
         base: the folder that was named; its name and that of its repository are relative to it.
+        unjudged: a scenario without a grade is a case too.
 
     Raises:
         SecateurError: like `read_scenario`.
     """
     scenario = read_scenario(path)
-    if not any(grade > 0 for grade in scenario.judged.values()):
+    if not unjudged and not any(grade > 0 for grade in scenario.judged.values()):
         return None
     root = root_of(path)
     return JudgedCase(path, _below(path, base), _repository(scenario, root, base), root, scenario)
 
 
-def read_cases(paths: Sequence[Path]) -> tuple[list[JudgedCase], list[LeftOut]]:
+def read_cases(paths: Sequence[Path], *, unjudged: bool = False) -> tuple[list[JudgedCase], list[LeftOut]]:
     """Reads the cases below some folders, in the order of their paths. Returns them and those that cannot be read.
+    `unjudged`: see `read_case`.
 
     Raises:
         RepositoryError: a folder cannot be read.
@@ -107,7 +109,7 @@ def read_cases(paths: Sequence[Path]) -> tuple[list[JudgedCase], list[LeftOut]]:
     for base in paths:
         for path in find_scenarios([base]):
             try:
-                case = read_case(path, base)
+                case = read_case(path, base, unjudged=unjudged)
             except SecateurError as error:
                 wrong.append(LeftOut(_below(path, base), error))
                 continue

@@ -82,6 +82,23 @@ class Measurer:
         settings = with_values(settings, dict(choice.changes)) if choice.changes else settings
         return replace(settings, llm=replace(settings.llm, enabled=False))
 
+    def read(self, case: JudgedCase, settings: Settings) -> Any:
+        """Returns what is read of a case, for a caller that keeps it, decides on it again, and releases it.
+
+        Raises:
+            SecateurError: like `measure`.
+        """
+        kind, inputs = case.asked
+        self._open(case)
+        self._case = case
+        material = kind.read(inputs, settings, self._environment(case).redacting(settings))
+        try:
+            _check_judged(case, kind, answer_of(kind, material, inputs, settings, progress=self.progress))
+        except BaseException:
+            Kind.release(material)
+            raise
+        return material
+
     def measure(self, case: JudgedCase, settings: Settings) -> Figures:
         """Measures a case.
 

@@ -18,6 +18,7 @@ from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
+from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
@@ -129,6 +130,7 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Exporting,
     ShowingPack,
     Comparing,
+    Cases,
     Walking,
     FilledWindow,
     ItemFinding,

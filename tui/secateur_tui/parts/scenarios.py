@@ -143,7 +143,9 @@ class Scenarios(ScreenPart):
     def painted(self) -> None:
         self._follow()
         panel, now, was = self._bench.knobs, self._figures, self._opened_figures
-        panel.tell(draw_figures(now, was, max(1, panel.content_cells)) if now and was and self.following else ())
+        panel.tell(
+            "scenario", draw_figures(now, was, max(1, panel.content_cells)) if now and was and self.following else ()
+        )
 
     def _follow(self) -> None:
         """Compares the answer with the scenario, unless that was done or there is none."""

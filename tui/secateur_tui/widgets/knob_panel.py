@@ -125,7 +125,7 @@ class KnobPanel(LineView, can_focus=True):
         self._ranges: Ranges = {}
         self._notes: Mapping[str, str] = {}
         self._pending = ""
-        self._figures: Line = ()
+        self._figures: dict[str, Line] = {}
         self._chosen = 0
 
     @property
@@ -152,21 +152,24 @@ class KnobPanel(LineView, can_focus=True):
         self._settings, self._opened, self._ranges, self._notes = settings, opened, ranges, notes
         self.repaint()
 
-    def tell(self, figures: Line) -> None:
-        """Paint what the settings are worth for judged items, below the knobs; nothing where that is empty."""
-        if figures != self._figures:
-            taller = bool(figures) != bool(self._figures)
-            self._figures = figures
+    def tell(self, of: str, figures: Line) -> None:
+        """Paint what the settings are worth, below the knobs: a line for each thing that says so, unless it is
+        empty."""
+        if figures != self._figures.get(of, ()):
+            taller = bool(figures) != (of in self._figures)
+            self._figures.pop(of, None)
+            if figures:
+                self._figures = dict(sorted((self._figures | {of: figures}).items()))
             self.repaint()
             if taller:
                 self.refresh(layout=True)
 
     def line_count(self) -> int:
-        return len(self.knobs) + self._with_ranges + bool(self._figures)
+        return len(self.knobs) + self._with_ranges + len(self._figures)
 
     def draw_line(self, index: int, cells: int) -> Line:
-        if index == len(self.knobs) + self._with_ranges:
-            return self._figures
+        if index >= len(self.knobs) + self._with_ranges:
+            return [*self._figures.values()][index - len(self.knobs) - self._with_ranges]
         if index == len(self.knobs):
             if self.has_focus:
                 return draw_meaning(self.chosen, cells)

@@ -419,8 +419,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def ranked(self, outcome: Outcome[SearchDecision]) -> Sequence[tuple[str, bool]]:
         selection = outcome.payload.selection
-        symbols, state = selection.pool.symbol_id, selection.state
-        return [(symbols[row], bool(state[row] == State.KEPT)) for row in selection.kept_rows]
+        symbols, whole = selection.pool.symbol_id, (selection.state == State.KEPT).tolist()
+        return [(symbols[row], whole[row]) for row in selection.kept_rows]
 
     def unknown(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Sequence[str]:
         decision = outcome.payload

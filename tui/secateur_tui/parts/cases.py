@@ -1,0 +1,279 @@
+"""Shows beside the knobs what the settings are worth for judged cases and scenarios (`inspect --cases FOLDER`).
+
+Their inputs are read on a thread of their own, which gives way to keys; from then on every turn of a knob decides all
+of them. A page names the items on whose account a scenario changes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from secateur.errors import SecateurError
+from secateur.settings import Settings
+from secateur.terminal import visible
+from secateur_lab.evaluation.measuring import open_measurer
+
+from secateur_tui.background import Cancelled
+from secateur_tui.messages import CasesProgress, PartMessage
+from secateur_tui.part import ScreenPart, Tab
+from secateur_tui.screen import Bench
+from secateur_tui.state.held_cases import WHOLE, CasesResult, HeldCases, MovedItem
+from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
+from secateur_tui.widgets.line_view import DrawnView
+
+PAGE = "cases"
+
+MOST_ROWS = 200
+"""Rows of the page; what follows is counted."""
+
+_READING, _MEASURING, _REST = "cases-reading", "cases", "cases-rest"
+
+
+class Cases(ScreenPart):
+    """See the module docstring."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._held: HeldCases | None = None
+        self._wrong = ""  # why there are no cases
+        self._unwanted = threading.Event()  # ends what is under way
+        self._reached = (0, 0)  # cases that are read, of all
+        self._cancelled = False
+        self._result: CasesResult | None = None
+        self._moved: Sequence[MovedItem] = ()
+        self._settings: Settings | None = None  # that the result is for
+        self._asked: Settings | None = None  # that are measured, or were last
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {PAGE: self._open}
+
+    @property
+    def _folders_given(self) -> bool:
+        return bool(self._bench.app.cases) and not self._bench.kind_page.unopened
+
+    def unavailable(self, action: str) -> str:
+        if action == PAGE and not self._folders_given:
+            return "no cases are at hand; secateur inspect --cases FOLDER reads them"
+        return ""
+
+    @property
+    def tabs(self) -> Sequence[Tab]:
+        if not self._folders_given:
+            return ()
+        return (Tab(PAGE, "Cases", lambda: DrawnView(self._draw, id=PAGE), self._paint),)
+
+    def _paint(self) -> None:
+        self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
+
+    # --- reading and measuring ---
+
+    def mounted(self) -> None:
+        if self._folders_given:
+            self._start_reading()
+
+    def refreshing(self) -> None:
+        """Reads the cases again: files on disk may have changed."""
+        if self._folders_given:
+            self._held, self._result = None, None
+            self._start_reading()
+
+    def painted(self) -> None:
+        settings = self._bench.state.settings
+        if self._held is not None and self._asked is not settings:
+            self._asked = settings
+            if self._bench.jobs.runs(_READING):
+                self._unwanted.set()
+                self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._start_reading)
+            else:
+                self._start(self._measure, _MEASURING)
+        self._show()
+
+    def cancel(self) -> bool:
+        if not self._bench.jobs.runs(_READING):
+            return False
+        self._unwanted.set()
+        self._cancelled = True
+        self._bench.jobs.cancel(_READING)
+        self._show()
+        return True
+
+    def receive(self, message: PartMessage) -> None:
+        if isinstance(message, CasesProgress) and message.reading is self._unwanted:
+            self._reached = message.done, message.total
+            self._show()
+
+    def _open(self) -> None:
+        self._bench.show_page(PAGE)
+        if self._cancelled:
+            self._start_reading()
+
+    def _start_reading(self) -> None:
+        self._cancelled = False
+        self._start(self._read, _READING)
+
+    def _start(self, work: Callable[[Settings, threading.Event], None], group: str) -> None:
+        """Starts a job; what was under way ends at its next report."""
+        self._unwanted.set()
+        self._unwanted, self._asked = threading.Event(), self._bench.state.settings
+        self._bench.jobs.start(partial(self._run, work, group, self._asked, self._unwanted), group)
+
+    async def _run(
+        self,
+        work: Callable[[Settings, threading.Event], None],
+        group: str,
+        settings: Settings,
+        unwanted: threading.Event,
+    ) -> None:
+        try:
+            await self._bench.app.judge.run(partial(work, settings, unwanted))
+        except Cancelled:
+            return
+        except SecateurError as error:
+            self._wrong = describe_error(error)
+        if settings is not self._bench.state.settings:
+            return  # a newer turn is under way
+        if group == _MEASURING and self._settings is not settings and not self._wrong:  # some have to be read first
+            self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._start_reading)
+        self._show()
+
+    def _stopper(self, unwanted: threading.Event) -> Callable[[], None]:
+        judge = self._bench.app.judge
+
+        def stop() -> None:
+            if unwanted.is_set() or judge.closing.is_set():
+                raise Cancelled
+
+        return stop
+
+    def _read(self, settings: Settings, unwanted: threading.Event) -> None:
+        """Reads what is not in memory under these settings, and measures it; on the thread of the cases."""
+        bench, stop = self._bench, self._stopper(unwanted)
+
+        def give_way(*_: object) -> None:
+            bench.app.courtesy.wait(unwanted.is_set)
+            stop()
+
+        def reached(done: int, total: int) -> None:
+            bench.post_message(CasesProgress(unwanted, done, total))
+            give_way()
+
+        held = self._held
+        if held is None:
+            held = HeldCases(bench.kind_page.kind, bench.state.opened)
+            held.find(bench.app.cases)
+        self._held = held
+        with open_measurer(bench.app.environ, give_way) as measurer:
+            held.read(settings, measurer, reached)
+        self._measure(settings, unwanted)
+
+    def _measure(self, settings: Settings, unwanted: threading.Event) -> None:
+        held, stop = self._held, self._stopper(unwanted)
+        result = held.measure(settings, stop) if held is not None else None
+        if held is not None and result is not None:
+            moved = held.moved(result)
+            self._result, self._moved, self._settings = result, moved, settings
+
+    # --- drawing ---
+
+    def _show(self) -> None:
+        panel = self._bench.knobs
+        panel.tell(PAGE, self._draw_line(max(1, panel.content_cells)) if self._folders_given else ())
+        if self._bench.page == PAGE:
+            self._paint()
+
+    @property
+    def _pending(self) -> bool:
+        return self._result is None or self._settings is not self._bench.state.settings
+
+    @property
+    def _percent(self) -> str:
+        done, total = self._reached
+        reading = self._bench.jobs.runs(_READING) and total
+        return f"… {100 * done // total} %" if reading else "…"
+
+    def _draw_line(self, cells: int) -> Line:
+        """Draws the recall at the start and now, and how many cases change; `…` while they are not known."""
+        head = " cases   "
+        if self._wrong:
+            return clip_line(line(head, Span(visible(self._wrong), "error")), cells)
+        held, result = self._held, self._result
+        if self._cancelled:
+            return line(head, Span("cancelled", "faint"))
+        if held is None or result is None or held.start is None:
+            return line(head, Span(self._percent, "faint"))
+        changed = f"{self._changed:,} of {len(held):,} change"
+        recall = _draw_recall(held.start.recall, result.recall)
+        if self._pending:
+            return line(head, Span(f"{self._percent}  {recall}", "faint"))
+        role = "bold" if self._moved else ""
+        words = f"{recall}  {changed}" if recall else changed
+        return choose_fitting([line(head, Span(words, role)), line(" ", Span(words, role))], cells)
+
+    @property
+    def _changed(self) -> int:
+        return len({item.case.path for item in self._moved})
+
+    def _draw(self, cells: int) -> Sequence[Line]:
+        if self._wrong:
+            return wrap_words(visible(self._wrong), cells, "error")
+        held, key = self._held, self._bench.app.keymap.first_key
+        if self._cancelled:
+            return wrap_words(f"cancelled; {key(PAGE)} reads on" if key(PAGE) else "cancelled", cells, "faint")
+        if held is None or self._pending:
+            done, total = self._reached
+            words = f"reading the cases {self._percent}, {done:,} of {total:,}" if total else "reading the cases …"
+            return wrap_words(words + (f"; {key('back')} cancels" if key("back") else ""), cells, "faint")
+        return [*self._draw_summary(held, cells), (), *self._draw_moved(cells), *_draw_left_out(held, cells)]
+
+    def _draw_summary(self, held: HeldCases, cells: int) -> list[Line]:
+        assert held.start is not None
+        assert self._result is not None
+        broken = len({item.case.path for item in self._moved if item.breaks})
+        parts = [
+            f"{len(held):,} {'case' if len(held) == 1 else 'cases'}",
+            _draw_recall(held.start.recall, self._result.recall),
+        ]
+        parts += [f"{self._changed:,} change", f"{broken:,} break an assertion" if broken else ""]
+        apart = [f"{held.set_aside:,} held out for secateur evaluate"] if held.set_aside else []
+        apart += [f"{held.others:,} of another kind"] if held.others else []
+        lines = wrap_words(" · ".join(filter(None, parts)), cells, "bold")
+        return lines + (wrap_words(" · ".join(apart), cells, "faint") if apart else [])
+
+    def _draw_moved(self, cells: int) -> list[Line]:
+        if not self._moved:
+            return wrap_words("No item that a case names is decided otherwise than at the start.", cells, "faint")
+        lines: list[Line] = []
+        before = None
+        for item in self._moved[:MOST_ROWS]:
+            if item.case is not before:
+                lines.append(clip_line(line(Span(visible(f"{item.case.name}  {item.case.about}"), "faint")), cells))
+            before = item.case
+            lines += _draw_item(item, cells)
+        more = len(self._moved) - MOST_ROWS
+        return [*lines, *(wrap_words(f"and {more:,} more items", cells, "faint") if more > 0 else [])]
+
+
+def _draw_recall(was: float | None, now: float | None) -> str:
+    if was is None or now is None:
+        return ""
+    return f"recall {now:.3f}" if f"{was:.3f}" == f"{now:.3f}" else f"recall {was:.3f}→{now:.3f}"
+
+
+def _draw_item(item: MovedItem, cells: int) -> list[Line]:
+    """Draws an item with its decision at the start and now, and the assertion about it."""
+    sign, role = ("✗", "error") if item.breaks else ("−", "warning") if item.was == WHOLE else ("+", "success")
+    asserted = f"{item.asserted} " if item.asserted else ""
+    head, *rest = wrap_words(visible(f"{asserted}{item.id}: {item.was} → {item.now}"), max(1, cells - 4))
+    return [(Span(f"  {sign} ", role), *head), *((Span("    "), *more) for more in rest)]
+
+
+def _draw_left_out(held: HeldCases, cells: int) -> list[Line]:
+    """Draws the cases that cannot be used, and why."""
+    lines: list[Line] = [()] if held.left_out else []
+    for case in held.left_out:
+        why = describe_error(case.error)
+        lines += wrap_words(visible(f"! {why if case.name in why else f'{case.name}: {why}'}"), cells, "warning")
+    return lines
