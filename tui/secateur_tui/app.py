@@ -283,6 +283,7 @@ def run(
     record: Path | None = None,
     follow: bool = False,
     cases: Sequence[Path] = (),
+    serve: Sequence[str] = (),
     replay: Recording | None = None,
     picture: Path | None = None,
     cache_dir: Path | None = None,
@@ -296,6 +297,7 @@ def run(
         cases: folders of judged cases and scenarios; every turn of a knob says what it does to them.
         record: what is done is written into this file; see `secateur_lab.replays.recorder`.
         replay: shown in place of `path`, stop by stop.
+        serve: words of the command that opens the inspector, which is shown in a browser in place of `path`.
         picture: the recording is drawn into this file, as an animated SVG, and no terminal is needed.
         notices: what was ignored while the settings were read.
         scenario: what `bench` shows in place of `path`; the settings are then the user's own.
@@ -308,6 +310,10 @@ def run(
     from secateur.sources.fetch_options import FetchOptions
     from secateur.sources.named import folder_of
 
+    if serve:
+        from secateur_tui.serving import serve_pages
+
+        return serve_pages(serve)
     if replay is not None:
         return play(replay, settings, picture=picture, environ=environ)
     if bench not in BENCHES:

@@ -69,6 +69,11 @@ def arguments(parser: CommandParser) -> None:
         "--plain", action="store_true", help="print what the screen says as plain lines, for screen readers and pipes"
     )
     parser.add_argument(
+        "--serve",
+        action="store_true",
+        help="show the inspector in a browser of this machine, at an address that is printed (needs secateur[serve])",
+    )
+    parser.add_argument(
         "--record", type=Path, metavar="FILE", help="write what is done as a recording, NAME.replay.jsonl, for `replay`"
     )
     parser.add_argument(
@@ -103,6 +108,10 @@ def _fields() -> dict[str, str]:
 
 def run(options: CommandCall) -> int:
     """Opens the inspector; with --plain prints what it says, without a terminal what the bench's command prints."""
+    if options.serve:
+        words = [word for word in sys.argv[1:] if word != "--serve"]
+        settings = options.quiet_settings(None, {}, None).settings
+        return int(installed_inspector()(options.path, settings=settings, serve=words) or 0)
     if options.replay is not None:
         return _show_recording(options)
     known = registry.benches()
@@ -164,8 +173,9 @@ def _name_cases(options: CommandCall) -> dict[str, Any]:
 
 
 def _headless(options: CommandCall) -> bool:
-    """Tells whether lines are printed in place of the screen."""
-    return options.plain or not (on_terminal(sys.stdin) and on_terminal(sys.stdout))
+    """Tells whether lines are printed in place of the screen. A browser's page has no terminal, and is a screen."""
+    in_browser = os.environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver")
+    return options.plain or not (in_browser or (on_terminal(sys.stdin) and on_terminal(sys.stdout)))
 
 
 def _scenario(options: CommandCall) -> int:

@@ -1,0 +1,72 @@
+"""Serves the inspector to a browser on this machine: `secateur inspect --serve`.
+
+Each page that is opened runs an inspector of its own. The server listens on the loopback alone, below a random path
+that other users and other pages in the browser do not know, and a page may load nothing from anywhere else.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+import socket
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from secateur.errors import UsageError
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+HOST = "127.0.0.1"
+
+_HEADERS = {
+    # xterm.js writes styles of its own; the fonts that textual-serve's page names elsewhere are not loaded
+    "Content-Security-Policy": "default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval';"
+    " style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self' ws://{host}; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def serve_pages(words: Sequence[str]) -> int:
+    """Serves the command `secateur WORDS` until Ctrl-C. Raises UsageError if the extra is not installed."""
+    try:
+        from aiohttp import web
+        from textual_serve.server import Server
+    except ImportError as error:
+        raise UsageError("--serve needs textual-serve", hint="pip install 'secateur[serve]'") from error
+
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port = probe.getsockname()[1]
+    token = secrets.token_urlsafe(24)
+
+    class LocalServer(Server):
+        """Textual's server, all of whose addresses begin with a secret."""
+
+        async def _make_app(self) -> web.Application:
+            inner: Any = await super()._make_app()
+            outer = web.Application(middlewares=[guard])
+            outer.add_subapp(f"/{token}", inner)
+            return outer
+
+        async def on_startup(self, app: web.Application) -> None:  # noqa: ARG002
+            print(f"the inspector is at http://{HOST}:{port}/{token}/ (Ctrl-C ends it)", flush=True)
+
+        def initialize_logging(self) -> None:
+            """Logs nothing: a request's line would hold the secret."""
+
+    @web.middleware
+    async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
+        """Answers only this machine's name, and lets a page load nothing from elsewhere."""
+        if request.host != f"{HOST}:{port}":
+            raise web.HTTPForbidden(text="this address is served to this machine alone")
+        response: web.StreamResponse = await handler(request)
+        if not response.prepared:
+            response.headers.update({name: value.format(host=request.host) for name, value in _HEADERS.items()})
+        return response
+
+    command = shlex.join([sys.executable, "-m", "secateur", *words])
+    LocalServer(command, HOST, port, title="secateur").serve()
+    return 0
