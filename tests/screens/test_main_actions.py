@@ -1,0 +1,45 @@
+"""Each of the twelve main actions is one key, named in the last line or found in `?` by one word."""
+
+from pathlib import Path
+
+from inspector_kit import inspector, press, settle
+from secateur_tui.actions import BY_ID
+
+WORDS = {
+    "query": "ask",
+    "budget-up": "budget",
+    "weights": "weight",
+    "why": "why",
+    "hint": "hint",
+    "compare": "compare",
+    "find": "find",
+    "pin": "pin",
+    "undo": "undo",
+    "save": "save",
+    "copy": "copy",
+    "export": "export",
+}
+"""A word by which a person looks for each."""
+
+
+async def test_each_main_action_is_found_in_the_help_by_one_word() -> None:
+    app = inspector()
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "question_mark")
+        for id_, word in WORDS.items():
+            await press(app, "slash", *word)
+            lines = await settle(app)
+            action = BY_ID[id_]
+            shown = [line for line in lines if f"{action.label}: {action.help[:20]}" in line]
+            key = app.keymap.first_key(id_)
+            assert shown, (word, *lines)
+            assert f" {key} " in shown[0].partition(action.label)[0], shown
+            await press(app, "escape")
+
+
+def test_the_documentation_names_them() -> None:
+    text = Path(__file__).parents[2].joinpath("docs", "inspector.md").read_text(encoding="utf-8")
+    table = text.partition("## The keys that matter")[2].partition("## ")[0]
+    for id_, word in WORDS.items():
+        assert f"`{word}`" in table, id_
