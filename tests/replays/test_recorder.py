@@ -168,3 +168,32 @@ def test_a_folder_that_is_not_there_is_said(folder: Path, opened: Session):
     with pytest.raises(SecateurError) as raised:
         Recorder(folder / "none" / "a.replay.jsonl", opened, Clock())
     assert raised.value.code == "OUTPUT"
+
+
+def test_a_caption_belongs_to_what_was_shown_and_can_be_changed(folder: Path, opened: Session) -> None:
+    clock, path = Clock(), folder / "a.replay.jsonl"
+    recorder = Recorder(path, opened, clock)
+    recorder.observe(seen(folder))
+    clock.now += 30
+    recorder.set_caption("the eror")
+    assert recorder.caption == "the eror"
+    clock.now += 20
+    recorder.set_caption("the error")
+    recorder.look("3")
+    clock.now += 1
+    recorder.set_caption("it is kept")
+    clock.now += 9
+    recorder.observe(seen(folder, {"log.max_tokens": 20}))
+    assert recorder.caption == ""
+    recorder.set_caption("never mind")
+    recorder.set_caption("")
+    recorder.close()
+    told = [(line["at"], line["do"], line.get("text")) for line in lines(path)[1:] if line["do"] != "decided"]
+    assert told == [
+        (0, "open", None),
+        (0, "caption", "the error"),
+        (50, "cursor", None),
+        (50, "caption", "it is kept"),
+        (60, "set", None),
+    ]
+    assert read_recording(path).events

@@ -12,6 +12,7 @@ from secateur.directories import data_dir
 from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur_lab.commands.demo import list_demos
+from secateur_lab.replays.events import Captioned
 from secateur_lab.replays.recording import Recording, parse_recording
 from secateur_lab.replays.replaying import ReplayStep, ledger_digest, replay
 from secateur_lab.scenarios.comparison import Aspect
@@ -210,8 +211,32 @@ def test_the_command_prints_what_each_event_changed(tmp_path: Path):
     assert told["steps"][2]["ledger"]["after"] == told["steps"][2]["after"]
 
 
-def test_the_demos_are_listed_and_a_wrong_name_is_said():
+def test_demo_tells_the_story_and_names_the_others():
     ran = secateur("demo")
-    assert ran.code == 0 and ran.out.count("secateur demo ") == len(registry.BUILT_IN)
+    assert (ran.code, ran.out) == (0, secateur("demo", "search").out)
+    assert ran.err.count("secateur demo ") == len(registry.BUILT_IN) - 1
+    for part in ("The problem:", "The cut:", "Why not this one?", "What would keep it?", "secateur check"):
+        assert part in ran.out
     wrong = secateur("demo", "serch")
     assert wrong.code == 2 and "did you mean search?" in wrong.err
+
+
+@pytest.mark.parametrize("name", list_demos())
+def test_every_stop_of_a_demo_has_a_caption(name: str):
+    events = list_demos()[name].events
+    stops = [number for number, event in enumerate(events) if not number or event.at - events[number - 1].at > 1]
+    for first, end in zip(stops, [*stops[1:], len(events)], strict=True):
+        assert any(isinstance(event, Captioned) for event in events[first:end]), events[first:end]
+
+
+def test_a_recording_is_trimmed_to_some_steps(tmp_path: Path):
+    path = EXAMPLES / "search.replay.jsonl"
+    (tmp_path / "part.replay.jsonl").write_text(secateur("replay", path, "--trim", "7-10").out)
+    whole = secateur("replay", path, "--format", "json").json["steps"]
+    part = secateur("replay", tmp_path / "part.replay.jsonl", "--format", "json").json["steps"]
+    assert [step["said"] for step in part] == [whole[0]["said"], *(step["said"] for step in whole[6:10])]
+    assert [step["event"]["at"] for step in part] == [0, 0, 0.1, 14, 14.1]
+    assert part[1]["digest"] == whole[6]["digest"]
+    late = secateur("replay", path, "--trim", "13-99")
+    assert late.code == 2 and "steps: 1-18" in late.err
+    assert secateur("replay", path, "--trim", "x").code == 2

@@ -16,7 +16,7 @@ from secateur.kinds.search.report_entries import shorten_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
 from secateur.settings import Settings, load, with_values
-from secateur_lab.replays.events import AnswerSeen
+from secateur_lab.replays.events import AnswerSeen, Captioned
 from secateur_lab.replays.recorder import Recorder
 from secateur_lab.replays.recording import read_recording
 from secateur_lab.replays.replaying import replay
@@ -134,3 +134,27 @@ async def test_a_recorded_session_replays_as_it_was_on_the_screen(kind: str, fol
         seen = [step for step in steps if isinstance(step.event, AnswerSeen)]
         assert [step.differs for step in seen] == [""] * len(seen)
         assert [dumps(step.decided.ledger.shape()) for step in seen if step.decided] == live
+
+
+async def test_a_caption_is_added_and_changed_while_recording(folder: Path):
+    settings = settings_for({"log.max_tokens": 600}, folder)
+    app = Inspector(None, settings, path="ci.log", bench="log", pace=Pace(0.001, 0.001, 0))
+    file = folder / "log.replay.jsonl"
+    with session(os.environ) as opened:
+        async with app.run_test(size=(120, 40)) as pilot:
+            assert pilot
+            await settle(app)
+            await press(app, "semicolon")
+            assert isinstance(app.screen, Bench), "nothing is recorded, so there is nothing to caption"
+            app.recorder = Recorder(file, opened, ticking())
+            app.screen.paint()
+            await settle(app)
+            await press(app, "semicolon", *"Six fit", "enter")
+            await settle(app)
+            await press(app, "semicolon", *" lines.", "enter")
+            await settle(app)
+            await press(app, "B")
+            await settle(app)
+        app.recorder.close()
+    captions = [event.text for event in read_recording(file).events if isinstance(event, Captioned)]
+    assert captions == ["Six fit lines."]

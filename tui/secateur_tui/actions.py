@@ -101,6 +101,9 @@ ACTIONS = (
     Action("check", ("C",), "Check", "What of the scenario does not hold, and why", "Guard"),
     Action("cases", ("J",), "Cases", "What the settings do to the judged cases and scenarios of --cases", "Guard"),
     Action("accept", ("A",), "Accept", "Record the present decisions in the scenario; asks first", "Guard"),
+    Action(
+        "caption", ("semicolon",), "Caption", "While you record: a text about what is shown, or change it", "Recording"
+    ),
     Action(REPLAY_NEXT, ("n",), "Next", "The next stop of the recording; Space does it too", "Recording"),
     Action(REPLAY_BACK, ("N", "backspace"), "Previous", "The stop before", "Recording"),
     *(

@@ -27,6 +27,9 @@ from secateur_lab.replays.recording import SUFFIX, Recording, read_recording
 FOLDER = "docs/examples"
 NAME_CELLS = 13
 
+STORY = "search"
+"""The demo that tells all of it: the problem, the cut, why, what would keep an item, and how a test guards it."""
+
 
 class DemoShape(Shape, frozen=True):
     """One recording that comes along."""
@@ -46,7 +49,7 @@ class DemosOutput(Shape, frozen=True):
 def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     names = ", ".join(_recordings())
-    name = parser.add_argument("name", metavar="NAME", nargs="?", help=f"which: {names} (default: list them)")
+    name = parser.add_argument("name", metavar="NAME", nargs="?", help=f"which: {names} (default: {STORY})")
     parser.completed_by(name, _demo_names)
     parser.common_arguments()
 
@@ -58,7 +61,7 @@ def _demo_names(_prefix: str) -> Mapping[str, str]:
 
 
 def run(options: CommandCall) -> int:
-    """Plays a demo, or lists the demos if no name is given."""
+    """Plays a demo. Without a name it plays the whole story and names the other demos; JSON lists them all."""
     if options.name is not None:
         return play(find_demo(options.name), options)
     known = list_demos()
@@ -66,9 +69,11 @@ def run(options: CommandCall) -> int:
         listed = [DemoShape(name, title_of(recording), str(recording.path)) for name, recording in known.items()]
         options.emit(dumps(DemosOutput(SCHEMA_VERSION, listed)))
         return 0
-    rows = [f"secateur demo {name:<{NAME_CELLS}} {visible(title_of(recording))}" for name, recording in known.items()]
-    options.emit("\n".join(rows) + "\n")
-    return 0
+    code = play(find_demo(STORY), options)
+    for name, recording in known.items():
+        if name != STORY:
+            options.say(f"secateur demo {name:<{NAME_CELLS}} {visible(title_of(recording))}")
+    return code
 
 
 def _recordings() -> dict[str, Path]:

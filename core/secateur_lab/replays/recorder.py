@@ -33,6 +33,7 @@ from secateur_lab.replays.events import (
     AnyEvent,
     BaselineSet,
     BenchShown,
+    Captioned,
     CursorPlaced,
     Excluded,
     Held,
@@ -111,6 +112,8 @@ class Recorder:
     _shown: str = ""
     _look: tuple[float, CursorPlaced] | None = None  # the cursor's position, not written yet
     _copied: set[Path] = field(default_factory=set)
+    _caption: str = ""  # of the last stop, not written yet
+    _last: float = 0.0  # when the last event was written
 
     def __post_init__(self) -> None:
         if not self.path.name.endswith(SUFFIX) or self.path.name == SUFFIX:
@@ -152,9 +155,21 @@ class Recorder:
         self._flush_look(rested=True)
         self._look = self._at(), CursorPlaced(id=id_)
 
+    @property
+    def caption(self) -> str:
+        """The caption of what is shown now; empty if it has none yet."""
+        return self._caption
+
+    def set_caption(self, text: str) -> None:
+        """Adds a caption to what is shown now, or changes it; an empty one is removed. It is written with the next
+        event, so that it can still be changed."""
+        self._flush_look(rested=False)
+        self._caption = text.strip()
+
     def close(self) -> None:
         """Ends the recording. A recording without events is removed."""
         self._flush_look(rested=True)
+        self._flush_caption()
         self._file.close()
         if not self._benches:
             self.path.unlink(missing_ok=True)
@@ -229,11 +244,21 @@ class Recorder:
             at, event = self._look
             self._look = None
             if not rested or self._at() - at >= REST:
+                self._flush_caption()
+                self._last = at
                 self._file.add(line_of(msgspec.structs.replace(event, at=at)))
+
+    def _flush_caption(self) -> None:
+        """Writes the caption at the time of the last event: what it took to type it makes no stop of its own."""
+        if self._caption:
+            self._file.add(line_of(Captioned(at=self._last, text=self._caption)))
+            self._caption = ""
 
     def _event(self, event: AnyEvent) -> None:
         self._flush_look(rested=False)
-        self._file.add(line_of(msgspec.structs.replace(event, at=self._at())))
+        self._flush_caption()
+        self._last = self._at()
+        self._file.add(line_of(msgspec.structs.replace(event, at=self._last)))
 
 
 def _same(a: Settings, b: Settings, kind: Kind[Any, Any]) -> bool:

@@ -1,7 +1,8 @@
-"""Repeats on a bench what was recorded there."""
+"""Repeats on a bench what was recorded there, and captions what is being recorded."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from secateur.errors import SecateurError
@@ -9,6 +10,8 @@ from secateur.errors import SecateurError
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
+from secateur_tui.styled_text import Line, wrap_words
+from secateur_tui.widgets.ask_page import AskPage
 
 
 class Replays(ScreenPart):
@@ -16,6 +19,29 @@ class Replays(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {"caption": self._ask_for_caption}
+
+    def unavailable(self, action: str) -> str:
+        if action == "caption" and self._bench.app.recorder is None:
+            return "nothing is recorded: start with --record NAME.replay.jsonl"
+        return ""
+
+    def _ask_for_caption(self) -> None:
+        recorder = self._bench.app.recorder
+        if recorder is not None:
+            self._bench.app.push_screen(AskPage("Caption", _draw_caption, recorder.caption), self._take_caption)
+
+    def _take_caption(self, text: str | None) -> None:
+        recorder = self._bench.app.recorder
+        if text is None or recorder is None:
+            return
+        try:
+            recorder.set_caption(text)
+        except SecateurError as error:
+            self._bench.app.say(error.message)
 
     def go_to_entry(self, entry: str) -> None:
         """Puts the cursor on an entry of the ledger.
@@ -45,3 +71,7 @@ class Replays(ScreenPart):
             if in_page:
                 bench.show_page(state.page)
             bench.paint()
+
+
+def _draw_caption(cells: int, _typed: str) -> Sequence[Line]:
+    return wrap_words("The recording shows this text with what is on the screen now. An empty one is removed.", cells)
