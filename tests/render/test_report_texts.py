@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from render.test_report_page import FORBIDDEN, HOSTILE
+from secateur.directories import data_dir
 from secateur.model import State
 from secateur.render.report.html_items import MOST_LINES, compare_lines
 from secateur.render.report.markdown_report import LIMIT, markdown_report
 from secateur.render.report.picture import svg_picture
 from secateur.render.report.segments import fit_name
+from support.cli import secateur
 from support.reports import item, report
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -104,3 +108,15 @@ def test_a_diff_tells_the_lines_that_go() -> None:
     assert told[0] == ("@", "7 lines that stay") and told[-1] == ("@", "6 lines that stay")
     assert compare_lines("a\n", "a\n") == []
     assert compare_lines("a\n" * (MOST_LINES + 1), "a") is None
+
+
+def test_the_first_sentence_says_what_fits_and_what_is_lost(tmp_path: Path) -> None:
+    log = tmp_path / "ci.log"
+    shutil.copy(data_dir("docs/examples") / "ci.log", log)
+    words = "log", log, "--max-tokens", "500", "--report", tmp_path / "a.html", "--report", tmp_path / "a.md"
+    assert secateur(*words).code == 0
+    sentence = (
+        "Of 15 parts with 2,061 tokens, 9 (2 shortened) fit into 500 tokens; 6 are left out, among them lines 1-71."
+    )
+    assert f"<p>{sentence}</p></header>" in (tmp_path / "a.html").read_text("utf-8")
+    assert (tmp_path / "a.md").read_text("utf-8").splitlines()[2] == sentence

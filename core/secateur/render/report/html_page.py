@@ -11,7 +11,7 @@ import hashlib
 from html import escape
 
 from secateur.ledger import State
-from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt
+from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt, summary_sentence
 from secateur.render.report.html_calls import CallTrees
 from secateur.render.report.html_items import item_list, tools
 from secateur.render.report.looks import (
@@ -120,7 +120,7 @@ def _top(report: DecisionReport, title: str) -> str:
         )
     return (
         f'<header><div class="brand"><b>secateur</b><span>{escape(report.kind)}</span>{source}</div>'
-        f"<h1>{escape(title) or 'A decision'}</h1>{whole}</header>"
+        f"<h1>{escape(title) or 'A decision'}</h1>{whole}<p>{escape(summary_sentence(report))}</p></header>"
     )
 
 
@@ -188,7 +188,7 @@ def _legend(look: str, label: str, number: int, tokens: int) -> str:
 
 def _facts(report: DecisionReport) -> str:
     knobs = " · ".join(f"{label} {value}" for label, value in report.knobs)
-    pairs = [*report.figures, *([("knobs", knobs)] if knobs else [])]
+    pairs = [*report.figures, *([("settings", knobs)] if knobs else [])]
     rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in pairs)
     return f'<dl class="facts">{rows}</dl>'
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from secateur.ledger import State
 from secateur.render.markdown import block, escape_line, heading, one_line
-from secateur.render.report.content import DecisionReport, ReportItem, state_words
+from secateur.render.report.content import DecisionReport, ReportItem, state_words, summary_sentence
 from secateur.terminal import ELLIPSIS
 
 LIMIT = 60_000
@@ -49,13 +49,15 @@ def _head(report: DecisionReport) -> str:
 
 def _figures(report: DecisionReport) -> str:
     lines = [
+        _prose(summary_sentence(report)),
+        "",
         f"**{report.after:,} of {report.budget:,} tokens** go out; {report.before:,} came in{report.saved_words}.",
         f"{'; '.join(state_words(report)) or 'Nothing was decided'}.",
         "",
     ]
     lines += [f"- {_prose(label)}: {_prose(text)}" if label else f"- {_prose(text)}" for label, text in report.figures]
     if report.knobs:
-        lines.append("- knobs: " + ", ".join(_prose(f"{label} {value}") for label, value in report.knobs))
+        lines.append("- settings: " + ", ".join(_prose(f"{label} {value}") for label, value in report.knobs))
     return "\n".join(lines) + "\n\n"
 
 
