@@ -8,7 +8,7 @@ import json
 import sys
 
 import pytest
-from secateur.cli.common import guarded
+from secateur.cli.common import run_guarded
 from secateur.cli.main import main
 from secateur.cli.parsing import whole_number
 from secateur.errors import BudgetExceeded, ConfigError, SecateurError, UsageError
@@ -40,16 +40,16 @@ def raising(error: BaseException):
     ],
 )
 def test_every_failure_has_its_exit_code_and_no_traceback(capsys, error, code):
-    assert guarded(raising(error), options()) == code
+    assert run_guarded(raising(error), options()) == code
     out, err = capsys.readouterr()
     assert out == ""
     assert "Traceback" not in err
     assert err.startswith(("error: ", "interrupted"))
-    assert guarded(lambda _: 0, options()) == 0
+    assert run_guarded(lambda _: 0, options()) == 0
 
 
 def test_ctrl_c_is_json_too_where_json_is_asked_for(capsys):
-    assert guarded(raising(KeyboardInterrupt()), options(format="json")) == 130
+    assert run_guarded(raising(KeyboardInterrupt()), options(format="json")) == 130
     out, err = capsys.readouterr()
     assert json.loads(out)["error"]["code"] == "INTERRUPTED"
     assert err.startswith("interrupted")
@@ -57,13 +57,13 @@ def test_ctrl_c_is_json_too_where_json_is_asked_for(capsys):
 
 def test_debug_shows_what_happened():
     with pytest.raises(ZeroDivisionError):
-        guarded(raising(ZeroDivisionError()), options(debug=True))
+        run_guarded(raising(ZeroDivisionError()), options(debug=True))
     with pytest.raises(UsageError):
-        guarded(raising(UsageError("wrong")), options(debug=True))
+        run_guarded(raising(UsageError("wrong")), options(debug=True))
 
 
 def test_what_nobody_thought_of_is_named_and_asked_to_be_reported(capsys):
-    guarded(raising(ZeroDivisionError("odd")), options())
+    run_guarded(raising(ZeroDivisionError("odd")), options())
     assert (
         capsys.readouterr().err
         == "error: unexpected ZeroDivisionError: odd\nhint: run again with --debug and report what it prints\n"
@@ -71,7 +71,7 @@ def test_what_nobody_thought_of_is_named_and_asked_to_be_reported(capsys):
 
 
 def test_json_carries_the_error_on_stdout(capsys):
-    assert guarded(raising(BudgetExceeded("too much", hint="raise it")), options(format="json")) == 3
+    assert run_guarded(raising(BudgetExceeded("too much", hint="raise it")), options(format="json")) == 3
     out, err = capsys.readouterr()
     assert json.loads(out) == {
         "error": {"code": "AI_CONTEXT_BUDGET_EXCEEDED", "message": "too much", "hint": "raise it"}
@@ -81,7 +81,7 @@ def test_json_carries_the_error_on_stdout(capsys):
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_text_from_outside_moves_no_cursor(capsys, form):
-    guarded(raising(SecateurError(HOSTILE, hint=HOSTILE)), options(format=form))
+    run_guarded(raising(SecateurError(HOSTILE, hint=HOSTILE)), options(format=form))
     main([HOSTILE, "--format", form])
     main(["search", "x", f"--{HOSTILE}", HOSTILE, "--format", form])
     main(["search", "x", "--budget", HOSTILE, "--format", form])
@@ -95,7 +95,7 @@ def test_text_from_outside_moves_no_cursor(capsys, form):
 )
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_secrets_are_not_repeated(capsys, text, form):
-    guarded(raising(SecateurError(text)), options(format=form))
+    run_guarded(raising(SecateurError(text)), options(format=form))
     main(["search", "x", ".", text, "--format", form])
     shown = "".join(capsys.readouterr())
     assert "sk-1234" not in shown
@@ -103,7 +103,7 @@ def test_secrets_are_not_repeated(capsys, text, form):
 
 
 def test_a_setting_whose_name_holds_the_word_is_no_secret(capsys):
-    guarded(raising(SecateurError("graph_rag.token_budget = 3 is not allowed; tokens.counter=x")), options())
+    run_guarded(raising(SecateurError("graph_rag.token_budget = 3 is not allowed; tokens.counter=x")), options())
     assert "token_budget = 3 is not allowed; tokens.counter=x" in capsys.readouterr().err
 
 
