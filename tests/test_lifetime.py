@@ -257,13 +257,13 @@ def test_ctrl_c_inside_a_callback_is_not_lost() -> None:
 
 ANSWERED = """
 import sys
-from secateur.cli.common import guarded
+from secateur.cli.common import run_guarded
 from secateur.cli.output import emit
 from argparse import Namespace
 def answers(options):
     emit("{}")
     raise KeyboardInterrupt
-sys.exit(guarded(answers, Namespace(format="json", debug=False)))
+sys.exit(run_guarded(answers, Namespace(format="json", debug=False)))
 """
 
 
