@@ -1,7 +1,8 @@
 """Word queries: does the code that a maintainer would name stand first?
 
     python tests/benchmarks/words.py --mirror DIR [--cache DIR] [--profile NAME ...] [--set KEY=VALUE ...] [--only TEXT]
-                                     [--half tuned|held-out] [--category NAME ...] [--misses N] [--queries FILE]
+                                     [--half tuned|held-out] [--split fit|rest]
+                                     [--category NAME ...] [--misses N] [--queries FILE]
 
 `data/word_queries.jsonl` holds questions on public repositories at named commits: a symbol's name or part of it
 (definition), where something is used (usage), "how is X done" (how), a message as a user sees it (error), and questions
@@ -17,8 +18,9 @@ and names, parts of names and words of names (names). They were written and answ
 source alone, before the order was changed again; no program had ranked anything in these repositories. They measure:
 nothing is chosen with them in sight. A gold without a name is a whole file, of which the first fragment counts.
 
-Printed are means over queries of NDCG@10, of MRR and of the recall of answers among the first ten, with the interval
-that a bootstrap over repositories gives. --mirror holds bare repositories `owner+name/`, which have the commits.
+Printed are means over queries of NDCG@10, of MRR and of the recall of answers among the first ten, then of NDCG@10 of
+files, each once, and of the share of the answers' files in a pack of 4,000 tokens, with the interval that a bootstrap
+over repositories gives. --mirror holds bare repositories `owner+name/`, which have the commits.
 """
 
 from __future__ import annotations
@@ -28,14 +30,14 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from measuring import table
-from retrieval import repository
+from retrieval import repository, split_of
 from secateur.engine import Engine
 from secateur.model import Pool
 from secateur.retrieval.query_translation import translated_query
@@ -48,7 +50,10 @@ ANSWER = 2
 SAMPLES = 1000
 """Bootstrap samples of an interval."""
 
-METRICS = (f"NDCG@{CUT}", "MRR", f"recall@{CUT}")
+BUDGET = 4000
+"""Tokens of the pack whose files are counted."""
+
+METRICS = (f"NDCG@{CUT}", "MRR", f"recall@{CUT}", f"NDCG@{CUT} of files", f"file recall at {BUDGET:,}")
 HALVES = {"tuned": False, "held-out": True}
 
 
@@ -59,7 +64,17 @@ class Asked:
     repo: str
     category: str
     held_out: bool
-    metrics: tuple[float, float, float]
+    metrics: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one query found: the ids of the first fragments, the paths of the first files, each once, and the paths in
+    a pack."""
+
+    first: list[str]
+    files: list[str]
+    packed: frozenset[str]
 
 
 def main() -> int:
@@ -73,6 +88,9 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only repositories whose name holds this")
     parser.add_argument("--category", action="append", default=[], help="only queries of it; repeatable (default: all)")
     parser.add_argument("--half", choices=sorted(HALVES), help="only these repositories (default: all)")
+    parser.add_argument(
+        "--split", choices=("fit", "rest"), help="only repositories of `fit`, or all others (weights.py)"
+    )
     parser.add_argument("--misses", type=int, default=0, help="also print the N worst queries of each profile")
     parser.add_argument("--out", type=Path, help="file for one line a profile and query: its id, metrics, first ten")
     options = parser.parse_args()
@@ -84,6 +102,8 @@ def main() -> int:
     cases = [case for case in cases_of(options.queries) if options.only in case["repo"]]
     if options.half:
         cases = [case for case in cases if case["held_out"] == HALVES[options.half]]
+    if options.split:
+        cases = [case for case in cases if (split_of(case["repo"]) == "fit") == (options.split == "fit")]
     cases = [case for case in cases if not options.category or case["category"] in options.category]
     if not cases:
         parser.error(f"no query is of a repository whose name holds {options.only!r}, and of these kinds")
@@ -91,10 +111,11 @@ def main() -> int:
         print("without the extra [zh]: Chinese words are not translated", file=sys.stderr)
     found: dict[str, list[Asked]] = {name: [] for name in variants}
     lines = []
-    for name, case, first in answers(cases, variants, options.mirror, options.cache):
-        metrics = metrics_of(first, grades(case))
+    for name, case, answer in answers(cases, variants, options.mirror, options.cache):
+        metrics = metrics_of(answer.first, grades(case)) + file_metrics(answer, grades(case))
         found[name].append(Asked(case["repo"], case["category"], case["held_out"], metrics))
-        lines.append({"profile": name, "id": case["id"], "query": case["query"], "metrics": metrics, "first": first})
+        line = {"profile": name, "id": case["id"], "query": case["query"], "metrics": metrics, "first": answer.first}
+        lines.append(line)
     if options.out:
         options.out.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
     for name, asked in found.items():
@@ -120,21 +141,24 @@ def cases_of(path: Path) -> list[dict[str, Any]]:
 
 def answers(
     cases: Iterable[dict[str, Any]], variants: Mapping[str, Settings], mirror: Path, cache: Path | None
-) -> Iterator[tuple[str, dict[str, Any], list[str]]]:
-    """Per query and variant the ids of the first candidates, best first."""
+) -> Iterator[tuple[str, dict[str, Any], Found]]:
+    """Per query and variant what it found."""
     for (repo, commit), some in groupby(cases, key=lambda case: (case["repo"], case["commit"])):
         with Engine.open(repository(mirror, repo), rev=commit, cache_dir=cache) as engine:
             for case in some:
                 for name, settings in variants.items():
-                    yield name, case, first_of(engine.retrieve(case["query"], settings, use_cache=False), settings)
+                    yield name, case, found_in(engine.retrieve(case["query"], settings, use_cache=False), settings)
 
 
-def first_of(pool: Pool, settings: Settings) -> list[str]:
-    """The ids of the candidates that a selection tries first."""
+def found_in(pool: Pool, settings: Settings) -> Found:
+    """What a selection tries first, and what fits."""
     if not len(pool):
-        return []
-    score = select(pool, settings).score
-    return [pool.symbol_id[row] for row in np.argsort(-score, kind="stable")[:CUT].tolist()]
+        return Found([], [], frozenset())
+    selection = select(pool, replace(settings, budget=BUDGET))
+    order = np.argsort(-selection.score, kind="stable").tolist()
+    files = list(dict.fromkeys(pool.path[row] for row in order))[:CUT]
+    packed = frozenset(pool.path[row] for row in selection.kept_rows if selection.lines_out(row))
+    return Found([pool.symbol_id[row] for row in order[:CUT]], files, packed)
 
 
 def grades(case: dict[str, Any]) -> dict[str, int]:
@@ -162,6 +186,16 @@ def metrics_of(first: Sequence[str], gold: Mapping[str, int]) -> tuple[float, fl
     wanted = {symbol for symbol, grade in gold.items() if grade == ANSWER}
     rank = next((rank for rank, symbol in enumerate(first, 1) if symbol in wanted), 0)
     return gain / most, 1 / rank if rank else 0.0, len(wanted & set(first)) / min(CUT, len(wanted))
+
+
+def file_metrics(found: Found, gold: Mapping[str, int]) -> tuple[float, float]:
+    """NDCG@10 of the files, each of which counts once, with the best grade of its answers; and the share of them in a
+    pack."""
+    files: dict[str, int] = {}
+    for answer, grade in gold.items():
+        path = answer.partition("::")[0]
+        files[path] = max(grade, files.get(path, 0))
+    return metrics_of(found.files, files)[0], len(files.keys() & found.packed) / len(files)
 
 
 def rows(asked: Sequence[Asked]) -> Iterator[tuple[str, ...]]:

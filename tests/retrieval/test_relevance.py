@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from secateur.model import QUANTUM
+from secateur.retrieval.relevance import FIRST_PLACES
 from support.found import by_name, channels, pool_for
 from support.repos import QUERY, SHOP
 from support.weights import PARTS
@@ -140,3 +141,18 @@ def test_a_copy_counts_less_than_what_it_was_copied_from() -> None:
     )
     twins = sorted(("billing/settle.py::settle", "legacy/settle.py::settle"), key=lambda symbol: whole[symbol])
     assert [symbol for symbol in whole if less[symbol] < whole[symbol]] == twins[:1]
+
+
+def test_behind_the_first_places_a_question_meets_other_files_first() -> None:
+    long = "".join(f"def settle_invoice_{number}(invoice):\n    return settle(invoice)\n\n\n" for number in range(14))
+    files = {
+        "billing.py": long,
+        "ledger.py": "def book(entry):\n    settle(entry.invoice)\n" + "    store(entry)\n" * 40,
+    }
+    question, issue = (
+        pool_for(files, "how does it settle an invoice", profile="recommended", relevance__query_kind=kind)
+        for kind in ("question", "issue")
+    )
+    assert question.path.index("ledger.py") == FIRST_PLACES < issue.path.index("ledger.py")
+    total = sum(question.parts["relevance"].values())
+    assert abs(total - question.relevance).max() < len(PARTS) * QUANTUM

@@ -22,7 +22,15 @@ from secateur.retrieval.candidates import (
     select_rows,
 )
 from secateur.retrieval.evidence.calls import divide_by_maximum
-from secateur.retrieval.relevance import Rerank, Scores, Texts, relevance, similarity_alone, weights_for
+from secateur.retrieval.relevance import (
+    Rerank,
+    Scores,
+    Texts,
+    relevance,
+    similarity_alone,
+    spread_files,
+    weights_for,
+)
 from secateur.retrieval.search import (
     BOTH,
     SearchQuestion,
@@ -44,6 +52,7 @@ def merge_parts(
     begins = _find_begins([part.size for part in parts])
     row_number = rows.row_number + np.repeat(begins, sizes)
     scores = _score_candidates(question, parts, rows, rerank)
+    scores = spread_files(question.query, scores, np.unique(rows.path, return_inverse=True)[1])
     eligible = eligible_rows(scores, results[0].occurring, settings) & rows.anchor
     inside = ~rows.elsewhere if settings.graph_rag.only else None
     first, anchors = anchor_rows(scores.relevance, eligible, inside, rows.tokens, settings.graph_rag.top_k)

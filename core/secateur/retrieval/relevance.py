@@ -64,6 +64,15 @@ def weights_of_kind(weights: Relevance, kind: QueryKind | None) -> Relevance:
     return replace(weights, penalty=replace(weights.penalty, **shares), **parts)
 
 
+SPREAD_KINDS = frozenset({QueryKind.QUESTION, QueryKind.PHRASE})
+"""Kinds of query whose answer may lie in any of several files, which a pack had better show."""
+
+FIRST_PLACES = 10
+"""Best fragments that keep their relevance, however many of them one file has: often they answer together."""
+
+FURTHER = 0.5
+"""Behind the first places: the factor on a fragment whose file has a better one."""
+
 EVIDENCE = 0.001
 """A fragment with more evidence than this counts as found by words."""
 
@@ -168,6 +177,21 @@ def relevance(
     parts = {name: quantised(column * scale) for name, column in parts.items()}
     whole = quantised(add_columns([*parts.values()])) if parts else sums
     return Scores(np.clip(whole, 0.0, 1.0), parts, channels, columns["semantic"], frozenset(present))
+
+
+def spread_files(query: Query, scores: Scores, files: npt.NDArray[np.integer]) -> Scores:
+    """Halves the relevance of further fragments of a file, behind the first places and among the COMPARED best, so that
+    a pack holds more of the files that may answer. `files`: a number for the file of each fragment."""
+    if query.recognised is None or query.recognised.kind not in SPREAD_KINDS:
+        return scores
+    best = best_rows(scores.relevance, COMPARED)
+    further = np.ones(len(best), dtype=np.bool_)
+    further[np.unique(files[best], return_index=True)[1]] = False
+    further[:FIRST_PLACES] = False
+    lost = np.zeros(len(files))
+    lost[best[further]] = quantised((FURTHER - 1.0) * scores.relevance[best[further]])
+    penalty = quantised(scores.parts.get(PENALTY, np.zeros(len(files))) + lost)
+    return replace(scores, relevance=quantised(scores.relevance + lost), parts=scores.parts | {PENALTY: penalty})
 
 
 def similarity_alone(columns: Mapping[str, FloatArray], weights: Relevance, rerank: Rerank | None = None) -> Scores:

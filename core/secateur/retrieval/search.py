@@ -4,7 +4,7 @@ needs."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from secateur.retrieval.relevance import (
     penalties,
     relevance,
     similarity_alone,
+    spread_files,
     weights_for,
 )
 from secateur.retrieval.statistics import QueryStatistics, statistics
@@ -106,6 +107,7 @@ def search(
     """
     query, settings = question.query, question.settings
     scored = score_fragments(question, snapshot, lines, weights_for(query, settings.relevance), rerank)
+    scored = replace(scored, scores=spread_files(query, scored.scores, snapshot.file))
     score, tokens = scored.scores.relevance, scored.texts.tokens
     eligible = eligible_rows(scored.scores, scored.known.occurring(query), settings)
     inside = rows_in_part(snapshot, settings.graph_rag.only)
