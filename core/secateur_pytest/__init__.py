@@ -31,8 +31,8 @@ INPUTS_SUFFIX = ".scenario.inputs"
 
 INI = "secateur_scenarios"
 UPDATE = "--snapshot-update"
-ACCEPTED = "to accept: pytest --snapshot-update"
-"""The first line of a snapshot's difference: pytest cuts the end off."""
+ACCEPT = "to accept: pytest", "to accept: secateur check"
+"""Beginnings of lines in the reports of changed decisions."""
 
 UPDATED = "Captured scenario call"
 """Name of the section in the report of a scenario that was recorded anew; a report crosses processes."""
@@ -81,7 +81,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Lists the scenarios that were recorded anew; or says how to accept changed decisions."""
     if not config.getoption(UPDATE, default=False):
         failed = [report.longreprtext for report in terminalreporter.getreports("failed")]
-        if any(ACCEPTED in text or "to accept: secateur check" in text for text in failed):
+        if any(line in text for text in failed for line in ACCEPT):
             terminalreporter.write_line("to accept all changed decisions: pytest --snapshot-update")
         return
     reports = [

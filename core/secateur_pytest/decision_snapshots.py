@@ -16,8 +16,6 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from secateur_pytest import ACCEPTED
-
 if TYPE_CHECKING:
     from secateur.kinds.base import Outcome
     from secateur_lab.scenarios.scenario import Scenario
@@ -85,7 +83,7 @@ class DecisionExtension(SingleFileSnapshotExtension):
         if not snapshot_data:
             yield "pytest --snapshot-update records it"
         elif self._lines:
-            yield ACCEPTED
+            yield "to accept: pytest --snapshot-update"  # first, because pytest cuts the end off
             yield from self._lines
         else:
             yield from super().diff_lines(serialized_data, snapshot_data)

@@ -115,8 +115,6 @@ def test_the_first_sentence_says_what_fits_and_what_is_lost(tmp_path: Path) -> N
     shutil.copy(data_dir("docs/examples") / "ci.log", log)
     words = "log", log, "--max-tokens", "500", "--report", tmp_path / "a.html", "--report", tmp_path / "a.md"
     assert secateur(*words).code == 0
-    sentence = (
-        "Of 15 parts with 2,061 tokens, 9 (2 shortened) fit into 500 tokens; 6 are left out, among them lines 1-71."
-    )
+    sentence = "Of 15 parts with 2,061 tokens, 9 (2 shortened) fit into 500 tokens; 6 left out, among them lines 1-71."
     assert f"<p>{sentence}</p></header>" in (tmp_path / "a.html").read_text("utf-8")
     assert (tmp_path / "a.md").read_text("utf-8").splitlines()[2] == sentence

@@ -58,8 +58,7 @@ def prune(
 
     Args:
         kind: name of a kind of context; `secateur.kinds.registry.kinds()` lists them.
-        settings: budgets, weights and strategies, as `Settings` or by key: `{"budget": 1500}`. Others have their
-            defaults; no configuration file is read.
+        settings: `Settings` or values by key, `{"budget": 1500}`; by default the defaults, without configuration files.
         llm: the language model to ask if the kind has questions; None: no model is asked.
         environment: the outside world that reading may use.
         inputs: values by name of the kind's `Input`s; others have their defaults.
@@ -73,9 +72,8 @@ def prune(
     if isinstance(settings, Mapping) or settings is None:
         settings = with_values(Settings(), settings or {})
     elif not isinstance(settings, Settings):
-        raise UsageError(
-            f"settings has the wrong type: {type(settings).__name__}", hint='pass Settings(...), or {"budget": 1500}'
-        )
+        message = f"settings has the wrong type: {type(settings).__name__}"
+        raise UsageError(message, hint='pass Settings(...), or {"budget": 1500}')
     given = _check_inputs(chosen, inputs)
     material = chosen.read(given, settings, environment.redacting(settings))
     try:

@@ -133,14 +133,12 @@ def summary_sentence(report: DecisionReport) -> str:
     """Says what was read, what fits the budget, and what is lost, with the first part that is."""
     counts = {state: report.counts[state].number for state in STATE_ORDER}
     total, dropped = sum(counts.values()), counts[State.DROPPED]
-    reduced = [f"{counts[state]:,} {state.label}" for state in (State.SHORTENED, State.SUMMARISED) if counts[state]]
-    forms = f" ({', '.join(reduced)})" if reduced else ""
-    fits = "fit into" if report.after <= report.budget else "still need more than"
-    first = next((item.name for item in report.items if item.state is State.DROPPED), "")
-    named = f", among them {first}" if first else ""
-    lost = f"{dropped:,} {'is' if dropped == 1 else 'are'} left out{named}" if dropped else "nothing is left out"
+    reduced = ", ".join(f"{counts[s]:,} {s.label}" for s in (State.SHORTENED, State.SUMMARISED) if counts[s])
+    fits = (f" ({reduced})" if reduced else "") + (" fit into" if report.after <= report.budget else " need more than")
+    first = [f", among them {item.name}" for item in report.items if item.state is State.DROPPED][:1]
+    lost = f"{dropped:,} left out{''.join(first)}" if dropped else "nothing is left out"
     read = f"Of {total:,} parts with {report.before:,} tokens"
-    return f"{read}, {total - dropped:,}{forms} {fits} {report.budget:,} tokens; {lost}."
+    return f"{read}, {total - dropped:,}{fits} {report.budget:,} tokens; {lost}."
 
 
 def state_words(report: DecisionReport) -> list[str]:
