@@ -52,7 +52,8 @@ def serve_pages(words: Sequence[str]) -> int:
             return outer
 
         async def on_startup(self, app: web.Application) -> None:  # noqa: ARG002
-            print(f"the inspector is at http://{HOST}:{port}/{token}/ (Ctrl-C ends it)", flush=True)
+            address = f"http://{HOST}:{port}/{token}/"
+            self.console.print(f"the inspector is at {address} (Ctrl-C ends it)", markup=False, soft_wrap=True)
 
         def initialize_logging(self) -> None:
             """Logs nothing: a request's line would hold the secret."""

@@ -9,19 +9,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from secateur.errors import SecateurError
 from secateur.settings import Settings
 from secateur.terminal import visible
-from secateur_lab.evaluation.measuring import open_measurer
 
 from secateur_tui.background import Cancelled
 from secateur_tui.messages import CasesProgress, PartMessage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
-from secateur_tui.state.held_cases import WHOLE, CasesResult, HeldCases, MovedItem
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
 from secateur_tui.widgets.line_view import DrawnView
+
+if TYPE_CHECKING:  # most sessions have no cases, and would start later
+    from secateur_tui.state.held_cases import CasesResult, HeldCases, MovedItem
 
 PAGE = "cases"
 
@@ -150,6 +152,10 @@ class Cases(ScreenPart):
 
     def _read(self, settings: Settings, unwanted: threading.Event) -> None:
         """Reads what is not in memory under these settings, and measures it; on the thread of the cases."""
+        from secateur_lab.evaluation.measuring import open_measurer
+
+        from secateur_tui.state.held_cases import HeldCases
+
         bench, stop = self._bench, self._stopper(unwanted)
 
         def give_way(*_: object) -> None:
@@ -264,7 +270,7 @@ def _draw_recall(was: float | None, now: float | None) -> str:
 
 def _draw_item(item: MovedItem, cells: int) -> list[Line]:
     """Draws an item with its decision at the start and now, and the assertion about it."""
-    sign, role = ("✗", "error") if item.breaks else ("−", "warning") if item.was == WHOLE else ("+", "success")
+    sign, role = ("✗", "error") if item.breaks else ("−", "warning") if item.loses else ("+", "success")
     asserted = f"{item.asserted} " if item.asserted else ""
     head, *rest = wrap_words(visible(f"{asserted}{item.id}: {item.was} → {item.now}"), max(1, cells - 4))
     return [(Span(f"  {sign} ", role), *head), *((Span("    "), *more) for more in rest)]

@@ -56,6 +56,11 @@ class MovedItem:
     asserted: str  # "must_keep"; "" for an item that is judged or recorded
 
     @property
+    def loses(self) -> bool:
+        """Tells whether it went out whole at the start."""
+        return self.was == WHOLE
+
+    @property
     def breaks(self) -> bool:
         """Tells whether an assertion held at the start and does not now."""
         return bool(self.asserted) and self.was == _ASSERTED[self.asserted]
@@ -154,7 +159,7 @@ class HeldCases:
             for id_, state in before.states.items()
             if after.states[id_] != state
         ]
-        return sorted(moved, key=lambda item: (not item.breaks, item.was != WHOLE))
+        return sorted(moved, key=lambda item: (not item.breaks, not item.loses))
 
     def _turned(self, settings: Settings) -> dict[str, Any]:
         """Returns the settings that were turned since the inspector was opened, by key."""
