@@ -42,12 +42,12 @@ def serve_pages(words: Sequence[str]) -> int:
         port = probe.getsockname()[1]
     token = secrets.token_urlsafe(24)
 
-    class LocalServer(Server):
+    class LocalServer(Server):  # type: ignore[misc]
         """Textual's server, all of whose addresses begin with a secret."""
 
         async def _make_app(self) -> web.Application:
             inner: Any = await super()._make_app()
-            outer = web.Application(middlewares=[guard])
+            outer = web.Application(middlewares=[web.middleware(guard)])
             outer.add_subapp(f"/{token}", inner)
             return outer
 
@@ -58,7 +58,6 @@ def serve_pages(words: Sequence[str]) -> int:
         def initialize_logging(self) -> None:
             """Logs nothing: a request's line would hold the secret."""
 
-    @web.middleware
     async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
         """Answers only this machine's name, and lets a page load nothing from elsewhere."""
         if request.host != f"{HOST}:{port}":
