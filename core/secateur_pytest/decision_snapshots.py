@@ -1,4 +1,4 @@
-"""Snapshots of decisions with syrupy: the form in which a scenario records them, compared as a scenario is.
+"""Snapshots of decisions with syrupy: written as a scenario records decisions, compared as a scenario is.
 
 States and reason codes are compared; with `ExactDecisionExtension` also tokens, scores and ranks.
 """
@@ -25,7 +25,7 @@ COMPARED = {False: "compared by state and reason", True: "compared with tokens, 
 
 
 class DecisionExtension(SingleFileSnapshotExtension):
-    """One file a snapshot, `__snapshots__/TEST_FILE/TEST.decision.toml`."""
+    """Writes each snapshot to a file of its own, `__snapshots__/TEST_FILE/TEST.decision.toml`."""
 
     _write_mode = WriteMode.TEXT
     file_extension = "decision.toml"
@@ -36,10 +36,10 @@ class DecisionExtension(SingleFileSnapshotExtension):
         self._lines: list[str] = []  # of its difference
 
     def serialize(self, data: Any, **filters: Any) -> str:
-        """The decisions of an outcome as a scenario records them.
+        """Formats the decisions of an outcome as a scenario records them.
 
         Raises:
-            TypeError: it is no outcome, or `include`, `exclude` or `matcher` is given: all of a decision is recorded.
+            TypeError: `data` is not an outcome, or `include` or `exclude` is given: all of a decision is recorded.
         """
         from secateur.kinds.base import Outcome
         from secateur.terminal import visible
@@ -51,7 +51,7 @@ class DecisionExtension(SingleFileSnapshotExtension):
         if filters.get("include") or filters.get("exclude"):
             raise TypeError("decision_snapshot takes no include and no exclude: all decisions are compared")
         self._outcome = ref(data)
-        decided = decided_of(_kind(data), data)
+        decided = decided_of(_kind_of(data), data)
         head = HEAD.format(COMPARED[self.exact]) + "".join(f"# {visible(line)}\n" for line in decided.left_out)
         head += f'scenario = {FORMAT}\nkind = "{data.kind}"\n'
         head += "\n[expect]\nexact = true\n" if self.exact else ""
@@ -61,25 +61,25 @@ class DecisionExtension(SingleFileSnapshotExtension):
         )  # the head says who wrote it
 
     def matches(self, *, serialized_data: Any, snapshot_data: Any) -> bool:
-        """Tells whether the decisions are those of the snapshot; one that cannot be read is another."""
+        """Tells whether the decisions are those of the snapshot. An unreadable snapshot never matches."""
         from secateur_lab.scenarios.check import CheckVerdict, Result
         from secateur_lab.scenarios.comparison import compare, wanted_ids
         from secateur_lab.scenarios.report import details
         from secateur_lab.scenarios.running import decided_of
 
         self._lines = []
-        scenario = _parsed(snapshot_data)
+        scenario = _parse_snapshot(snapshot_data)
         outcome = self._outcome() if self._outcome is not None else None
         if scenario is None or outcome is None or scenario.kind != outcome.kind or scenario.expect.exact != self.exact:
             return bool(serialized_data == snapshot_data)
-        decided = decided_of(_kind(outcome), outcome, wanted_ids(scenario))
+        decided = decided_of(_kind_of(outcome), outcome, wanted_ids(scenario))
         compared = compare(scenario, decided)
         result = Result(Path(), "", CheckVerdict.CHANGED, compared=compared, remarks=decided.left_out)
         self._lines = details(result, verbose=True)
         return not compared.differences
 
     def diff_lines(self, serialized_data: Any, snapshot_data: Any) -> Iterator[str]:
-        """The decisions that changed, and why; where the snapshot cannot be read the lines of the file."""
+        """Yields the changed decisions and their causes; for an unreadable snapshot, the changed lines of the file."""
         if not snapshot_data:
             yield "pytest --snapshot-update records it"
         elif self._lines:
@@ -96,29 +96,28 @@ class ExactDecisionExtension(DecisionExtension):
 
 
 def fixture_value(request: pytest.FixtureRequest) -> SnapshotAssertion:
-    """The value of `decision_snapshot`."""
+    """Returns the value of `decision_snapshot`."""
     snapshot = None
     with suppress(pytest.FixtureLookupError):
         snapshot = request.getfixturevalue("snapshot")
     if not isinstance(snapshot, SnapshotAssertion):
-        there = "syrupy is turned off" if snapshot is None else "another plugin or conftest.py has one of that name"
-        said = f"decision_snapshot needs the fixture snapshot of syrupy: {there}"
-        pytest.fail(said, pytrace=False)
+        cause = "syrupy is turned off" if snapshot is None else "another plugin or conftest.py has one of that name"
+        pytest.fail(f"decision_snapshot needs the fixture snapshot of syrupy: {cause}", pytrace=False)
     return snapshot.use_extension(DecisionExtension)
 
 
-def _parsed(text: object) -> Scenario | None:
+def _parse_snapshot(text: object) -> Scenario | None:
     from secateur.errors import SecateurError
     from secateur_lab.scenarios.scenario import parse_scenario
 
     try:
-        found = parse_scenario(str(text), Path("snapshot"))
+        scenario = parse_scenario(str(text), Path("snapshot"))
     except SecateurError:
         return None
-    return found if found.recorded else None
+    return scenario if scenario.recorded else None
 
 
-def _kind(outcome: Outcome[Any]) -> Any:
+def _kind_of(outcome: Outcome[Any]) -> Any:
     from secateur.kinds import registry
 
     return registry.get_kind(outcome.kind)

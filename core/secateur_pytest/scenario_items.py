@@ -1,4 +1,4 @@
-"""Scenarios as items of pytest: one that cannot run is an error, one that came out otherwise a failure."""
+"""Scenarios as items of pytest: a scenario that cannot run is an error, a changed decision is a failure."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _SESSION: pytest.StashKey[Session] = pytest.StashKey()
 
 
 class ScenarioFile(pytest.File):
-    """The file of a scenario. It is read when it runs, so that collecting a thousand costs no more than their names."""
+    """The file of a scenario. It is read when it runs, so collecting a thousand scenarios reads none."""
 
     def __init__(self, *, update: bool, **words: Any) -> None:
         super().__init__(**words)
         self._update = update
 
     def collect(self) -> Iterator[ScenarioItem]:
-        """The one item of it."""
+        """Yields the only item of the file."""
         yield ScenarioItem.from_parent(self, name="check", update=self._update)
 
 
 class ScenarioItem(pytest.Item):
-    """The run of one scenario."""
+    """Runs one scenario."""
 
     result: Result
 
@@ -38,7 +38,7 @@ class ScenarioItem(pytest.Item):
         self._update = update  # records the decisions as they are now
 
     def setup(self) -> None:
-        """Decides it: what hinders that is an error of the set-up, and no failure."""
+        """Decides the scenario. If it cannot run, that is an error of the set-up, not a failure."""
         from secateur_lab.scenarios.check import CheckVerdict, check_one
 
         shown = os.path.relpath(self.path, self.config.rootpath)
@@ -47,7 +47,7 @@ class ScenarioItem(pytest.Item):
             self._fail()
 
     def runtest(self) -> None:
-        """Fails where a decision changed or an assertion fails, or records the decisions; skips what checks nothing."""
+        """Records the decisions if asked, fails if the scenario does not pass, skips one that checks nothing."""
         from secateur_lab.scenarios.check import exit_code, record_decisions
 
         if self._update:
@@ -66,17 +66,17 @@ class ScenarioItem(pytest.Item):
 
         lines = details(self.result, verbose=self.config.get_verbosity() > 0)
         about = f": {visible(self.result.about)}" if self.result.about else ""
-        # pytest has named the file: the first line says what is the matter, for the summary
+        # pytest names the file, so the first line, which its summary repeats, holds the verdict
         text = "\n    ".join([f"{words(self.result.verdict)}{about}", *lines])
         pytest.fail(text, pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """The place and the headline of a failure."""
+        """Returns the place and the headline of a failure."""
         return self.path, 0, f"scenario {self.path.name}"
 
 
 def _session(config: pytest.Config) -> Session:
-    """The one session of this process: open indexes and inputs that were read are shared by all scenarios."""
+    """Returns the session of this process. All scenarios share its open indexes and the inputs that were read."""
     from secateur_lab.scenarios.running import Session
 
     if _SESSION not in config.stash:
