@@ -102,7 +102,7 @@ def test_a_folder_that_is_not_there_is_named_and_nothing_is_left(tmp_path: Path)
 def test_a_budget_that_nobody_gave_is_told_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "out.md"
     assert secateur("search", "refund", "sample:orders", "--report", file).code == 0
-    assert "knobs: budget 8,000," in file.read_text("utf-8")
+    assert "settings: budget 8,000," in file.read_text("utf-8")
 
 
 def test_texts_have_a_bound_and_what_goes_out_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

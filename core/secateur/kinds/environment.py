@@ -9,8 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import structs
-
 from secateur.directories import cache_dir, current_folder
 from secateur.errors import UsageError, shown
 from secateur.executors.executor import Executor
@@ -127,7 +125,7 @@ class Environment:
         """`fetching`, with the progress of this reading unless it has its own."""
         if self.fetching is None or self.fetching.reporting is not None:
             return self.fetching
-        return structs.replace(self.fetching, reporting=lambda: nullcontext(self.progress))
+        return replace(self.fetching, reporting=lambda: nullcontext(self.progress))
 
     def bytes_of(
         self,

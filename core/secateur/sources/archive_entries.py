@@ -20,11 +20,10 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
-
-from msgspec import Struct
 
 from secateur.errors import shown
 from secateur.sources import tar_headers
@@ -63,7 +62,8 @@ class DamagedEntry(Exception):
     """An entry whose content cannot be read, in an archive whose others can."""
 
 
-class ArchiveEntry(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ArchiveEntry:
     """A file of an archive."""
 
     path: str  # relative, with `/`; as stored in the archive if there is a fault

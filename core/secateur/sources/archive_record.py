@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-
-from msgspec import Struct, field
 
 from secateur.notice import Notice
 from secateur.sources.provenance import small_file
@@ -25,7 +24,8 @@ SUFFIXES = (
 _RECORD_BYTES = 1 << 20
 
 
-class LeftOutEntries(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class LeftOutEntries:
     """Entries of an archive that are not read for one reason."""
 
     reason: str
@@ -33,7 +33,8 @@ class LeftOutEntries(Struct, frozen=True):
     first: str
 
 
-class UnpackedArchive(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class UnpackedArchive:
     """Says what a folder was unpacked from."""
 
     archive: str  # the name of its file

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
-
-from msgspec import Struct
 
 from secateur.errors import UsageError
 from secateur.sources.git_addresses import git_address
@@ -16,7 +15,8 @@ from secateur.sources.provenance import small_file
 RECORD = "secateur-clone.json"
 
 
-class Clone(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Clone:
     """The origin of a clone."""
 
     url: str

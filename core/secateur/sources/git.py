@@ -12,11 +12,10 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
-
-from msgspec import Struct
 
 from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes, path_text
@@ -71,7 +70,8 @@ _TIMES: dict[str, int] = {}
 """Date by full commit id: the id identifies the commit in every repository."""
 
 
-class TreeEntry(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
     """A path of the index or of a commit, relative to the opened folder."""
 
     path: str

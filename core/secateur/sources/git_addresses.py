@@ -11,8 +11,7 @@ of ssh, a user name before the host may be a token. None of that reaches git. A 
 from __future__ import annotations
 
 import re
-
-from msgspec import Struct
+from dataclasses import dataclass
 
 from secateur.errors import UsageError, shown
 from secateur.hosts import is_this_machine
@@ -40,7 +39,8 @@ _NOT_IN_PATHS = frozenset("\\\"'`<>{}|^?#$;")
 _NAME_LETTERS = 40
 
 
-class GitAddress(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class GitAddress:
     """An address that is safe to give to git. It holds no password, no query, no option."""
 
     url: str

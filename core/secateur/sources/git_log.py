@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import IO
-
-from msgspec import Struct
 
 from secateur.sources.files import path_text
 
@@ -16,7 +15,8 @@ HEAD_FIELDS = 4
 _CHUNK_BYTES = 1 << 20
 
 
-class HistoryCommit(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class HistoryCommit:
     """One commit that is not a merge, and the files it changed below the opened folder."""
 
     id: str
@@ -26,7 +26,8 @@ class HistoryCommit(Struct, frozen=True):
     paths: tuple[str, ...]
 
 
-class LoggedCommit(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class LoggedCommit:
     """One commit with its whole message, and the files it changed below the opened folder; a merge has no files."""
 
     id: str

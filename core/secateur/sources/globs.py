@@ -14,8 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
-
-from msgspec import Struct
+from dataclasses import dataclass
 
 MOST_STATES = 1 << 14
 """Most bytes of wildcard patterns in one set; patterns beyond it are ignored. Ten times the longest list ever
@@ -44,7 +43,8 @@ _POSIX_CLASSES: dict[bytes, frozenset[int]] = {
 }
 
 
-class Glob(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Glob:
     """A pattern as states: `steps[i]` holds the bytes that lead from state i to the next. The state after the last step
     means a match."""
 

@@ -15,10 +15,9 @@ import os
 import stat
 import zlib
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
-
-from msgspec import Struct
 
 from secateur.errors import too_large, unreadable
 from secateur.system.files import open_shared
@@ -31,7 +30,8 @@ _BLOCK = 1 << 20
 Change = Literal["same", "grown", "anew", "gone"]
 
 
-class FileChange(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class FileChange:
     """The difference between two looks."""
 
     kind: Change

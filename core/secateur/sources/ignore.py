@@ -10,9 +10,8 @@ Patterns come from the repository: see `globs.py` for how they are matched in li
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
-
-from msgspec import Struct
 
 from secateur.sources.files import path_bytes
 from secateur.sources.globs import WILD, Glob, Globs
@@ -57,7 +56,8 @@ DEFAULT_IGNORE = (
 they may hold sources."""
 
 
-class IgnoreRule(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class IgnoreRule:
     """Holds one pattern, taken apart the way git does."""
 
     pattern: bytes  # without `!`, leading and trailing slash

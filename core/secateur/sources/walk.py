@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-
-from msgspec import Struct
 
 from secateur.sources.files import DEEPEST, Folder, path_bytes, path_text
 from secateur.sources.git import GITLINK, Git
@@ -46,14 +45,16 @@ class SkipReason(StrEnum):
     RULES_TOO_LARGE = "rules_too_large"  # ignore rules that are not applied; the file itself is read like any other
 
 
-class Skip(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Skip:
     """A path that is not read, and why. Folders end in `/`."""
 
     path: str
     reason: str
 
 
-class ListedFile(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class ListedFile:
     """A regular file below the root."""
 
     path: str
@@ -62,7 +63,8 @@ class ListedFile(Struct, frozen=True):
     time: int  # when it was last modified, seconds since 1970
 
 
-class Listing(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Listing:
     """The files and folders of a folder, both in byte order of the paths."""
 
     files: tuple[ListedFile, ...]

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from msgspec import Struct
 
 from secateur.errors import ConfigError, shown
 from secateur.settings.loading import read_config
@@ -34,7 +33,8 @@ _KEYS = frozenset({"path", "rev", "name", "only"})
 _GLOB = re.compile(r"[*?\[]")
 
 
-class WorkspaceMember(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class WorkspaceMember:
     """One repository of a workspace."""
 
     name: str  # unique, without "/"
