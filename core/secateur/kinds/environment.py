@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from secateur.directories import cache_dir, current_folder
 from secateur.errors import UsageError, shown
 from secateur.executors.executor import Executor
@@ -125,7 +127,7 @@ class Environment:
         """`fetching`, with the progress of this reading unless it has its own."""
         if self.fetching is None or self.fetching.reporting is not None:
             return self.fetching
-        return replace(self.fetching, reporting=lambda: nullcontext(self.progress))
+        return structs.replace(self.fetching, reporting=lambda: nullcontext(self.progress))
 
     def bytes_of(
         self,

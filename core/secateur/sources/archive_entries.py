@@ -20,10 +20,11 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, cast
+
+from msgspec import Struct
 
 from secateur.errors import shown
 from secateur.sources import tar_headers
@@ -62,8 +63,7 @@ class DamagedEntry(Exception):
     """An entry whose content cannot be read, in an archive whose others can."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArchiveEntry:
+class ArchiveEntry(Struct, frozen=True):
     """A file of an archive."""
 
     path: str  # relative, with `/`; as stored in the archive if there is a fault

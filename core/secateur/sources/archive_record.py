@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from secateur.notice import Notice
 from secateur.sources.provenance import small_file
@@ -24,8 +25,7 @@ SUFFIXES = (
 _RECORD_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOutEntries:
+class LeftOutEntries(Struct, frozen=True):
     """Entries of an archive that are not read for one reason."""
 
     reason: str
@@ -33,8 +33,7 @@ class LeftOutEntries:
     first: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnpackedArchive:
+class UnpackedArchive(Struct, frozen=True):
     """Says what a folder was unpacked from."""
 
     archive: str  # the name of its file

@@ -15,12 +15,13 @@ import os
 import shutil
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict
 from hashlib import sha256
 from itertools import accumulate
 from operator import add
 from pathlib import Path
 from time import monotonic
+
+import msgspec
 
 from secateur.errors import RepositoryError, reason_of, shown, unreadable
 from secateur.progress import Progress, unreported
@@ -132,7 +133,7 @@ def _unpack(path: Path, folder: Path, limits: InputLimits, progress: Progress) -
             )
         top = writer.sole_top
         left_out = [writer.left_out[reason] for reason in sorted(writer.left_out)]
-        record = asdict(UnpackedArchive(path.name, left_out)) | {"folder": folder.name}
+        record = msgspec.to_builtins(UnpackedArchive(path.name, left_out)) | {"folder": folder.name}
         home.joinpath(RECORD).write_text(json.dumps(record) + "\n", encoding="utf-8")
         (unfinished / top).rename(folder)
     except Exception:

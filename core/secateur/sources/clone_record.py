@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from secateur.errors import UsageError
 from secateur.sources.git_addresses import git_address
@@ -15,8 +16,7 @@ from secateur.sources.provenance import small_file
 RECORD = "secateur-clone.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Clone:
+class Clone(Struct, frozen=True):
     """The origin of a clone."""
 
     url: str

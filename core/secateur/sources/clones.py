@@ -15,9 +15,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
+
+from msgspec import structs
 
 from secateur.errors import RepositoryError, reason_of, shown
 from secateur.progress import Progress
@@ -155,7 +156,7 @@ def _fetch(
     _set_head(binary, git_dir)
     record = Clone(address.url, fetched, shallow and (git_dir / "shallow").exists())
     with _replace_file(git_dir / RECORD) as file:
-        file.write_text(json.dumps(asdict(record)) + "\n", encoding="utf-8")
+        file.write_text(json.dumps(structs.asdict(record)) + "\n", encoding="utf-8")
 
 
 def _set_head(binary: str, git_dir: Path) -> None:

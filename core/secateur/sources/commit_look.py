@@ -4,9 +4,10 @@ the commit, limit its history, and hold the rules for reading it."""
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+
+from msgspec import Struct
 
 from secateur.settings import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Index
 from secateur.sources.clone_record import RECORD
@@ -17,8 +18,7 @@ from secateur.sources.refs import HEAD, head_commit
 _DIGEST_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class CommitLook:
+class CommitLook(Struct, frozen=True):
     """The state of a repository in its own files; equal looks mean equal contents."""
 
     root: Path  # links resolved

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from secateur.progress import Progress, unreported
 from secateur.settings import InputLimits
 
 
-@dataclass(frozen=True)
-class FetchOptions:
+class FetchOptions(Struct, frozen=True):
     """Allows a call to use the network. One object serves one call, which fetches no repository twice."""
 
     refresh: bool = False  # fetch again what is in the cache

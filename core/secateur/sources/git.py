@@ -12,10 +12,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO
+
+from msgspec import Struct
 
 from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes, path_text
@@ -70,8 +71,7 @@ _TIMES: dict[str, int] = {}
 """Date by full commit id: the id identifies the commit in every repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(Struct, frozen=True):
     """A path of the index or of a commit, relative to the opened folder."""
 
     path: str

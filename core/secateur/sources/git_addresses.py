@@ -11,7 +11,8 @@ of ssh, a user name before the host may be a token. None of that reaches git. A 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from secateur.errors import UsageError, shown
 from secateur.hosts import is_this_machine
@@ -39,8 +40,7 @@ _NOT_IN_PATHS = frozenset("\\\"'`<>{}|^?#$;")
 _NAME_LETTERS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class GitAddress:
+class GitAddress(Struct, frozen=True):
     """An address that is safe to give to git. It holds no password, no query, no option."""
 
     url: str

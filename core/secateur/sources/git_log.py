@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO
+
+from msgspec import Struct
 
 from secateur.sources.files import path_text
 
@@ -15,8 +16,7 @@ HEAD_FIELDS = 4
 _CHUNK_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryCommit:
+class HistoryCommit(Struct, frozen=True):
     """One commit that is not a merge, and the files it changed below the opened folder."""
 
     id: str
@@ -26,8 +26,7 @@ class HistoryCommit:
     paths: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedCommit:
+class LoggedCommit(Struct, frozen=True):
     """One commit with its whole message, and the files it changed below the opened folder; a merge has no files."""
 
     id: str

@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MOST_STATES = 1 << 14
 """Most bytes of wildcard patterns in one set; patterns beyond it are ignored. Ten times the longest list ever
@@ -43,8 +44,7 @@ _POSIX_CLASSES: dict[bytes, frozenset[int]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Glob:
+class Glob(Struct, frozen=True):
     """A pattern as states: `steps[i]` holds the bytes that lead from state i to the next. The state after the last step
     means a match."""
 

@@ -15,9 +15,10 @@ import os
 import stat
 import zlib
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal
+
+from msgspec import Struct
 
 from secateur.errors import too_large, unreadable
 from secateur.system.files import open_shared
@@ -30,8 +31,7 @@ _BLOCK = 1 << 20
 Change = Literal["same", "grown", "anew", "gone"]
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """The difference between two looks."""
 
     kind: Change

@@ -10,8 +10,9 @@ Patterns come from the repository: see `globs.py` for how they are matched in li
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from secateur.sources.files import path_bytes
 from secateur.sources.globs import WILD, Glob, Globs
@@ -56,8 +57,7 @@ DEFAULT_IGNORE = (
 they may hold sources."""
 
 
-@dataclass(frozen=True, slots=True)
-class IgnoreRule:
+class IgnoreRule(Struct, frozen=True):
     """Holds one pattern, taken apart the way git does."""
 
     pattern: bytes  # without `!`, leading and trailing slash

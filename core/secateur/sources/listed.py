@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from secateur.errors import shown
 from secateur.notice import Notice
@@ -109,8 +110,7 @@ class ListedSource:
         return [*self._whole.notices(), *([self._missing] if self._missing else [])]
 
 
-@dataclass(frozen=True, slots=True)
-class ListedOpener:
+class ListedOpener(Struct, frozen=True):
     """Opens the listed files of a folder, or of a commit, again at every call."""
 
     whole: SourceOpener

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+
+from msgspec import Struct
 
 from secateur.sources.provenance import ALLOWED_BY, find_foreign
 from secateur.system.files import owner, user
@@ -26,8 +27,7 @@ class NoGit(Enum):
     BROKEN_REPOSITORY = "its .git is damaged, leads nowhere, or has a pipe where git needs a file"
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignRepository:
+class ForeignRepository(Struct, frozen=True):
     """The reason why the repository that a folder leads to is not read: it does not belong to that folder. Has the
     attributes of a `NoGit`."""
 
@@ -37,8 +37,7 @@ class ForeignRepository:
     hint = f"If you trust the folder: {ALLOWED_BY}."
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(Struct, frozen=True):
     """A repository on disk."""
 
     git_dir: Path

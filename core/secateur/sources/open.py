@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
 from secateur.sources.archive_record import UnpackedArchive, archive_at
@@ -77,8 +78,7 @@ def open_source(
     return WorktreeSource(root, git, ignore=ignore, max_file_bytes=max_file_bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceOpener:
+class SourceOpener(Struct, frozen=True):
     """Opens a folder, or a commit of its repository, again at every call. Equal openers open the same source."""
 
     path: Path

@@ -19,16 +19,16 @@ import subprocess
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
+
+from msgspec import Struct
 
 from secateur.errors import RepositoryError
 from secateur.system.processes import SYSTEM_FOLDERS, Child, own_environment, program_in
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(Struct, frozen=True):
     """The number of seconds to wait for git. Only waiting counts, not the time that the reader of its output takes."""
 
     idle: float = 2.0  # for a git that neither prints nor computes: it may wait for something that never comes

@@ -11,10 +11,11 @@ link is followed, contents are the stored bytes (line ends are not converted).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from secateur.notice import Notice
 from secateur.sources.files import path_bytes
@@ -34,8 +35,7 @@ HISTORY_INCOMPLETE = "history_incomplete"
 TOKEN_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """A file of a source."""
 
     path: str  # relative, with `/`

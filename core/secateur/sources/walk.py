@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec import Struct
 
 from secateur.sources.files import DEEPEST, Folder, path_bytes, path_text
 from secateur.sources.git import GITLINK, Git
@@ -45,16 +46,14 @@ class SkipReason(StrEnum):
     RULES_TOO_LARGE = "rules_too_large"  # ignore rules that are not applied; the file itself is read like any other
 
 
-@dataclass(frozen=True, slots=True)
-class Skip:
+class Skip(Struct, frozen=True):
     """A path that is not read, and why. Folders end in `/`."""
 
     path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class ListedFile:
+class ListedFile(Struct, frozen=True):
     """A regular file below the root."""
 
     path: str
@@ -63,8 +62,7 @@ class ListedFile:
     time: int  # when it was last modified, seconds since 1970
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """The files and folders of a folder, both in byte order of the paths."""
 
     files: tuple[ListedFile, ...]

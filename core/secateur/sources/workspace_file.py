@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from secateur.errors import ConfigError, shown
 from secateur.settings.loading import read_config
@@ -33,8 +34,7 @@ _KEYS = frozenset({"path", "rev", "name", "only"})
 _GLOB = re.compile(r"[*?\[]")
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceMember:
+class WorkspaceMember(Struct, frozen=True):
     """One repository of a workspace."""
 
     name: str  # unique, without "/"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from secateur.errors import SecateurError
 from secateur.executors.executor import Executor, Task, TaskOutcome
