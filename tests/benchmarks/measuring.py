@@ -60,7 +60,7 @@ def run(
         process = subprocess.Popen(
             [str(word) for word in words],
             cwd=cwd,
-            env=os.environ | dict(environment or {}),
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": ""} | dict(environment or {}),  # as installed: compiled once
             stdin=source,
             stdout=sink,
             stderr=errors,
