@@ -174,7 +174,7 @@ def test_help_and_version_load_almost_nothing() -> None:
     program = (
         "import sys\nfrom secateur.cli.main import main\ntry: main(['--help'])\nexcept SystemExit:"
         " pass\nprint(sorted({name.partition('.')[0] for name in sys.modules} & {'numpy', 'tiktoken', 'textual',"
-        " 'tree_sitter', 'sqlite3', 'msgspec'}))\n"
+        " 'tree_sitter', 'sqlite3'}))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
