@@ -132,7 +132,7 @@ def mutate(words: list[str]) -> int:
 def lock(words: list[str]) -> int:
     """Resolve every dependency once for all systems and Pythons, from the public index, and write the versions down."""
     install("lock")
-    groups = ["--all-extras", "--group", "dev", "--group", "mutate", "--group", "lock"]
+    groups = ["--all-extras", *(part for name in ("browser", "dev", "lock", "mutate") for part in ("--group", name))]
     every = ["--universal", "--python-version", "3.11"]
     public = ["--no-config", "--no-emit-index-url"]  # uv's own index, whatever this machine is set up with
     plain = ["--quiet", "--no-header", "--no-annotate", "--output-file", CONSTRAINTS.name]
