@@ -20,7 +20,7 @@ COUNTED = """
 import sys
 from secateur.cli.main import main
 code = main(sys.argv[1:])
-heavy = {"numpy", "msgspec", "sqlite3", "tree_sitter", "secateur.engine", "secateur.settings"} & set(sys.modules)
+heavy = {"numpy", "sqlite3", "tree_sitter", "secateur.engine", "secateur.settings"} & set(sys.modules)
 print(code, *sorted(heavy), file=sys.stderr)
 """
 
