@@ -91,8 +91,9 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
 async def test_screen(bench: str, name: str, settings: Settings, keys: str) -> None:
     app = opened(bench, settings)
     async with app.run_test(size=SIZES[0]) as pilot:
-        await settle(app)
-        await press(app, *keys.split())
+        for key in keys.split():
+            await settle(app)  # what may be copied is the text of the settings on screen, once it is decided
+            await press(app, key)
         for size in SIZES:
             await pilot.resize_terminal(*size)
             lines = await settle(app)
