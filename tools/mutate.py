@@ -3,7 +3,7 @@
     python3 tasks.py mutate                          selection, kinds, tokens: 60 mutants of each
     python3 tasks.py mutate kinds --sample 200 --seed 2
     python3 tasks.py mutate tokens --sample 0        every mutant
-    python3 tasks.py mutate kinds/diff/bin_packing.py     of one file
+    python3 tasks.py mutate kinds/diff/arrangement.py     of one file
 
 The changes are mutmut's. They are drawn with a fixed seed before any is written, each is written into a copy of the
 checkout, and the fast tests of its folder that run the changed line are run there until one fails; a change of what

@@ -43,8 +43,7 @@ if TYPE_CHECKING:
         UsageError,
         shown,
     )
-    from secateur.executors.executor import Executor, TaskOutcome
-    from secateur.executors.kept import keep_open
+    from secateur.executors.executor import Executor, TaskOutcome, keep_open
     from secateur.executors.pool import spread_tasks
     from secateur.history import RepositoryHistory
     from secateur.inputs import read_file
@@ -109,8 +108,7 @@ _NAMES = {
         "BudgetExceeded ConfigError EmbeddingError IndexingError LlmError PromptComposeError RepositoryError"
         " SecateurError TokenizerError UsageError shown"
     ),
-    "secateur.executors.executor": "Executor TaskOutcome",
-    "secateur.executors.kept": "keep_open",
+    "secateur.executors.executor": "Executor TaskOutcome keep_open",
     "secateur.executors.pool": "spread_tasks",
     "secateur.history": "RepositoryHistory",
     "secateur.inputs": "read_file",

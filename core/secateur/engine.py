@@ -65,7 +65,7 @@ if TYPE_CHECKING:  # what most searches never use is imported where it is
     import networkx
 
     import secateur.retrieval.explanation  # noqa: F401 - the type checker needs to see it
-    from secateur.render.walk_shapes import Walk
+    from secateur.render.walk_text import Walk
     from secateur.retrieval.walk import CallMap
 
 

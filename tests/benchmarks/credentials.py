@@ -26,7 +26,7 @@ import os
 from secateur.directories import cache_dir
 from secateur.encodings import as_utf8
 from secateur.redaction import CredentialNumbers, Scanning, insert_markers
-from secateur.redaction.full_scanner import FOLDER, find_version
+from secateur.redaction.scanning import FOLDER, find_version
 from secateur.sources.open import open_source
 from support.credentials import RULES, planted
 from support.planted import LOOKS

@@ -19,8 +19,7 @@ from typing import Any
 
 from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.measurements import measure_files
-from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.sourcecode import SourceCode
+from secateur.kinds.files.sourcecode import PrunedFiles, SourceCode
 from secateur.languages.syntax.file_flags import UNINDEXED, classify
 from secateur.languages.syntax.fragments import decode
 from secateur.settings import Settings, with_profile, with_values

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from secateur.kinds.diff.files_on_disk import LARGEST_FILE
+from secateur.kinds.diff.temporary_objects import LARGEST_FILE
 from secateur.tokens import count_tokens
 from support.cli import secateur
 from support.diffs import added

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from secateur.kinds import registry
-from secateur.kinds.arguments import fields_of
+from secateur.kinds.base import fields_of
 from support.cli import secateur
 from support.envelopes import envelope
 from support.repos import QUERY, SHOP, write

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from secateur.redaction.full_scanner import find_version
+from secateur.redaction.scanning import find_version
 from support.cli import secateur
 from support.credentials import MAKERS, private_key
 from support.json_shapes import violations

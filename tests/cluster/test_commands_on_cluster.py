@@ -8,8 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from secateur.executors.addresses import parse_address
-from secateur.executors.dask_cluster import DaskCluster, connect
+from secateur.executors.dask_cluster import DaskCluster, connect, parse_address
 from secateur.executors.executor import Task
 from secateur_lab.evaluation.cases import read_cases
 from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan

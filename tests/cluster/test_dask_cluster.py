@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 from secateur.errors import RepositoryError, SecateurError, UsageError
 from secateur.executors import dask_cluster
-from secateur.executors.addresses import parse_address
-from secateur.executors.dask_cluster import DaskCluster, connect
+from secateur.executors.dask_cluster import DaskCluster, connect, parse_address
 from secateur.executors.executor import Task, TaskOutcome, tasks_by_home
 from support import tasks as work
 from support.clusters import certificates, cluster

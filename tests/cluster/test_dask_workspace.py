@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from secateur.engine import Engine
-from secateur.executors.addresses import parse_address
-from secateur.executors.dask_cluster import DaskCluster, connect
+from secateur.executors.dask_cluster import DaskCluster, connect, parse_address
 from secateur.executors.executor import Task, TaskOutcome
 from secateur.index.opening import on_workers, opener_of
 from secateur.settings import Settings, with_profile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from secateur.errors import SecateurError, UsageError
-from secateur.executors.addresses import ClusterAddress, check_contacts, parse_address
+from secateur.executors.dask_cluster import ClusterAddress, check_contacts, parse_address
 
 
 @pytest.mark.parametrize(

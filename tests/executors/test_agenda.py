@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from secateur.errors import SecateurError
-from secateur.executors.agenda import Agenda, QueuedTask, preferred_worker
 from secateur.executors.executor import Task
+from secateur.executors.pool import Agenda, QueuedTask, preferred_worker
 from support.tasks import doubled
 
 

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from secateur import trim_context_with_budget
 from secateur.errors import PromptComposeError
-from secateur.kinds.envelope.envelope import fit, trim_envelope
+from secateur.kinds.envelope.envelope import Budget, fit, trim_envelope
 from secateur.kinds.envelope.sections import DEEPEST, parse_envelope
-from secateur.kinds.envelope.windows import Budget
 from secateur.settings import ContextBudget
 from secateur.tokens import count_tokens
 from support.envelopes import asset_paths, envelope, files

@@ -15,8 +15,7 @@ import pytest
 from secateur.directories import cache_dir
 from secateur.engine import Engine
 from secateur.errors import RepositoryError, SecateurError, UsageError
-from secateur.executors.executor import Task, TaskOutcome, ended_error
-from secateur.executors.kept import close_kept
+from secateur.executors.executor import Task, TaskOutcome, close_kept, ended_error
 from secateur.executors.pool import ProcessPool
 from secateur.index.elsewhere import parts
 from secateur.index.opening import on_workers, opener_of

@@ -5,10 +5,16 @@ from __future__ import annotations
 import pytest
 from secateur import chunk_diff
 from secateur.errors import UsageError
-from secateur.kinds.diff.arrangement import Piece, arrange, togetherness
-from secateur.kinds.diff.bin_packing import capacity_for_even, fewest_bins, first_fit_decreasing
-from secateur.kinds.diff.file_links import links
+from secateur.kinds.diff.arrangement import (
+    Piece,
+    arrange,
+    capacity_for_even,
+    fewest_bins,
+    first_fit_decreasing,
+    togetherness,
+)
 from secateur.kinds.diff.file_parts import Outline
+from secateur.kinds.diff.measured_diff import links
 from secateur.languages.syntax.fragments import parse_file
 from support.diffs import added
 

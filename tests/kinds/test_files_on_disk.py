@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from secateur.kinds.diff.files_on_disk import PLAIN_FILE, PROGRAM, FilesOnDisk
-from secateur.kinds.diff.temporary_objects import TemporaryObjects
+from secateur.kinds.diff.temporary_objects import PLAIN_FILE, PROGRAM, FilesOnDisk, TemporaryObjects
 from secateur.sources.git import SYMBOLIC_LINK, Git
 from support.repos import committed, git
 

@@ -4,7 +4,7 @@ import pytest
 from secateur.kinds.diff import measure_diff, parse_diff, plan_chunks, render_chunks
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.linter_output import read_findings
-from secateur.kinds.diff.plan_totals import text_of, tokens_of
+from secateur.kinds.diff.plan import text_of, tokens_of
 from secateur.settings import Settings, with_values
 from secateur.tokens import COUNTERS
 from support.diffs import added, line_diff

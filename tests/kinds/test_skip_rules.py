@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
 from secateur.kinds.diff.chunks import chunk_diff
 from secateur.kinds.diff.diff_parser import parse_diff
-from secateur.kinds.diff.skip_rules import Facts, Pruner, facts_of
+from secateur.kinds.diff.skip_rules import GENERATED, VENDORED, Attributes, Facts, Pruner, facts_of
 from secateur.model import Reason
 from support.diffs import added, line_diff
 from support.repos import committed, git

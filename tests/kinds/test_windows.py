@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 import tomli
-from secateur.kinds.envelope.windows import WINDOWS, budget_of, window_of
+from secateur.kinds.envelope.envelope import WINDOWS, budget_of, window_of
 from secateur.settings import ContextBudget, Settings, with_values
 
 

@@ -9,15 +9,15 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.llm.answers import (
+from secateur.llm.interface import (
     CHARACTERS_A_TOKEN,
     MOST_CHARACTERS,
+    Question,
     limit_schema,
     read_answer,
     remove_limits,
     schema_of,
 )
-from secateur.llm.interface import Question
 
 
 class Span(msgspec.Struct):

@@ -7,9 +7,8 @@ import re
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.llm.answers import schema_of
-from secateur.llm.interface import Question
-from secateur.llm.prompts import characters_within, compose, estimate
+from secateur.llm.client import characters_within, compose, estimate
+from secateur.llm.interface import Question, schema_of
 from secateur.tokens import get_counter
 
 

@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.errors import BudgetExceeded, SecateurError
-from secateur.kinds.diff.arrangement import Piece, arrange, togetherness
-from secateur.kinds.diff.bin_packing import fewest_bins, first_fit_decreasing
+from secateur.kinds.diff.arrangement import Piece, arrange, fewest_bins, first_fit_decreasing, togetherness
 from secateur.kinds.diff.chunks import Chunks, chunk_diff
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.names import unquote

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from secateur import count_tokens
 from secateur.errors import BudgetExceeded
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, trim_envelope
-from secateur.kinds.envelope.places import value_at
+from secateur.kinds.envelope.sections import value_at
 from secateur.model import State
 from support.envelopes import envelope
 

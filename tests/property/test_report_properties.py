@@ -17,7 +17,7 @@ from secateur.kinds.decision_report import FORMS, PLAIN, command_of, draw_report
 from secateur.kinds.run import answer_of
 from secateur.ledger import WRAPPER, State
 from secateur.render.report.content import DecisionReport, Sums
-from secateur.render.report.segments import segments_of
+from secateur.render.report.looks import segments_of
 from secateur.settings import with_values
 from support.kind_cases import CASES
 from support.reports import Parsed

@@ -9,8 +9,8 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
-from secateur.redaction import NOT_SCANNED, Redactor, Scanning, full_scanner, not_scanned, scanning
-from secateur.redaction.full_scanner import OVERLAP_BYTES, SLICE_BYTES, FullScanner, find_version
+from secateur.redaction import NOT_SCANNED, Redactor, Scanning, not_scanned, scanning
+from secateur.redaction.scanning import OVERLAP_BYTES, SLICE_BYTES, FullScanner, find_version
 from secateur.redaction.spans import CredentialSpan
 from secateur.settings import Redacting, Settings
 from support.credentials import MAKERS, drawn
@@ -78,7 +78,7 @@ def test_it_is_asked_only_where_it_is_installed_and_wanted(monkeypatch: pytest.M
     missing, there = Scanning(version=""), Scanning(version="1.5.0")
     assert (missing.is_full, missing.lacks_scanner) == (False, True)
     assert (there.is_full, there.lacks_scanner) == (True, False)
-    monkeypatch.setattr(full_scanner, "find_spec", lambda _: None)
+    monkeypatch.setattr(scanning, "find_spec", lambda _: None)
     find_version.cache_clear()
     try:
         assert not_scanned(Settings()) == (NOT_SCANNED,)

@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 from secateur.redaction import Redactor, Scanning
-from secateur.redaction.full_scanner import find_version
+from secateur.redaction.scanning import find_version
 from support import planted
 from support.leaks import Plants, ask_server, inspect, left, repository, run_calls, run_typed
 from support.planted import MAKERS, PLACES, SHAPES, Kind, Shape

@@ -15,7 +15,7 @@ from secateur import Engine
 from secateur.cli.schemas import schemas
 from secateur.model import State
 from secateur.render import dumps_report, json_report
-from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, fit_extent
+from secateur.render.search_json import DROPPED_LISTED, JSON_LIMIT, Extent, fit_extent
 from secateur.selection import select
 from secateur.settings import Settings
 from support.json_shapes import violations

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.render import count_pack, render_pack, search_ledger, search_report
-from secateur.render.ledger import WRAPPER_SECTION
+from secateur.render.search_json import WRAPPER_SECTION
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.tokens import get_counter

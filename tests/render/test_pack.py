@@ -11,7 +11,7 @@ import pytest
 from secateur.errors import UsageError
 from secateur.model import Notice, Selection
 from secateur.render import LAYOUTS, Item, PackCosts, body, ingredients, render_pack
-from secateur.render.costs import LAST_LINE
+from secateur.render.layouts import LAST_LINE
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.tokens import COUNTERS, get_counter

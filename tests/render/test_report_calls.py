@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 from msgspec import structs
 from secateur import Engine, Settings
 from secateur.render.report.content import DecisionReport
-from secateur.render.report.html_calls import MOST_LINES, CallTrees
-from secateur.render.walk_shapes import CallEnd, Walk, WalkedItem
+from secateur.render.report.html_items import MOST_CALLS, CallTrees
+from secateur.render.walk_text import CallEnd, Walk, WalkedItem
 from secateur.retrieval.walk import walk_of
 from secateur.settings import with_values
 from secateur.sources.source import MemorySource
@@ -84,8 +84,8 @@ def test_lines_are_bounded_and_the_rest_counted() -> None:
     ends = [end(f"a::f{number}") for number in range(100)]
     walk = among(*(item(f"a::f{number}", ends, number + 1) for number in range(100)))
     page = drawn(walk)
-    assert page.seen.count("li") <= MOST_LINES + 100 * 100
-    assert page.seen.count("li") < 3 * MOST_LINES
+    assert page.seen.count("li") <= MOST_CALLS + 100 * 100
+    assert page.seen.count("li") < 3 * MOST_CALLS
     assert "more that go out" in page.text
     assert "… and" in page.text
 

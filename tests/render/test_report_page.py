@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from secateur.model import State
 from secateur.render.report.content import Excerpt
 from secateur.render.report.html_page import html_page
-from secateur.render.report.segments import MOST_SEGMENTS, segments_of
+from secateur.render.report.looks import MOST_SEGMENTS, segments_of
 from support.reports import Parsed, item, report
 
 HOSTILE = [

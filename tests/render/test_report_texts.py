@@ -15,9 +15,9 @@ from render.test_report_page import FORBIDDEN, HOSTILE
 from secateur.directories import data_dir
 from secateur.model import State
 from secateur.render.report.html_items import MOST_LINES, compare_lines
-from secateur.render.report.markdown_report import LIMIT, markdown_report
+from secateur.render.report.looks import fit_name
 from secateur.render.report.picture import svg_picture
-from secateur.render.report.segments import fit_name
+from secateur.render.report.text_reports import LIMIT, markdown_report
 from support.cli import secateur
 from support.reports import item, report
 

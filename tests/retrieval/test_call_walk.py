@@ -11,8 +11,7 @@ from secateur import Engine, Settings
 from secateur.errors import RepositoryError
 from secateur.index.graph.code_graph import Direction
 from secateur.model import Selection
-from secateur.render.walk_shapes import Walk
-from secateur.render.walk_text import BRIEF_RULES, RULES
+from secateur.render.walk_text import BRIEF_RULES, RULES, Walk
 from secateur.retrieval.walk import MOST_ENDS, MOST_NEXT
 from secateur.settings import with_values
 from secateur.sources.source import MemorySource

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from secateur import count_tokens
 from secateur.engine import FORMATS, Engine
 from secateur.model import LEAST_SAYING, Reason, Selection, State
-from secateur.render.costs import LAST_LINE
-from secateur.render.ledger import search_ledger
+from secateur.render.layouts import LAST_LINE
+from secateur.render.search_json import search_ledger
 from secateur.render.text import why
 from secateur.selection import select
 from secateur.selection.pool_trials import PoolTrials

@@ -19,8 +19,7 @@ import pytest
 from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm import open_model
-from secateur.llm.client import ServerModel
-from secateur.llm.dialect import Dialect
+from secateur.llm.client import Dialect, ServerModel
 from secateur.llm.interface import Question, Reply
 from secateur.settings import Llm
 from secateur.tokens import get_counter

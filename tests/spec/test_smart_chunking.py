@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from secateur import Settings, chunk_diff
-from secateur.kinds.diff.bin_packing import first_fit_decreasing
+from secateur.kinds.diff.arrangement import first_fit_decreasing
 from secateur.settings import Chunking
 from secateur.tokens import count_tokens
 from support.diffs import added, of_tokens

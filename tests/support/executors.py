@@ -7,8 +7,7 @@ import random
 from collections.abc import Generator, Sequence
 from typing import Any, TypeVar
 
-from secateur.executors.executor import Task, TaskOutcome
-from secateur.executors.kept import close_kept
+from secateur.executors.executor import Task, TaskOutcome, close_kept
 from secateur.executors.pool_worker import answer_task
 
 T = TypeVar("T")

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 from secateur import count_tokens
 from secateur.kinds import registry
-from secateur.kinds.files.snippet_text import MARKDOWN, block
+from secateur.kinds.files.sourcecode import MARKDOWN, block
 from support.envelopes import asset_paths, envelope, files
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import RepositoryError
-from secateur.executors.kept import keep_open
+from secateur.executors.executor import keep_open
 
 
 def doubled(number: int) -> int:

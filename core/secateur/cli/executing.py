@@ -59,7 +59,7 @@ def open_executor(address: str) -> Executor:
     """
     matched = _PROCESSES.fullmatch(address)
     if matched is None:
-        from secateur.executors.addresses import parse_address
+        from secateur.executors.dask_cluster import parse_address
 
         where = parse_address(address)
         from secateur.executors.dask_cluster import connect

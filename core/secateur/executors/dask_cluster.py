@@ -11,6 +11,7 @@ refused. Every wait has an end. A worker receives pickles of function names and 
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 import warnings
@@ -19,35 +20,79 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from secateur.distributions import list_dependencies, source_digest, version_of
-from secateur.errors import SecateurError, UsageError, shown
-from secateur.executors.addresses import ClusterAddress, check_contacts
-from secateur.executors.kept import close_kept
+from secateur.errors import SecateurError, UsageError, shown, without_password
+from secateur.executors.executor import close_kept
 from secateur.executors.pool import LAST_SECONDS, Worker, WorkerEnded, WorkerPool
 from secateur.executors.pool_worker import answer_task
+from secateur.hosts import is_this_machine
 from secateur.version import __version__
 
 if TYPE_CHECKING:
     from distributed import Client
 
-CONNECT_SECONDS = 10
-"""The time that a scheduler may take to answer, and that a cluster may take to have a worker."""
+_ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,5})")
 
-LOOK_SECONDS = 1.0
-"""Seconds between two checks which workers are alive."""
+MOST_PORT = 65_535
 
-LOST_SECONDS = 30
-"""The time that a cluster may be without workers. Dask's nannies restart workers in a few seconds."""
+UNSAFE = "CLUSTER_UNSAFE"
 
-ATTEMPTS = 4
-"""The most workers that a task is tried on."""
 
+class ClusterAddress(Struct, frozen=True):
+    """The address of a scheduler, `tcp://127.0.0.1:8786` or `tls://host:8786`."""
+
+    text: str
+    encrypted: bool
+
+
+def parse_address(text: str) -> ClusterAddress:
+    """Parses an address.
+
+    Raises:
+        UsageError: the text is not an address, or the address leads to another machine without encryption.
+    """
+    match = _ADDRESS.fullmatch(text)
+    if match is None or not 1 <= int(match[3]) <= MOST_PORT:
+        raise UsageError(
+            f"--on {shown(without_password(text))} is no address of a cluster",
+            hint="tcp://127.0.0.1:8786 on this machine, tls://host:8786 beyond it; processes:4 without a cluster",
+        )
+    if match[1] == "tcp" and not is_this_machine(match[2]):
+        raise UsageError(
+            f"--on {shown(without_password(text))} is not encrypted, and leads beyond this machine",
+            hint="start the cluster with certificates and name it tls://; docs/cluster.md says how",
+            code=UNSAFE,
+        )
+    return ClusterAddress(text, match[1] == "tls")
+
+
+def check_contacts(contacts: Mapping[str, str], page: str) -> None:
+    """Checks that every part of a cluster listens with encryption, or on this machine alone.
+
+    Raises:
+        SecateurError: others in the network could talk to a part without a certificate.
+    """
+    for name, address in contacts.items():
+        scheme, _, rest = address.partition("://")
+        if scheme != "tls" and not (scheme == "tcp" and is_this_machine(rest.rpartition(":")[0])):
+            raise SecateurError(
+                f"the cluster is open to the network: {name} listens on {shown(address)} without encryption",
+                hint=f"on one machine start it with --host 127.0.0.1, on several with certificates; {page} says how",
+                code=UNSAFE,
+            )
+
+
+CONNECT_SECONDS = 10  # the time that a scheduler may take to answer, and that a cluster may take to have a worker
+LOOK_SECONDS = 1.0  # seconds between two checks which workers are alive
+LOST_SECONDS = 30  # the time that a cluster may be without workers. Dask's nannies restart workers in a few seconds.
+ATTEMPTS = 4  # the most workers that a task is tried on
 PAGE = "docs/cluster.md"
 
 CLUSTER_LOST = "CLUSTER_LOST"
 
-_served = ""
-"""In a worker: the connection that the kept things belong to."""
+_served = ""  # in a worker: the connection that the kept things belong to
 
 
 def connect(address: ClusterAddress) -> DaskCluster:

@@ -7,12 +7,12 @@ program, on one machine or on several that trust each other. Outcomes come in an
         figures[number] = outcome.value if outcome.error is None else left_out(outcome.error)
 
 The value of a task depends on its argument alone, not on earlier tasks of the same process. A function may keep open
-files for the next task, as a cache (`executors/kept.py`).
+files for the next task, as a cache: `keep_open`; the worker that runs it calls `close_kept` at its end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
@@ -21,11 +21,8 @@ from secateur.errors import SecateurError
 
 T = TypeVar("T")
 
-PROCESS_ENDED = "PROCESS_ENDED"
-"""The code of the error for a task over which workers ended."""
-
-OVERTIME = "PROCESS_OVERTIME"
-"""The code of the error for a task that used up the processor time of a worker."""
+PROCESS_ENDED = "PROCESS_ENDED"  # the code of the error for a task over which workers ended
+OVERTIME = "PROCESS_OVERTIME"  # the code of the error for a task that used up the processor time of a worker
 
 
 class Task(Struct, Generic[T], frozen=True):
@@ -122,3 +119,34 @@ def _make_sendable(error: SecateurError) -> SecateurError:
     kind = type(error)
     ours = kind.__module__ == SecateurError.__module__ and kind.__init__ is SecateurError.__init__
     return (kind if ours else SecateurError)(error.message, hint=error.hint, code=error.code)
+
+
+class Closable(Protocol):
+    """Something that has to be closed."""
+
+    def close(self) -> None:
+        """Closes its files."""
+
+
+C = TypeVar("C", bound=Closable)
+
+_KEPT: dict[str, tuple[Hashable, Any]] = {}
+
+
+def keep_open(kind: str, of: Hashable, opening: Callable[[], C]) -> C:
+    """Returns the kept thing of a kind if it was opened for the same `of`; else closes it and opens another."""
+    known = _KEPT.get(kind)
+    if known is None or known[0] != of:
+        if known is not None:
+            del _KEPT[kind]
+            known[1].close()
+        _KEPT[kind] = of, opening()
+    thing: C = _KEPT[kind][1]
+    return thing
+
+
+def close_kept() -> None:
+    """Closes everything that is kept."""
+    while _KEPT:
+        _, (_, thing) = _KEPT.popitem()
+        thing.close()

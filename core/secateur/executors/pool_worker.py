@@ -13,8 +13,7 @@ import sys
 from typing import IO
 
 from secateur.errors import SecateurError
-from secateur.executors.executor import TaskOutcome, wrap_unexpected
-from secateur.executors.kept import close_kept
+from secateur.executors.executor import TaskOutcome, close_kept, wrap_unexpected
 
 LENGTH_BYTES = 8
 

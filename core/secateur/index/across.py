@@ -37,7 +37,7 @@ from secateur.languages.packages import (
 )
 from secateur.languages.syntax.import_targets import folder_of, join_path
 from secateur.model import Call, FileFacts
-from secateur.render.notices import listed
+from secateur.render.page import listed
 
 MOST_FRAGMENTS = 400_000
 """Fragments of other repositories that one repository is resolved together with. The nearest repositories come

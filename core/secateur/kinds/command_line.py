@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from secateur.kinds.arguments import Flag
-from secateur.kinds.base import Kind
+from secateur.kinds.base import Flag, Kind
 from secateur.kinds.environment import Inputs
 from secateur.settings import Settings, installed_keys, lookup, with_profile
 from secateur.sources.files import path_bytes

@@ -13,49 +13,31 @@ from typing import Any
 
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Kind
-from secateur.kinds.entry_redactions import add_redaction_rows
 from secateur.kinds.environment import Inputs
 from secateur.kinds.knobs import Knob
-from secateur.kinds.outcomes import Outcome
-from secateur.kinds.protocols import Finds
-from secateur.kinds.run import command_line_of, render
+from secateur.kinds.protocols import Finds, Outcome
+from secateur.kinds.run import add_redaction_rows, command_line_of, render
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.redaction import redact_typed
-from secateur.render.notices import shown_notices
-from secateur.render.page import Page, Section
+from secateur.render.page import Page, Section, shown_notices
 from secateur.render.proofs import flip_words, sections_of
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
 from secateur.render.report.html_page import html_page
-from secateur.render.report.markdown_report import markdown_report
 from secateur.render.report.picture import svg_picture
-from secateur.render.report.plain_lines import plain_lines
+from secateur.render.report.text_reports import markdown_report, plain_lines
 from secateur.render.sentences import describe_redactions
-from secateur.render.walk_shapes import Walk
+from secateur.render.walk_text import Walk
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.version import __version__
 
-FORMS = (".html", ".md", ".json", ".svg")
-"""File extensions of reports."""
-
-PLAIN = "plain"
-"""The format of plain lines, which has no file extension."""
-
-MOST_ITEMS = 1_000
-"""Most entries that are listed one by one; the others are counted."""
-
-MOST_DROPPED = 200
-"""Most dropped entries listed for a kind that finds its entries: the best of them."""
-
-LONGEST_TEXT = 20_000
-"""Longest text of an item, in characters."""
-
-TEXT_LIMIT = 1_200_000
-"""Most characters of all items' texts together; the outgoing text may have a quarter of that."""
-
-LONGEST_NAME = 400
-"""Longest name, place or fact, in characters."""
-
+FORMS = (".html", ".md", ".json", ".svg")  # file extensions of reports
+PLAIN = "plain"  # the format of plain lines, which has no file extension
+MOST_ITEMS = 1_000  # most entries that are listed one by one; the others are counted
+MOST_DROPPED = 200  # most dropped entries listed for a kind that finds its entries: the best of them
+LONGEST_TEXT = 20_000  # longest text of an item, in characters
+TEXT_LIMIT = 1_200_000  # most characters of all items' texts together; the outgoing text may have a quarter of that
+LONGEST_NAME = 400  # longest name, place or fact, in characters
 LONGEST_QUESTION = 20_000
 
 

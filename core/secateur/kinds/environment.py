@@ -34,8 +34,7 @@ Load = Callable[[Path | None, Committed | None], Loaded]
 """Loads the settings in force for a folder, or for the configuration files of a commit."""
 
 
-Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]
-"""Settings -> an approximation of `Kind.ranked` under them."""
+Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]  # settings -> an approximation of `Kind.ranked` under them
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,7 @@ class Deciding:
     replies: Sequence[Reply] = ()  # to all questions so far, in order; the outcome holds only new questions
 
 
-ALONE = Deciding()
-"""A decision without progress and replies."""
+ALONE = Deciding()  # a decision without progress and replies
 
 
 @dataclass(frozen=True)
@@ -130,12 +128,7 @@ class Environment:
         return structs.replace(self.fetching, reporting=lambda: nullcontext(self.progress))
 
     def bytes_of(
-        self,
-        name: str,
-        what: str,
-        hint: str = "",
-        flag: str = "",
-        instead: str = "name a file instead of -",
+        self, name: str, what: str, hint: str = "", flag: str = "", instead: str = "name a file instead of -"
     ) -> bytes:
         """Reads a file or standard input, without credentials; see `secateur.inputs.read_input`, also for errors."""
         if name != "-":

@@ -13,9 +13,7 @@ from typing import Any
 
 from secateur.terminal import clip
 
-LONGEST_SHOWN = 120
-"""Cells of a field's name in an error."""
-
+LONGEST_SHOWN = 120  # cells of a field's name in an error
 _LINES_NAMED = 5
 
 

@@ -12,14 +12,13 @@ from secateur.errors import SecateurError
 from secateur.kinds.base import Kind, least_budget
 from secateur.kinds.environment import Deciding
 from secateur.kinds.knobs import Knob
-from secateur.kinds.outcomes import Outcome
+from secateur.kinds.protocols import Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, State
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings, key_of
 from secateur.what_if.trials import BUDGET, FIXED, Knapsack, NumberKnob, Trials, Tried
 
-_TRIED_ALL = 24
-"""Up to so many values of a knob are all tried; of more, only some."""
+_TRIED_ALL = 24  # up to so many values of a knob are all tried; of more, only some
 
 _TIMES, _MOST_VALUES = 8, 1_000
 """A number is tried up to `_TIMES` its present value, at no more than `_MOST_VALUES` values."""

@@ -119,8 +119,7 @@ _NO_KNOBS = (
 )
 """Prefixes of settings without a knob: they change what is read or who is asked, or have their own key."""
 
-_ROUND_FROM = 100
-"""Integers with at least this default step through round numbers."""
+_ROUND_FROM = 100  # integers with at least this default step through round numbers
 
 
 def further_knobs(knobs: Sequence[Knob], tables: Sequence[str]) -> tuple[Knob, ...]:

@@ -54,15 +54,9 @@ __all__ = [
     "recognise_kind",
 ]
 
-HEAD = 1 << 16
-"""Bytes at the start of a file that are enough to recognise its kind."""
-
-_DECLARED = ("name", "wording", "inputs", "budget", "knobs")
-"""The attributes that a kind must declare."""
-
-_OF_FIELDS = ("holds", "title", "placeholder")
-"""Texts of an input that its field on the screen shows."""
-
+HEAD = 1 << 16  # bytes at the start of a file that are enough to recognise its kind
+_DECLARED = ("name", "wording", "inputs", "budget", "knobs")  # the attributes that a kind must declare
+_OF_FIELDS = ("holds", "title", "placeholder")  # texts of an input that its field on the screen shows
 _INPUT = re.compile(r"[a-z][a-z0-9_]*")
 _METAVAR = re.compile(r"[^\s()\[\]]+")  # argparse cannot wrap a usage with others
 
@@ -90,7 +84,7 @@ class Declared(NamedTuple):
 
 def benches() -> Mapping[str, Declared]:
     """All usable kinds by name, without importing the built-in ones."""
-    from secateur.kinds.arguments import fields_of
+    from secateur.kinds.base import fields_of
 
     declared = {
         built_in.name: Declared(
@@ -194,7 +188,7 @@ def _find_non_text(made: Kind[Any, Any]) -> str:
 
 def _find_collision(made: Kind[Any, Any]) -> str:
     """Returns why its command or `inspect` cannot take its inputs and flags; "" if they can."""
-    from secateur.kinds.arguments import opened_inputs
+    from secateur.kinds.base import opened_inputs
 
     inputs = [declared.name for declared in made.inputs]
     flags = [flag.name.removeprefix("--").replace("-", "_") for flag in made.flags]

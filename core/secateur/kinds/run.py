@@ -18,15 +18,15 @@ from secateur import kinds, what_if
 from secateur import render as rendering
 from secateur.errors import UsageError
 from secateur.kinds import registry
-from secateur.kinds.base import Delivery, Kind, Outcome
-from secateur.kinds.entry_redactions import add_redacted_ledger, add_redaction_rows
+from secateur.kinds.base import Delivery, Kind
 from secateur.kinds.environment import Deciding, Environment, Inputs
-from secateur.kinds.protocols import Delivers, Finds, KeepsAnswers, Locates, Proves, SpellsCommand, Steers
+from secateur.kinds.protocols import Delivers, Finds, KeepsAnswers, Locates, Outcome, Proves, SpellsCommand, Steers
 from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.llm import open_model
-from secateur.model import Notice
+from secateur.model import Entry, Ledger, Notice, State
 from secateur.progress import Progress, unreported
-from secateur.redaction import not_scanned
+from secateur.redaction import Redactor, not_scanned
+from secateur.render.page import Page, add_redactions
 from secateur.settings import Loaded, Settings, with_values
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
@@ -37,12 +37,41 @@ if TYPE_CHECKING:  # what most commands never use is imported where it is
     from secateur.llm.interface import LanguageModel, Reply
     from secateur.what_if.trials import Trials
 
-MOST_ROUNDS = 4
-"""Most rounds of questions of a kind; each round knows the earlier replies."""
 
-EXPLAIN = "explain"
-"""The input that asks for proofs of what would change a decision."""
+def add_redacted_ledger(kind: Kind[Any, Any], material: Any, outcome: Outcome[Any]) -> Outcome[Any]:
+    """Adds the credentials that were removed from the entries to their ledger."""
+    redactor: Redactor | None = getattr(material, "redactor", None)
+    if redactor is None or not (redactor.found_any or redactor.notices):
+        return outcome
 
+    def make_ledger() -> Ledger:
+        taken = (
+            redactor.within(kind.texts(outcome, index)[0], kind.describe(outcome, index).line)
+            for index, _ in enumerate(outcome.ledger.entries)
+        )
+        return outcome.ledger.redacted(taken)
+
+    return replace(outcome, make_ledger=make_ledger, notices=(*outcome.notices, *redactor.notices))
+
+
+def add_redaction_rows(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> Page:
+    """Adds a line on removed credentials to the report, if there are any."""
+    entries = outcome.ledger.entries if not isinstance(kind, Finds) else ()
+    pairs = [
+        (entry.state is not State.DROPPED, f"{redaction.rule} in {_locate(entry, redaction.line)}")
+        for entry in entries
+        for redaction in entry.redactions
+    ]
+    return add_redactions(page, pairs)
+
+
+def _locate(entry: Entry, line: int) -> str:
+    """The location of a credential: the line, after the id unless the entry is named by lines."""
+    return f"line {line:,}" if entry.id.replace("-", "").isdigit() else f"{entry.id}:{line}"
+
+
+MOST_ROUNDS = 4  # most rounds of questions of a kind; each round knows the earlier replies
+EXPLAIN = "explain"  # the input that asks for proofs of what would change a decision
 NOT_PROVEN = Notice("not_proven", "A model was asked, so nothing is proven of what would change this decision.")
 
 

@@ -1,14 +1,17 @@
-"""Defines questions to a model, their replies, and the interface of a model. This module sends nothing.
+"""Defines questions to a model, their replies, and the interface of a model. Makes the schema of an answer and reads
+one from the text of a model. This module sends nothing.
 
     replies = model.ask([Question("score src/a.py", "Rate the file …", text, Score)])
     replies[0].value          # a checked Score; None if there is no usable answer, and `problem` says why
 
-Replies are in the order of the questions, even if the server answers in another order.
+Replies are in the order of the questions, even if the server answers in another order. Small models write a greeting
+before their JSON or put it into a code fence, so the first valid object counts. Invalid JSON is not repaired.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -84,8 +87,7 @@ def _checked(question: Question, reply: Reply) -> Reply:
     )
 
 
-MOST_PROBLEMS = 3
-"""The most problems that get a notice of their own."""
+MOST_PROBLEMS = 3  # the most problems that get a notice of their own
 
 
 def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
@@ -134,3 +136,140 @@ def overspent(replies: Sequence[Reply]) -> tuple[Notice, ...]:
         " were set aside"
     )
     return (Notice("llm_spend", f"{message}: llm.spend_cap is held by estimates."),)
+
+
+MOST_CHARACTERS = 1 << 20  # longer answers are rejected
+_THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}]', re.DOTALL)  # a brace, or a string to its end or the end of the text
+_ANNOTATIONS = ("title", "description", "default")
+_LIMITS = (
+    "maxLength",
+    "minLength",
+    "maxItems",
+    "minItems",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "pattern",
+)
+
+CHARACTERS_A_TOKEN = 2  # characters of JSON in a token. A low estimate.
+CHARACTERS_A_TEXT = 64
+CHARACTERS_AN_OBJECT = 128
+"""Minimum characters reserved per list item, for a text and for an object. Small models spread objects over several
+lines, and write numbers of sixteen digits with a token for each digit."""
+
+LONGEST_STRING = 1000  # longest string accepted by servers that compile schemas into grammars
+_DEFINITION_SHARE = 8  # an object of `$defs` gets an eighth of the answer, because an answer usually holds several
+
+
+def schema_of(answer: type[msgspec.Struct]) -> dict[str, Any]:
+    """Returns the JSON schema of `answer` in the form that strict servers ask for: an object at the top, all fields
+    required, no further fields."""
+    schema = msgspec.json.schema(answer)
+    parts = schema.get("$defs", {})
+    top: dict[str, Any] = _close_schema(parts.pop(schema["$ref"].removeprefix("#/$defs/")))
+    return top | {"$defs": {name: _close_schema(part) for name, part in parts.items()}} if parts else top
+
+
+def read_answer(answer: str, question: Question) -> tuple[Any | None, str]:
+    """Returns (value, "") for a valid answer, else (None, the problem). Never raises, whatever the text."""
+    if len(answer) > MOST_CHARACTERS:
+        return None, f"the answer is longer than {MOST_CHARACTERS:,} characters"
+    problem = ""
+    for text in _find_objects(answer):
+        try:
+            value = msgspec.json.decode(text, type=question.answer)
+        except (msgspec.DecodeError, RecursionError) as error:
+            problem = problem or _describe_error(error)
+            continue
+        invalid = question.check(value) if question.check is not None else ""
+        if not invalid:
+            return value, ""
+        problem = f"the answer is invalid: {invalid}"
+    return None, problem or "the answer holds no JSON object"
+
+
+def _find_objects(answer: str) -> Iterator[str]:
+    """Yields every outermost group of braces, in order. A group that is not closed is part of a broken answer and is
+    skipped."""
+    text = _THOUGHT.sub("", answer)
+    depth = start = 0
+    for token in _TOKEN.finditer(text, text.find("{") if "{" in text else len(text)):
+        if token[0] == "{":
+            start = start if depth else token.start()
+            depth += 1
+        elif token[0] == "}" and depth:
+            depth -= 1
+            if not depth:
+                yield text[start : token.end()]
+
+
+def _describe_error(error: Exception) -> str:
+    """Returns the decoder's message if it names types and paths. Its other messages may quote the answer, so they are
+    replaced."""
+    if isinstance(error, msgspec.ValidationError):
+        return f"the answer has the wrong shape: {str(error)[:200]}"
+    return "the answer is not JSON"
+
+
+def limit_schema(schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
+    """Limits the texts and lists of `schema` to the size of an answer of `most_tokens`.
+
+    A small model that must follow a schema may write on inside a text until it is cut off, and then the answer is
+    useless. The limits only prevent that: a longer answer that is complete is valid.
+    """
+    room = most_tokens * CHARACTERS_A_TOKEN
+    limited: dict[str, Any] = _add_limits({key: value for key, value in schema.items() if key != "$defs"}, room)
+    parts = {name: _add_limits(part, room // _DEFINITION_SHARE) for name, part in schema.get("$defs", {}).items()}
+    return limited | ({"$defs": parts} if parts else {})
+
+
+def remove_limits(schema: Any) -> Any:
+    """Removes the limits of texts, lists and numbers from `schema`, for servers that do not know them."""
+    if isinstance(schema, list):
+        return [remove_limits(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    subschemas = {
+        key: {name: remove_limits(part) for name, part in schema[key].items()}
+        for key in ("properties", "$defs")
+        if key in schema
+    }
+    return {key: remove_limits(value) for key, value in schema.items() if key not in _LIMITS} | subschemas
+
+
+def _add_limits(schema: Any, room: int) -> Any:
+    fields, items = schema.get("properties"), schema.get("items")
+    if "anyOf" in schema:
+        return schema | {"anyOf": [_add_limits(part, room) for part in schema["anyOf"]]}
+    if fields:
+        return schema | {"properties": {name: _add_limits(part, room // len(fields)) for name, part in fields.items()}}
+    if isinstance(items, dict):
+        item_characters = CHARACTERS_A_TEXT if items.get("type") == "string" else CHARACTERS_AN_OBJECT
+        item_limit = min(schema.get("maxItems", room), max(1, room // item_characters))
+        return schema | {"maxItems": item_limit, "items": _add_limits(items, room // item_limit)}
+    if schema.get("type") == "string" and "enum" not in schema:
+        return schema | {"maxLength": min(schema.get("maxLength", room), max(1, room), LONGEST_STRING)}
+    return schema
+
+
+def _close_schema(schema: Any) -> Any:
+    """Removes the parts of `schema` that are for people, forbids further fields, and requires all fields."""
+    if isinstance(schema, list):
+        return [_close_schema(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    fields = schema.get("properties")
+    closed = {
+        key: _close_schema(value) for key, value in schema.items() if key not in _ANNOTATIONS and key != "properties"
+    }
+    if isinstance(fields, dict):
+        closed |= {
+            "properties": {name: _close_schema(value) for name, value in fields.items()},
+            "required": list(fields),
+            "additionalProperties": False,
+        }
+    return closed

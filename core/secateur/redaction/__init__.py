@@ -6,7 +6,7 @@
 
 This is done once for every kind of context: files of a repository are scanned while they are indexed
 (`index.facts.extract`), everything else when it is read (`kinds.environment`). The rules of `rules.py` always run; the
-maintained scanner of the extra `secrets` runs if it is installed (`full_scanner.py`). For a finding, only its rule and
+maintained scanner of the extra `secrets` runs if it is installed (`scanning.py`). For a finding, only its rule and
 its position are stored, never the credential nor a hash of it. Nothing here uses the network.
 """
 

@@ -55,8 +55,7 @@ _SIGNS = tuple(
 _ENTITIES = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'"}
 
 _BASE64 = bytes(byte if (chr(byte).isalnum() and byte < 128) or byte in b"+/=" else 0x20 for byte in range(256))
-LEAST_BASE64, MOST_BASE64 = 24, 5400
-"""Least and most bytes of base64 that is decoded: the most are 4 KB of text."""
+LEAST_BASE64, MOST_BASE64 = 24, 5400  # least and most bytes of base64 that is decoded: the most are 4 KB of text
 
 
 class View(Struct, frozen=True):

@@ -15,25 +15,15 @@ from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from secateur.redaction.spans import CredentialSpan
-from secateur.redaction.value_looks import (
-    LOOKED_AT,
-    is_human_password,
-    is_placeholder,
-    is_random,
-    is_strongly_random,
-)
+from secateur.redaction.value_looks import LOOKED_AT, is_human_password, is_placeholder, is_random, is_strongly_random
 
 RULE = "password"
 
-AWS_SECRET = 40
-"""Bytes of the secret of an AWS key, which only its name identifies."""
-
-LONGEST_NAME = 80
-"""Most bytes before and after the part by which a name is found."""
+AWS_SECRET = 40  # bytes of the secret of an AWS key, which only its name identifies
+LONGEST_NAME = 80  # most bytes before and after the part by which a name is found
 
 
-LONGEST_ATTRIBUTE = 12
-"""Bytes of an attribute such as `key1.name`; the parts of a dotted token are longer."""
+LONGEST_ATTRIBUTE = 12  # bytes of an attribute such as `key1.name`; the parts of a dotted token are longer
 
 
 class Name(IntEnum):

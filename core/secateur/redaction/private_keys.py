@@ -15,9 +15,7 @@ from secateur.redaction.value_looks import entropy
 
 RULE = "private-key"
 
-LONGEST_BLOCK = 64 << 10
-"""Most bytes of a block; the longest keys have 13 KB."""
-
+LONGEST_BLOCK = 64 << 10  # most bytes of a block; the longest keys have 13 KB
 _BEGIN = re.compile(
     rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
 )
@@ -34,9 +32,7 @@ _QUOTED_END = re.compile(rb"[ \t]*([A-Za-z0-9+/]{16,}={0,2})\\*[\"']")
 _HEADER = re.compile(rb"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Subject|X-[A-Za-z-]{1,20}): ?[^\n]{1,120}\Z")
 _BLANK = re.compile(rb"[^A-Za-z0-9]{0,40}\Z")
 _MOST_LINES = 400
-_TOUCHING_LINES = 3
-"""Least lines of base64 that count as a key without a first or last line."""
-
+_TOUCHING_LINES = 3  # least lines of base64 that count as a key without a first or last line
 _HUNK = re.compile(
     rb"@@ -\d{1,7}(?:,\d{1,7})? \+\d{1,7}(?:,\d{1,7})? @@ ([A-Za-z0-9+/]{40,80}={0,2})\r?$", re.MULTILINE
 )

@@ -35,11 +35,8 @@ _MADE_BY_MACHINE = re.compile(r"(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
 _NAMING = r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]"
 _NAMED_IN_NAME = re.compile(_NAMING + r"((?=[A-Za-z]*\d)[A-Za-z0-9+=~!@%^]{12,256}+)")
 _NAMED_IN_TYPED = re.compile(_NAMING + r"(?=\S*\d)(\S{12,2048}+)")
-_MOST_WORDS = 0.7
-"""A value with a larger share of words than this, after such a prefix, is a name."""
-
-SCANNER_FAILED = "scanner_failed"
-"""Code of the notice that the full scanner skipped something."""
+_MOST_WORDS = 0.7  # a value with a larger share of words than this, after such a prefix, is a name
+SCANNER_FAILED = "scanner_failed"  # code of the notice that the full scanner skipped something
 
 
 class Redactor:

@@ -33,24 +33,16 @@ from secateur.redaction.value_looks import (
 
 __all__ = ["RULES_VERSION", "find_credentials", "is_distinctive"]
 
-RULES_VERSION = 5
-"""Increase it when the spans of the same content change."""
-
+RULES_VERSION = 5  # increase it when the spans of the same content change
 _BOUNDARY = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
 _ESCAPES = frozenset(b"nrt")
 
-LEAST_TOKEN = 20
-"""Least bytes of a provider's token, with its prefix."""
-
+LEAST_TOKEN = 20  # least bytes of a provider's token, with its prefix
 _WORD_SIGNS = bytes(byte if re.match(rb"[A-Za-z0-9_.~%:/+=*-]", bytes((byte,))) else 0x20 for byte in range(256))
 """Turns all bytes that tokens never contain into blanks: only the few words as long as a token are searched."""
 
-LEAST_WORD = 10
-"""Least letters of a URL's password that consists of letters only, but not of words."""
-
-LONG_RUN = 200
-"""A longer match without a credential is skipped as a whole; the search does not continue inside it."""
-
+LEAST_WORD = 10  # least letters of a URL's password that consists of letters only, but not of words
+LONG_RUN = 200  # a longer match without a credential is skipped as a whole; the search does not continue inside it
 _RUN = re.compile(rb"[\w.~+/=:-]*+")
 
 _compile = cache(re.compile)  # at the first needle of a rule: most runs meet hardly any, and compiling all takes 15 ms

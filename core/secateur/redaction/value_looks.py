@@ -13,9 +13,7 @@ from collections import Counter as Tally
 from functools import lru_cache
 from itertools import pairwise
 
-LOOKED_AT = 128
-"""Bytes of a value that are examined."""
-
+LOOKED_AT = 128  # bytes of a value that are examined
 LEAST_SECRET = 8
 """Bytes of the shortest value that is a credential only because of its name; shorter ones are words in tests."""
 

@@ -3,13 +3,10 @@ harmless."""
 
 from typing import TYPE_CHECKING
 
-from secateur.render.bounds import DROPPED_LISTED
-from secateur.render.costs import PackCosts
-from secateur.render.layouts import LAYOUTS, Item, pack_format
-from secateur.render.ledger import count_pack, search_ledger, search_report
-from secateur.render.notices import notices_of, shown_notices
+from secateur.render.layouts import LAYOUTS, Item, PackCosts, pack_format
 from secateur.render.pack import body, ingredients, render_message, render_pack
-from secateur.render.search_json import json_report
+from secateur.render.page import notices_of, shown_notices
+from secateur.render.search_json import DROPPED_LISTED, count_pack, json_report, search_ledger, search_report
 from secateur.render.structured import dumps, dumps_report, error_json
 from secateur.render.text import search_page, why
 from secateur.submodules import import_on_demand

@@ -9,13 +9,11 @@ from itertools import groupby
 from secateur.model import Notice, Selection, State
 from secateur.render.layouts import CDATA_END, Item, Layout, layout_of
 from secateur.render.markdown import longest_run
-from secateur.render.notices import notices_of, shown_notices
+from secateur.render.page import notices_of, shown_notices
 from secateur.terminal import visible
 from secateur.tokens import Counter, get_counter
 
-_MOST_NAMES = 3
-"""Most candidates that the line about what was left out names."""
-
+_MOST_NAMES = 3  # most candidates that the line about what was left out names
 _LEADING_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 
 

@@ -1,16 +1,43 @@
-"""Formats a report as text, for every kind: labelled figures, warnings, then tables under titles."""
+"""Formats a report as text, for every kind: labelled figures, warnings, then tables under titles. Decides which notices
+an answer shows: a pack that holds an item has none, because a model reads it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from secateur.model import ModelCall, Notice
-from secateur.render.notices import shown_notices
+from secateur.model import ModelCall, Notice, Selection
 from secateur.terminal import visible
 
-LABEL_CELLS = 9
-"""Cells for the labels of a page."""
+LONGEST_NAME = 200  # most characters of a name in a sentence
+OF_INSTALLATION = frozenset({"not_scanned"})
+"""Codes of notices about what is installed: `index` and `status` say them and JSON keeps them. In every answer for
+people they would hide the others."""
+
+NO_MATCH = Notice("no_match", "Nothing that is indexed matches the query.")
+
+
+def notices_of(selection: Selection) -> tuple[Notice, ...]:
+    """Returns the selection's warnings, once each. They explain why an empty answer is empty; an empty pool without a
+    warning gets one here."""
+    notices = tuple(dict.fromkeys(selection.warnings))
+    return notices if shown_notices(notices) or len(selection) else (NO_MATCH, *notices)
+
+
+def shown_notices(notices: Iterable[Notice]) -> list[Notice]:
+    """Returns the notices that an answer shows to people."""
+    return [notice for notice in notices if notice.code not in OF_INSTALLATION]
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Formats the first of many names for a sentence."""
+    return ", ".join(name[:LONGEST_NAME] for name in names[:most]) + (
+        f" and {len(names) - most:,} more" if len(names) > most else ""
+    )
+
+
+LABEL_CELLS = 9  # cells for the labels of a page
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +85,7 @@ class Page:
         return "\n".join(lines) + "\n"
 
 
-_MOST_REDACTIONS = 5
-"""Most credentials in one line."""
+_MOST_REDACTIONS = 5  # most credentials in one line
 
 
 def add_redactions(page: Page, taken: Sequence[tuple[bool, str]]) -> Page:

@@ -21,12 +21,8 @@ from secateur.what_if.trials import TimeLimit, Trials
 
 A = TypeVar("A", bound=Shape)
 
-MOST_NAMED = 3
-"""Most items in a sentence."""
-
-SHOWN_POINTS = 14
-"""About how many points of the curve are in the text; the JSON has more."""
-
+MOST_NAMED = 3  # most items in a sentence
+SHOWN_POINTS = 14  # about how many points of the curve are in the text; the JSON has more
 NOTHING_FIXED = "nothing would change it: its reason depends on no budget and no number"
 """For an item whose reason is one of `FIXED`."""
 

@@ -1,24 +1,139 @@
-"""Converts a selection to the JSON of `search`. Numbers are rounded to six digits."""
+"""Converts a selection to the JSON of `search`, with its ledger. Numbers are rounded to six digits.
+
+A model or a log that asked for 4,000 tokens must not get 250,000 characters of dropped candidates. So what is listed
+besides kept candidates is limited. A kept candidate always has every field, and its entry in the ledger. Repeated facts
+are cut first: actions of kept candidates, which the ledger has too; then their callers and callees; then dropped
+candidates.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import numpy as np
 from msgspec import UNSET, Meta, UnsetType, structs
 
-from secateur.ledger import LedgerShape, Notice, WhatIf
-from secateur.model import UNREACHABLE, Channel, DecisionShape, Pool, Selection, State, TrimReport
-from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, fit_extent
-from secateur.render.ledger import search_action, search_ledger, search_report
-from secateur.render.notices import notices_of
+from secateur.ledger import NOT_LISTED, VERBS, WRAPPER, LedgerShape, Notice, WhatIf, plain_action
+from secateur.model import (
+    UNREACHABLE,
+    Channel,
+    DecisionShape,
+    Entry,
+    Ledger,
+    Pool,
+    Reason,
+    Selection,
+    State,
+    TrimAction,
+    TrimReport,
+)
+from secateur.render.page import notices_of
 from secateur.render.structured import written_size
-from secateur.render.walk_shapes import Walk
+from secateur.render.walk_text import Walk
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
+from secateur.tokens import Counter
 from secateur.what_if.explanation import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
 
-DIGITS = 6
-"""Digits after the point: the quantum of scores."""
+JSON_LIMIT = 40_000  # most characters of `dropped`, `graph` and `report.actions` together
+DROPPED_LISTED = 20  # dropped candidates that are listed by default
+_SLACK = 800  # characters for the brackets of these lists, and for the entries that count unlisted items
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The numbers of listed candidates, best first: kept candidates with an action, those with callers and callees, and
+    dropped candidates."""
+
+    actions: int
+    graph: int
+    dropped: int
+
+
+def fit_extent(actions: Sequence[int], graph: Sequence[int], dropped: Sequence[int]) -> Extent:
+    """Returns how many fit.
+
+    Args:
+        actions: characters of the action of each kept candidate.
+        graph: characters in `graph` for each kept candidate.
+        dropped: characters of each dropped candidate, including its entry and action.
+    """
+    over = sum(map(sum, (actions, graph, dropped))) - (JSON_LIMIT - _SLACK)
+    counts = []
+    for sizes in (actions, graph, dropped):
+        count = len(sizes)
+        while over > 0 and count > 0:
+            count -= 1
+            over -= sizes[count]
+        counts.append(count)
+    return Extent(*counts)
+
+
+WRAPPER_SECTION, _HEADINGS = "pack", "headings"  # the wrapper in the context-budget spec's report
+
+
+def count_pack(selection: Selection, pack: str, counter: Counter) -> int:
+    """Counts the tokens of the rendered pack; 0 if it is empty, because then only a message is printed, which is not
+    context."""
+    return counter.count(pack) if selection.kept_rows else 0
+
+
+def search_ledger(selection: Selection, pack_tokens: int, rows: Sequence[int] | None = None) -> Ledger:
+    """Returns the ledger of a code search.
+
+    Args:
+        pack_tokens: from `count_pack`, for the rendered pack.
+        rows: rows of the pool with an entry of their own, in this order; None: all, by rank. The others share one
+            entry per state, called `not-listed` for dropped rows, and `not-listed-STATE` for others.
+    """
+    pool = selection.pool
+    rows = selection.order.tolist() if rows is None else rows
+    positions = {row: position for position, row in enumerate(selection.pack_rows, 1)}
+    entries = [_entry(selection, row, positions.get(row)) for row in rows]
+    unnamed = np.ones(len(selection), dtype=np.bool_)
+    unnamed[list(rows)] = False
+    for state, after in (
+        (State.KEPT, pool.tokens),
+        (State.SHORTENED, selection.tokens_after),
+        (State.DROPPED, np.zeros_like(pool.tokens)),
+    ):
+        others = unnamed & (selection.state == state)
+        if others.any():
+            before, left, items = int(pool.tokens[others].sum()), int(after[others].sum()), int(others.sum())
+            name = NOT_LISTED if state is State.DROPPED else f"{NOT_LISTED}-{state.label}"
+            entries.append(Entry(name, state, Reason.NOT_LISTED, before, left, {"items": items}))
+    return Ledger.closed("search", selection.budget, entries, pack_tokens)
+
+
+def search_report(ledger: Ledger) -> TrimReport:
+    """Returns the ledger of a code search in the frozen shape of the context-budget spec: one action per entry."""
+    return ledger.report(search_action)
+
+
+def search_action(entry: Entry) -> TrimAction | None:
+    """Returns an entry of a code search as an action; None for a wrapper without tokens."""
+    if entry.id == WRAPPER:
+        return TrimAction(WRAPPER_SECTION, VERBS[entry.state], _HEADINGS, 0, entry.after) if entry.after else None
+    return plain_action(entry)
+
+
+def _entry(selection: Selection, row: int, position: int | None) -> Entry:
+    decision = selection.decision(row)
+    return Entry(
+        selection.pool.symbol_id[row],
+        decision.state,
+        decision.reason,
+        decision.tokens_before,
+        decision.tokens_after,
+        decision.figures,
+        decision.terms,
+        position,
+        selection.pool.redactions.get(row, ()),
+    )
+
+
+DIGITS = 6  # digits after the point: the quantum of scores
 
 Relation = Literal["anchor", "caller", "callee", "both", "related"]
 
@@ -46,8 +161,7 @@ class CandidateFields(Shape, frozen=True):
     token_count: Count
     decision: DecisionShape
     parts: Annotated[
-        dict[str, dict[str, float]] | UnsetType,
-        Meta(description="With --explain: the terms of each signal."),
+        dict[str, dict[str, float]] | UnsetType, Meta(description="With --explain: the terms of each signal.")
     ] = UNSET
 
 

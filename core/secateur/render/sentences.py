@@ -10,9 +10,7 @@ from string import Formatter
 
 from secateur.ledger import Entry, Figure, Reason, Redaction
 
-_NAMED_REDACTIONS = 5
-"""Most credentials of one input in a sentence."""
-
+_NAMED_REDACTIONS = 5  # most credentials of one input in a sentence
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
     Reason.NO_ROOM: "needs {needed:,}, only {left:,} left",

@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
-from secateur.render.notices import notices_of
-from secateur.render.page import Column, Page, Section, add_redactions
+from secateur.render.page import Column, Page, Section, add_redactions, notices_of
 from secateur.render.sentences import phrase
-from secateur.render.walk_shapes import Walk
-from secateur.render.walk_text import walk_sections
+from secateur.render.walk_text import Walk, walk_sections
 from secateur.terminal import clip, visible
 
 DROPPED_SHOWN = 10
@@ -21,8 +19,7 @@ DROPPED_SHOWN = 10
 QUERY_CELLS = 100
 LABEL_CELLS = 7
 
-_DETAILS = (Column(9, gap=4), Column(gap=1))
-"""Columns of a candidate with `explain`: a label and its text."""
+_DETAILS = (Column(9, gap=4), Column(gap=1))  # columns of a candidate with `explain`: a label and its text
 
 
 def search_page(

@@ -13,7 +13,7 @@ from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, proofs
 from secateur.render.page import Page
 from secateur.render.search_json import SearchOutput
-from secateur.render.walk_shapes import Walk
+from secateur.render.walk_text import Walk
 from secateur.selection.pool_trials import PoolTrials
 from secateur.selection.select import select
 from secateur.settings import Settings

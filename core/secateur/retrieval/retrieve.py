@@ -12,8 +12,7 @@ import numpy as np
 from secateur.errors import EmbeddingError, UsageError
 from secateur.index.facts.embedding import Embedder
 from secateur.model import Notice, Pool
-from secateur.render.costs import LAST_LINE, PackCosts
-from secateur.render.layouts import LONGEST_LABEL
+from secateur.render.layouts import LAST_LINE, LONGEST_LABEL, PackCosts
 from secateur.retrieval.candidates import SearchResult, part_notices
 from secateur.retrieval.evidence.collect import embed_query
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores

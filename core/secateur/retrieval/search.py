@@ -14,8 +14,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction, Reach
 from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Redaction, union
 from secateur.redaction.spans import parse_spans
-from secateur.render.costs import PackCosts
-from secateur.render.layouts import Item
+from secateur.render.layouts import Item, PackCosts
 from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult, anchors_of, rows_in_part
 from secateur.retrieval.evidence.collect import collect_evidence
 from secateur.retrieval.evidence.columns import Evidence, Lines

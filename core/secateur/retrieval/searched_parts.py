@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from secateur.executors.kept import keep_open
+from secateur.executors.executor import keep_open
 from secateur.index.elsewhere.members import MembersHere, members_here
 from secateur.index.elsewhere.places import MemberPlace, PartPlace, WorkspacePlace
 from secateur.index.facts.joined_snapshot import PartSnapshot

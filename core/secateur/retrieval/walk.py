@@ -22,7 +22,7 @@ from secateur.index.graph.call_steps import chains_from, shortest_calls, step_be
 from secateur.index.graph.code_graph import CodeGraph, Direction, connected_components, to_networkx
 from secateur.index.graph.resolve import EdgeKind, How
 from secateur.model import IntArray, Pool, Selection, State
-from secateur.render.walk_shapes import (
+from secateur.render.walk_text import (
     CallChain,
     CallEnd,
     DeeperSearch,

@@ -33,9 +33,7 @@ _SAMPLE_STEP = 64
 """Every 64th row is looked at to guess the least score of a slice. A bad guess costs time, and never changes the
 result."""
 
-_ONE_BY_ONE = 32
-"""Rows that are tried one by one before all rows are dropped that no budget has room for any more."""
-
+_ONE_BY_ONE = 32  # rows that are tried one by one before all rows are dropped that no budget has room for any more
 _LARGEST_SUM = np.iinfo(np.int64).max
 
 

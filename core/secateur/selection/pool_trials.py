@@ -54,29 +54,18 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     return Sweep(budgets, kept, shortened, whole, np.where(used > 0, used + pool.overhead, 0), worth, lost)
 
 
-WEIGHT_STEP = 0.01
-"""The distance of weights that are tried: the finest step of the inspector's sliders."""
-
-WEIGHT_LIMIT = 1.0
-"""The largest weight that is tried."""
-
-SHARE_LIMIT = 0.5
-"""The largest share for declarations that is tried: the end of its range."""
-
-SIGNALS = ("relevance", "hotspot", "distance")
-"""The signals whose weights are tried."""
+WEIGHT_STEP = 0.01  # the distance of weights that are tried: the finest step of the inspector's sliders
+WEIGHT_LIMIT = 1.0  # the largest weight that is tried
+SHARE_LIMIT = 0.5  # the largest share for declarations that is tried: the end of its range
+SIGNALS = ("relevance", "hotspot", "distance")  # the signals whose weights are tried
 
 SHARE, DEPTH, PREFERENCE = "smart_pruning.signature_share", "graph_rag.max_depth", "preference"
 """The names of further knobs that are tried; `preference` only if it is enabled."""
 
 _MOST_BUDGETS = 1 << 15
 _LEAST_BUDGETS = 2_048
-_CELLS = 50_000_000
-"""The most budgets of a sweep times candidates that go out: fifty megabytes, a tenth of a second."""
-
-_FURTHER_BUDGETS = 512
-"""Budgets of a curve outside of the range in which every budget is decided."""
-
+_CELLS = 50_000_000  # the most budgets of a sweep times candidates that go out: fifty megabytes, a tenth of a second
+_FURTHER_BUDGETS = 512  # budgets of a curve outside of the range in which every budget is decided
 _KEYS = {
     **{signal: f"smart_pruning.priority_weights.{signal}" for signal in SIGNALS},
     PREFERENCE: "preference.weight",

@@ -27,14 +27,11 @@ from secateur.settings.keys import (
     nest_tables,
     replace_values,
 )
-from secateur.settings.profiles import PROFILES, profile_table
-from secateur.settings.schema import Settings
+from secateur.settings.schema import PROFILES, Settings, profile_table
 from secateur.settings.tables import LONGEST_SHOWN, OF_KINDS
 from secateur.toml_values import toml_value
 
-IGNORED = "config_ignored"
-"""Code of the notice that a setting of a repository is ignored."""
-
+IGNORED = "config_ignored"  # code of the notice that a setting of a repository is ignored
 _FURTHER = "{:,} more settings are ignored in the same way; `secateur config` lists them, with the lines to write."
 """The message in place of further notices of that code."""
 

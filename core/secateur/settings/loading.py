@@ -13,9 +13,7 @@ from secateur.notice import Notice
 from secateur.settings.keys import FILE_NAME, check_name, key_of, nest_tables
 from secateur.settings.layers import IGNORED, Layer, Loaded, merge
 
-MAX_FILE_BYTES = 1 << 20
-"""A larger file is refused: it cannot be a configuration file."""
-
+MAX_FILE_BYTES = 1 << 20  # a larger file is refused: it cannot be a configuration file
 PROJECT_NAME = "pyproject.toml"
 """The second configuration file of a repository: its table `[tool.secateur]` is read if FILE_NAME is missing."""
 

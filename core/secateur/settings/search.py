@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from secateur.settings.ranges import Part, Share, Weight, about
-from secateur.settings.tables import Table
+from secateur.settings.tables import Part, Share, Table, Weight, about
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +171,7 @@ class Relevance(Table):
         Share, about("Best relevance below which the answer warns that the query may not be about this repository.")
     ] = 0.45
     issue_forms: Annotated[
-        bool,
-        about("Ignore lines of a query that come from the repository's issue form (`.github/ISSUE_TEMPLATE`)."),
+        bool, about("Ignore lines of a query that come from the repository's issue form (`.github/ISSUE_TEMPLATE`).")
     ] = False
     reranked: Annotated[
         int,

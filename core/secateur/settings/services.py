@@ -9,8 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from secateur.settings.ranges import about
-from secateur.settings.tables import Table
+from secateur.settings.tables import Table, about
 
 
 @dataclass(frozen=True, slots=True)

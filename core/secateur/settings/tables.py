@@ -1,4 +1,6 @@
-"""Tables of settings: the keys that their fields are, and the checks of values, wherever a table is made."""
+"""Tables of settings: the keys that their fields are, what fields share, and the checks of values, wherever a table is
+made.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +11,33 @@ from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, TypeGuard, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import Meta
 
 from secateur.errors import ConfigError
-from secateur.settings.ranges import about
 from secateur.suggestions import suggestion
 
-LONGEST_SHOWN = 60
-"""Characters of a wrong value that an error repeats."""
+Share = Annotated[float, Meta(ge=0, le=1)]
+Weight = Annotated[float, Meta(ge=0, le=10)]  # weight of a term of the priority
 
+Part = Annotated[float, Meta(ge=0, le=4)]  # weight of a part of relevance
+
+Limit = Annotated[int, Meta(ge=0, le=100_000_000)]  # a maximum number of tokens
+
+
+def about(sentence: str, *, flag: str = "", scope: str = "user", lowered_only: bool = False) -> Meta:
+    """Describes a setting in `secateur config`, in the JSON schema and in docs/configuration.md.
+
+    Args:
+        flag: the flag that sets it, if it has its own; errors and origins name that flag.
+        scope: who may set it. "any": also a repository's own file. Such keys are profiles, weights, strategies, budgets
+            and shares of them, depth, `top_k`, ignore rules, and what `chunk` shows of a change, which is read at the
+            base of the comparison. "user": the user's files and the command line. "run": only the command line.
+        lowered_only: a larger value costs the machine, so a repository may only set less than the default.
+    """
+    return Meta(description=sentence, extra={"flag": flag, "scope": scope, "lowered_only": lowered_only})
+
+
+LONGEST_SHOWN = 60  # characters of a wrong value that an error repeats
 OF_KINDS = "kinds."
 """Prefix of the keys for kinds of other distributions: `[kinds.NAME]` is the table that the kind declares."""
 

@@ -84,7 +84,7 @@ class RepositorySource:
     def notices(self) -> list[Notice]:
         if not self._unread:
             return list(self._notices.values())
-        from secateur.render.notices import listed  # loads numpy, which a repeated call does without
+        from secateur.render.page import listed  # loads numpy, which a repeated call does without
 
         count = f"{len(self._unread):,} files" if len(self._unread) > 1 else "1 file"
         message = f"{count} cannot be read: {listed(sorted(self._unread))}."
@@ -101,7 +101,7 @@ class RepositorySource:
         self._unread.update(skip.path for skip in skipped if skip.reason == SkipReason.UNREADABLE)
         absent = [skip.path for skip in skipped if skip.reason == SkipReason.NOT_CHECKED_OUT]
         if absent:
-            from secateur.render.notices import listed  # see `notices`
+            from secateur.render.page import listed  # see `notices`
 
             self._note(
                 "sparse_checkout",

@@ -9,9 +9,8 @@ from dataclasses import replace
 from typing import ClassVar
 
 from secateur.kinds.base import Outcome
-from secateur.kinds.envelope.envelope import TrimmedEnvelope, action_of
+from secateur.kinds.envelope.envelope import TrimmedEnvelope, action_of, window_of
 from secateur.kinds.envelope.kind import Read
-from secateur.kinds.envelope.windows import window_of
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE
 from secateur.model import State
 from secateur.settings import Settings

@@ -10,8 +10,7 @@ from typing import ClassVar
 from secateur.errors import UsageError
 from secateur.kinds.base import Outcome
 from secateur.kinds.files.kind import ReadFiles
-from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.sourcecode import SCORES
+from secateur.kinds.files.sourcecode import SCORES, PrunedFiles
 from secateur.settings import Settings
 from secateur.terminal import visible
 

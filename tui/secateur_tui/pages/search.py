@@ -16,8 +16,8 @@ from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
 from secateur.model import Channel, Pool
 from secateur.progress import Progress, unreported
-from secateur.render.notices import shown_notices
 from secateur.render.pack import body
+from secateur.render.page import shown_notices
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.sources.workspace_file import is_workspace

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from secateur.errors import SecateurError
-from secateur.render.walk_shapes import Walk
+from secateur.render.walk_text import Walk
 from secateur.retrieval.walk import CallMap
 from textual.widget import Widget
 

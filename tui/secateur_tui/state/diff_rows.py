@@ -15,8 +15,7 @@ from functools import cached_property, lru_cache
 
 from secateur.kinds.base import Outcome
 from secateur.kinds.diff.kind import Planned
-from secateur.kinds.diff.plan import LEFT_OUT, Coverage, FilePiece, Plan
-from secateur.kinds.diff.plan_totals import text_of
+from secateur.kinds.diff.plan import LEFT_OUT, Coverage, FilePiece, Plan, text_of
 from secateur.model import Entry, Reason, State
 from secateur.settings import Settings
 

@@ -8,7 +8,7 @@ from typing import Protocol
 from secateur.index.update.staleness import Changes
 from secateur.model import Pool, Selection
 from secateur.progress import Progress
-from secateur.render.walk_shapes import Walk
+from secateur.render.walk_text import Walk
 from secateur.retrieval.walk import CallMap
 from secateur.settings import Settings
 from secateur.sources.git_log import HistoryCommit

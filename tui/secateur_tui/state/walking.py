@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from secateur.index.graph.code_graph import Direction
-from secateur.render.walk_shapes import CallChain, CallEnd
+from secateur.render.walk_text import CallChain, CallEnd
 from secateur.retrieval.walk import CallMap
 
 STEP = 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 from secateur.errors import SecateurError
 from secateur.model import Pool
 from secateur.progress import FIRST
-from secateur.render.notices import shown_notices
+from secateur.render.page import shown_notices
 from secateur.terminal import visible
 
 from secateur_tui.messages import IndexProgress

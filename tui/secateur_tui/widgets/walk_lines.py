@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from secateur.index.graph.code_graph import Direction
 from secateur.ledger import State
 from secateur.render.page import count_noun
-from secateur.render.walk_shapes import CallChain, Walk
-from secateur.render.walk_text import BRIEF_RULES, RULES
+from secateur.render.walk_text import BRIEF_RULES, RULES, CallChain, Walk
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.short_names import fit_path, shorten_label

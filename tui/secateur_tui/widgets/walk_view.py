@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from secateur.render.walk_shapes import CallChain, Walk
+from secateur.render.walk_text import CallChain, Walk
 from textual import events
 from textual.binding import Binding, BindingType
 

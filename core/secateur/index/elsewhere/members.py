@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from secateur import directories
 from secateur.errors import IndexingError, SecateurError
-from secateur.executors.executor import TaskOutcome
-from secateur.executors.kept import keep_open
+from secateur.executors.executor import TaskOutcome, keep_open
 from secateur.index.across import FoundLinks, LinkedMember, Linking
 from secateur.index.elsewhere.places import (
     FileTask,

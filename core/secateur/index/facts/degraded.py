@@ -14,7 +14,7 @@ from secateur.languages.syntax.file_flags import BINARY, UNREADABLE_TEXT
 from secateur.languages.syntax.recognition import language_of
 from secateur.languages.syntax.text import DAMAGED_TEXT
 from secateur.model import Notice
-from secateur.render.notices import listed
+from secateur.render.page import listed
 
 _AS_TEXT = ("reader_failed", "parser_crashed", "parse_timeout", "too_large", "grammar_missing")
 """Problems for which a file is indexed as blocks of text although its language has a grammar."""

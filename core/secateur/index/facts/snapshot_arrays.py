@@ -18,7 +18,7 @@ from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CallCounts
 from secateur.index.store.arrayfile import Arrays, pack_strings
 from secateur.model import FileFacts, FragmentKind, Notice
-from secateur.render.notices import listed
+from secateur.render.page import listed
 
 CODE = frozenset({FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS, FragmentKind.REGION})
 """Kinds of fragments that can be hotspots: prose and configuration change often without being complicated."""

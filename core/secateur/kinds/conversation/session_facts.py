@@ -20,7 +20,7 @@ from secateur.kinds.conversation.session_formats.base import ReportedUsage, Sess
 from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS
 from secateur.kinds.conversation.strategies import STRATEGIES, decide
 from secateur.kinds.conversation.window_contents import WindowShareShape, dead_weight, window_contents
-from secateur.kinds.envelope.windows import window_of
+from secateur.kinds.envelope.envelope import window_of
 from secateur.settings import Settings, with_values
 from secateur.shape import Count, Number, Shape
 

@@ -14,11 +14,15 @@ their sum is a bound.
 Nothing from outside can pass for structure: a fence is longer than any run of backticks inside, headings above parts
 hold no backticks, and rules or instructions that have one of the headings of this format in them, or leave something
 open, stand in a fence of their own.
+
+Lines beside the changes, remarks of linters and signatures, fill the free room of a chunk and never cost a further one:
+the diff is packed without them, then each chunk takes as many as fit, first those about changed lines.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -28,13 +32,10 @@ from secateur.model import Notice
 from secateur.render import markdown
 from secateur.render.markdown import fence_ends, heading, leaves_open, lines_of
 from secateur.terminal import ELLIPSIS, clip
+from secateur.tokens import Counter
 
-LONGEST_PLACE = 160
-"""Cells of a signature in the heading of a part; the path may take twice as many."""
-
-FEWEST_DIGITS = 3
-"""The fewest digits charged for a number in a heading: up to 999 every number is one token."""
-
+LONGEST_PLACE = 160  # cells of a signature in the heading of a part; the path may take twice as many
+FEWEST_DIGITS = 3  # the fewest digits charged for a number in a heading: up to 999 every number is one token
 _HEADING = re.compile(
     r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes"
     r"|about\s+this\s+diff)(?![^\W_])",
@@ -144,3 +145,52 @@ def _breaks_out(text: str) -> bool:
         or any(_UNDERLINED.fullmatch(line) and set(below.strip()) in ({"="}, {"-"}) for line, below in pairwise(lines))
         or leaves_open(text)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A candidate line to put behind a piece of a chunk."""
+
+    piece: int  # position in the chunk
+    title: str
+    rank: tuple[int, ...]  # lower goes first
+    text: str  # one line, with its end
+    cost: int  # tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """The lines put behind one piece."""
+
+    title: str
+    text: str
+    cost: int
+    lines: int
+
+
+def fill(offers: Sequence[Offer], paths: Sequence[str], room: int, counter: Counter) -> dict[int, list[Filling]]:
+    """Chooses the lines that fit, by piece.
+
+    Args:
+        paths: the path of each piece of the chunk.
+        room: tokens left in it.
+    """
+    taken: dict[tuple[int, str], list[Offer]] = {}
+    shells: dict[tuple[int, str], int] = {}
+    for offer in sorted(offers, key=lambda offer: (offer.rank, offer.piece, offer.title, offer.text)):
+        key = (offer.piece, offer.title)
+        if key not in shells:
+            shells[key] = sum(counter.count_many(note_ends(offer.title, paths[offer.piece])))
+        cost = offer.cost + (0 if key in taken else shells[key])
+        if cost <= room:
+            taken.setdefault(key, []).append(offer)
+            room -= cost
+    fillings: dict[int, list[Filling]] = {}
+    for (piece, title), lines in sorted(taken.items(), key=lambda item: item[0]):
+        ordered = sorted(lines, key=lambda offer: (offer.rank[1:], offer.text))
+        start, end = note_ends(title, paths[piece])
+        text = "".join([start, *(offer.text for offer in ordered), end])
+        fillings.setdefault(piece, []).append(
+            Filling(title, text, sum(offer.cost for offer in lines) + shells[piece, title], len(lines))
+        )
+    return fillings

@@ -17,13 +17,15 @@ from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.linter_output import read_findings
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Compared, MeasuredDiff, measure_diff
-from secateur.kinds.diff.plan import LEFT_OUT, SPLIT, WHOLE, Coverage, FilePiece, Plan, plan_chunks
-from secateur.kinds.diff.plan_totals import ledger_of, text_of
-from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, LedgerShape, Notice, TrimAction, TrimReport
+from secateur.kinds.diff.plan import LEFT_OUT, SPLIT, WHOLE, Coverage, FilePiece, Plan, ledger_of, plan_chunks, text_of
+from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, LedgerShape, TrimAction, TrimReport
 from secateur.logs import log_report
+from secateur.model import Notice
+from secateur.render.page import Column, Page, Section, not_shown
 from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
+from secateur.terminal import visible
 from secateur.what_if.explanation import ProofFields
 
 
@@ -72,8 +74,7 @@ class CoverageShape(Shape, frozen=True, kw_only=True):
 
 
 class Packing(Shape, frozen=True):
-    """The packing: the limit of a chunk, the tokens injected into each, the rest, and the number of chunks. No packing
-    has fewer chunks than `lower_bound`."""
+    """The limit of a chunk, the tokens injected into each, the room left, and the chunks, never below `lower_bound`."""
 
     limit: Count
     injected: Count
@@ -261,3 +262,58 @@ def _coverage_shape(entry: Coverage) -> CoverageShape:
 
 
 __all__ = ["Chunk", "Chunks", "FilePart", "chunk_diff", "chunk_measured_diff", "render_chunks"]
+
+SHOWN_FILES = 40  # files listed per heading without --verbose
+_COLUMNS = Column(8, right=True), Column(), Column()  # tokens of a file, its path, and a remark
+
+
+def page_of(chunks: Chunks, notices: Sequence[Notice], *, verbose: bool = False) -> Page:
+    """The report; with `verbose` every file is listed."""
+    sections = []
+    for chunk in chunks:
+        rows = []
+        for file in chunk.files:
+            row = [f"{file.tokens:,}", visible(file.path)]
+            if (part := file.part) is not None:
+                row.append(f"part {part.number}/{part.of}, lines {part.line_start}-{part.line_end}")
+            rows.append(row)
+        title = f"chunk {chunk.index}/{chunk.of}  {chunk.tokens:,} tokens  {chunk.tokens / chunks.plan.limit:.0%}"
+        sections.append(_section(title, rows, verbose))
+    left = chunks.plan.skipped
+    if left:
+        rows = [[f"{entry.entry.before:,}", visible(entry.path), visible(entry.reason)] for entry in left]
+        sections.append(_section(f"not seen, or not whole: {len(left):,}", rows, verbose))
+    return Page(_figures(chunks), sections, notices)
+
+
+def _figures(chunks: Chunks) -> list[tuple[str, str]]:
+    plan = chunks.plan
+    measured = plan.measured
+    about = "" if measured.counter.exact else ", estimated"
+    changes = [entry.file.change for entry in chunks.coverage]
+    added, removed = (sum(getattr(change, side) for change in changes) for side in ("added", "removed"))
+    tokens = sum(entry.entry.before for entry in chunks.coverage)
+    injection = (("rules", measured.injection.rules), ("instructions", measured.injection.skill))
+    injected = "".join(f", {name}" for name, text in injection if text.strip())
+    figures = [
+        ("compared", visible(measured.compared.what)),
+        ("changed", f"{len(changes):,} files, +{added:,} -{removed:,}, {tokens:,} tokens"),
+        (
+            "chunks",
+            f"{len(chunks):,} of at most {plan.limit:,} tokens ({measured.counter.name}{about}); not possible in fewer"
+            f" than {plan.fewest:,}",
+        ),
+        ("injected", f"{plan.limit - plan.capacity:,} tokens in each: headings{injected}"),
+    ]
+    around, findings = plan.lines_under(SIGNATURES), plan.lines_under(LINTER)
+    if around["lines"]:
+        figures.append(("around", f"{around['shown']:,} of {around['lines']:,} signatures of callers and callees"))
+    if findings["lines"] or measured.elsewhere:
+        elsewhere = f"{measured.elsewhere:,} are about other files"
+        figures.append(("linter", f"{findings['shown']:,} findings shown of {findings['lines']:,}; {elsewhere}"))
+    return figures
+
+
+def _section(title: str, rows: list[list[str]], verbose: bool) -> Section:
+    more = 0 if verbose else max(0, len(rows) - SHOWN_FILES)
+    return Section(rows[: len(rows) - more], title, not_shown(more), columns=_COLUMNS)

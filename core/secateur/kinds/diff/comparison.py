@@ -21,16 +21,13 @@ from functools import cached_property
 from pathlib import Path
 
 from secateur.errors import RepositoryError, UsageError, bare_repository, unreadable_folder
-from secateur.kinds.diff.attributes import FILE as ATTRIBUTES_FILE
-from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
-from secateur.kinds.diff.base_settings import settings_notice
 from secateur.kinds.diff.changes import NOT_IN_CLONE, SUBMODULE, Change, Diff, Patch, Treatment
 from secateur.kinds.diff.diff_parser import parse_diff
-from secateur.kinds.diff.files_on_disk import FilesOnDisk, Listing
 from secateur.kinds.diff.measured_diff import Compared, RepositoryFacts
-from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE
-from secateur.kinds.diff.skip_rules import verdict_by_path
-from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, TemporaryObjects
+from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE, settings_notice
+from secateur.kinds.diff.skip_rules import FILE as ATTRIBUTES_FILE
+from secateur.kinds.diff.skip_rules import GENERATED, VENDORED, Attributes, verdict_by_path
+from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, FilesOnDisk, Listing, TemporaryObjects
 from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.settings import Chunking, Committed
@@ -49,15 +46,9 @@ MAIN_BRANCHES = (
 )
 """Candidates for the main branch: the first that shares a commit with the compared branch and does not contain it."""
 
-READ_BYTES = 64 << 20
-"""Bytes of contents that are read to find functions; further files are cut between hunks."""
-
-UNREAD = "unread_files"
-"""Code of the notice that files on disk were not looked at."""
-
-RULES_BYTES = 1 << 20
-"""Largest file of project rules or attributes that is read."""
-
+READ_BYTES = 64 << 20  # bytes of contents that are read to find functions; further files are cut between hunks
+UNREAD = "unread_files"  # code of the notice that files on disk were not looked at
+RULES_BYTES = 1 << 20  # largest file of project rules or attributes that is read
 _EMPTY_TREE = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",

@@ -16,23 +16,16 @@ import codecs
 import re
 
 from secateur.errors import SecateurError
-from secateur.kinds.diff.changes import SUBMODULE, Change, Diff, Hunk, Patch, Treatment
-from secateur.kinds.diff.hunks import Damage, HunkReader
+from secateur.kinds.diff.changes import SUBMODULE, Change, Damage, Diff, Hunk, HunkReader, Patch, Treatment
 from secateur.kinds.diff.names import NULL, parse_git_names, parse_name, strip_prefixes, unquote_header
 from secateur.sources.files import path_text
 
-MALFORMED = "MALFORMED_DIFF"
-"""Code of the error that a text is not a diff."""
-
-NAMELESS = "(a file without a name, line {line:,})"
-"""The path given to a damaged file whose own cannot be read."""
-
+MALFORMED = "MALFORMED_DIFF"  # code of the error that a text is not a diff
+NAMELESS = "(a file without a name, line {line:,})"  # the path given to a damaged file whose own cannot be read
 _WANTED = "give what `git diff` or `diff -u` prints"
 _COLOURED = "\x1b["
 
-_LOOK_AHEAD = 5
-"""The names of a file follow within so many lines after `Index:` or `diff -r a b`."""
-
+_LOOK_AHEAD = 5  # the names of a file follow within so many lines after `Index:` or `diff -r a b`
 _GIT = "diff --git "
 _COMBINED = ("diff --cc ", "diff --combined ")
 _EXTENDED = re.compile(

@@ -21,14 +21,9 @@ KEPT_OF_A_LINE = 400
 """Characters kept of a line too long for a chunk while chunks are packed: enough to recognise it, too few to push
 another file out. After packing, `lengthen_lines` uses the room that is left."""
 
-SHORTER = 4
-"""Divides the kept characters of a line that is still too long."""
-
-_CLOSE = 64
-"""Cut lines are lengthened to within 1/64 of the room."""
-
-_HUNK_HEAD_SPARE = 6
-"""Tokens that a hunk's head may grow by: its counts are not known before the cut."""
+SHORTER = 4  # divides the kept characters of a line that is still too long
+_CLOSE = 64  # cut lines are lengthened to within 1/64 of the room
+_HUNK_HEAD_SPARE = 6  # tokens that a hunk's head may grow by: its counts are not known before the cut
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,11 +60,7 @@ INPUTS: Sequence[Input] = (
     ),
     Input("staged", "the changed state is the index: what would be committed", switch=True),
     Input("worktree", "the changed state is the files as they are on disk", switch=True),
-    Input(
-        "untracked",
-        "with the files on disk: also those that git does not track and does not ignore",
-        switch=True,
-    ),
+    Input("untracked", "with the files on disk: also those that git does not track and does not ignore", switch=True),
     Input("diff", "read a unified diff instead of a repository; - reads stdin", default=None),
     Input(
         "ignore",

@@ -15,10 +15,9 @@ from secateur.errors import UsageError, shown
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, EntryDescription, Kind, Outcome, OutputFolder, Wording
 from secateur.kinds.command_line import CommandWords, toml
-from secateur.kinds.diff.base_settings import distrust_notice
 from secateur.kinds.diff.changes import Change, line_numbers
 from secateur.kinds.diff.chunk_text import Injection
-from secateur.kinds.diff.chunks import ChunkOutput, Chunks, render_chunks
+from secateur.kinds.diff.chunks import ChunkOutput, Chunks, page_of, render_chunks
 from secateur.kinds.diff.comparison import UNREAD, Comparison
 from secateur.kinds.diff.inputs import (
     FLAGS,
@@ -32,19 +31,16 @@ from secateur.kinds.diff.inputs import (
     text_of_input,
 )
 from secateur.kinds.diff.measured_diff import Compared, MeasuredDiff, measure_diff
-from secateur.kinds.diff.notes import SKILL_FILE, skill_notice
-from secateur.kinds.diff.plan import LEFT_OUT, Coverage, Plan, plan_chunks
-from secateur.kinds.diff.plan_totals import ledger_of, tokens_of
+from secateur.kinds.diff.notes import SKILL_FILE, distrust_notice, skill_notice
+from secateur.kinds.diff.plan import LEFT_OUT, Coverage, Plan, ledger_of, plan_chunks, tokens_of
 from secateur.kinds.diff.repository import changes_of
 from secateur.kinds.diff.skip_rules import pattern_of
-from secateur.kinds.diff.text_report import page_of
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.model import Reason
 from secateur.render import dumps
-from secateur.render.notices import listed
-from secateur.render.page import Page
+from secateur.render.page import Page, listed
 from secateur.settings import Loaded, Settings, with_values
 from secateur.settings import keys as setting_keys
 from secateur.terminal import visible
@@ -71,20 +67,14 @@ def diff_command(inputs: Inputs, settings: Settings, opened: Settings) -> str:
     return words.line(*([inputs["path"]] if inputs["path"] != "." or diff.startswith("-") else []))
 
 
-NAMED = 5
-"""Files that one message lists by name."""
-
-SKIPPED = 4
-"""Exit code of --fail-on-skip."""
-
+NAMED = 5  # files that one message lists by name
+SKIPPED = 4  # exit code of --fail-on-skip
 _TABLE = "chunking."
 _IGNORE = _TABLE + "ignore"
 _READ_OF_REPOSITORIES = ("context_lines", "max_file_kb", "rules", "signatures")
 """Settings that change what is read from a repository."""
 
-_NOT_READ = ("ignore", "only", "out", "fail_on_skip", "allow_skip")
-"""Inputs that do not change what is read."""
-
+_NOT_READ = ("ignore", "only", "out", "fail_on_skip", "allow_skip")  # inputs that do not change what is read
 _DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
 _DIFF_NAMES = (".diff", ".patch")
 _CHUNK_FILE = re.compile(r"chunk-\d{3,}\.md")

@@ -21,14 +21,11 @@ from secateur.errors import SecateurError
 from secateur.kinds.diff.chunk_text import one_line
 from secateur.model import Notice
 
-LONGEST_FINDING = 240
-"""Cells of a finding in a chunk; messages that quote the code can be pages."""
+LONGEST_FINDING = 240  # cells of a finding in a chunk; messages that quote the code can be pages
 
 ERROR, WARNING, REMARK = 0, 1, 2
 
-PASSED_OVER = "findings_passed_over"
-"""Code of the warning about entries of a linter's output that are not findings."""
-
+PASSED_OVER = "findings_passed_over"  # code of the warning about entries of a linter's output that are not findings
 _LINE = re.compile(
     r"(?P<path>(?:[A-Za-z]:)?[^:\0]+?):(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?:?\s+(?P<message>\S.*)"
 )

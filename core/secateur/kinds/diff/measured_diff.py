@@ -1,51 +1,103 @@
 """Counts every changed file of a diff once, and collects its facts from diff and repository: the slow part. `plan` uses
 the result for every limit and rule.
 
-measured = measure_diff(parse_diff(text), Settings(), Injection(rules, skill))
+    measured = measure_diff(parse_diff(text), Settings(), Injection(rules, skill))
+
+Changed files that use each other are linked, by the changed files alone, without an index: a call of a name is taken to
+mean the one changed file that defines it. That is good enough to choose between two chunks, its only use.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter as Multiset
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta
 
 from secateur.kinds.diff.changes import NOT_IN_CLONE, Change, Diff, Treatment, sendable
 from secateur.kinds.diff.chunk_text import Injection, block_pieces
-from secateur.kinds.diff.file_links import links
 from secateur.kinds.diff.file_parts import Outline, Splitter
 from secateur.kinds.diff.linter_output import Finding, group_by_file
 from secateur.kinds.diff.skip_rules import Facts, facts_of, verdict_by_path
-from secateur.model import Notice
+from secateur.model import FragmentKind, Notice
 from secateur.redaction import Redactor
-from secateur.render.notices import listed
+from secateur.render.page import listed
 from secateur.settings import Settings
 from secateur.shape import Shape
 from secateur.sources.files import path_bytes
 from secateur.tokens import Counter, get_counter
 
-if TYPE_CHECKING:
-    from secateur.kinds.diff.signatures import Hint
+LINKS_OF_A_FILE = 12  # the strongest links kept per file: a helper that all files use belongs to no file in particular
+FURTHER_USE = 0.5  # each further name adds this share of the distance to 1
+_DEFINES = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
+_TEST = re.compile(r"(?:test[_-])?(.+?)(?:[._-](?:test|spec|tests))?")
+_SHORTEST_NAME = 3
+
+
+def links(outlines: Mapping[int, Outline], paths: Mapping[int, str]) -> dict[tuple[int, int], float]:
+    """Returns the value of two files sharing a chunk, by their numbers, the lower first: 0.5 for the first use, rising
+    to 1; 1 for a test and its file.
+
+    Args:
+        outlines: of the files with known content.
+        paths: of all files, by number.
+    """
+    definitions: dict[str, int] = {}  # name -> the file that defines it, -1: several do
+    for file, outline in sorted(outlines.items()):
+        for name in {
+            fragment.name
+            for fragment in outline.facts.fragments
+            if fragment.kind in _DEFINES and len(fragment.name) >= _SHORTEST_NAME
+        }:
+            definitions[name] = file if definitions.get(name, file) == file else -1
+    uses: Multiset[tuple[int, int]] = Multiset()
+    for file, outline in sorted(outlines.items()):
+        for name in sorted({call.name for call in outline.facts.calls}):
+            home = definitions.get(name, -1)
+            if home >= 0 and home != file:
+                uses[min(file, home), max(file, home)] += 1
+    worth = {pair: 1 - FURTHER_USE**count for pair, count in uses.items()}
+    stems: dict[tuple[str, str], list[int]] = {}
+    for file, path in sorted(paths.items()):
+        name, _, suffix = path.rpartition("/")[2].rpartition(".")
+        stem = _TEST.fullmatch(name.lower())
+        stems.setdefault((stem[1] if stem else name.lower(), suffix), []).append(file)
+    for numbers in stems.values():
+        if len(numbers) == 2:
+            worth[numbers[0], numbers[1]] = 1.0
+    links_of_file: Multiset[int] = Multiset()
+    strongest = {}
+    for pair in sorted(worth, key=lambda pair: (-worth[pair], pair)):
+        if max(links_of_file[pair[0]], links_of_file[pair[1]]) < LINKS_OF_A_FILE:
+            links_of_file.update(pair)
+            strongest[pair] = worth[pair]
+    return strongest
+
 
 _HIDDEN = re.compile("[\x08\x1b\x9b\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e01ef]")
 """Characters that are invisible or make text look different."""
 
-LINTER = "Linter findings in"
-"""Title of the findings of linters in a file."""
-
-SIGNATURES = "Signatures around the changes of"
-"""Title of the declarations of callers and callees."""
-
+LINTER = "Linter findings in"  # title of the findings of linters in a file
+SIGNATURES = "Signatures around the changes of"  # title of the declarations of callers and callees
 LINKED_BYTES = 2 << 20
 """Bytes of contents that are parsed to link files: two seconds' worth. In larger diffs only the first files are
 linked."""
 
-_NAMED = 5
-"""Most files that a notice names."""
+_NAMED = 5  # most files that a notice names
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """A line about one changed file."""
+
+    path: str
+    line: int  # of the changed function
+    rank: tuple[int, ...]  # lower goes first
+    text: str  # with its end
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,87 @@
-"""Measures the changes of a repository, for `secateur chunk`, the Diff bench and `chunk_repository`."""
+"""Measures the changes of a repository, for `secateur chunk`, the Diff bench and `chunk_repository`. Collects the
+declarations of callers and callees of changed functions from the code graph of the changed state: they go out if a
+chunk has room, after the findings of linters.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from secateur.errors import SecateurError, shown
-from secateur.kinds.diff.chunk_text import Injection
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.graph.code_graph import Direction
+from secateur.kinds.diff.chunk_text import Injection, one_line
 from secateur.kinds.diff.chunks import Chunks, chunk_measured_diff, merge_arguments
 from secateur.kinds.diff.comparison import ComparedStates, Comparison, RepositoryDiff
 from secateur.kinds.diff.linter_output import Finding, read_findings
-from secateur.kinds.diff.measured_diff import MeasuredDiff, measure_diff
+from secateur.kinds.diff.measured_diff import Hint, MeasuredDiff, measure_diff
 from secateur.kinds.diff.notes import SKILL_FILE, skill_notice
-from secateur.kinds.diff.signatures import Hint, signatures
-from secateur.model import Notice
+from secateur.model import FragmentKind, Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
 from secateur.settings import Settings
+
+NEIGHBOURS = 12  # most callers, and most callees, of one changed function; more explain nothing
+LONGEST_SIGNATURE = 160  # cells of a declaration
+_AFTER_LINTERS = 2
+_NAMED = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
+
+
+def signatures(
+    snapshot: Snapshot, lines_of: Callable[[str], Sequence[str]], changed: Mapping[str, frozenset[int]]
+) -> list[Hint]:
+    """Callers and callees of the functions with changed lines, without functions that changed too; in a total order.
+
+    Those of many changed functions come first, callers before callees, tests last.
+
+    Args:
+        lines_of: lines of a file of the snapshot, by path.
+        changed: numbers of changed lines, by path.
+    """
+    rows = _find_changed_rows(snapshot, changed)
+    users_by_relation: dict[tuple[str, int, str], list[int]] = {}  # (path, neighbour, relation) -> changed rows
+    for row in rows:
+        path = snapshot.paths[int(snapshot.file[row])]
+        for direction, relation in ((Direction.CALLED_BY, "calls"), (Direction.CALLS, "called by")):
+            neighbours = [int(other) for other in snapshot.graph.neighbours(row, direction)[:NEIGHBOURS]]
+            for other in neighbours:
+                if other not in rows and snapshot.kind(other) in _NAMED:
+                    users_by_relation.setdefault((path, other, relation), []).append(row)
+    hints = []
+    for (path, other, relation), users in users_by_relation.items():
+        home = snapshot.paths[int(snapshot.file[other])]
+        tests = "test" in snapshot.flags[int(snapshot.file[other])]
+        names = ", ".join(snapshot.qualnames[row] for row in users[:2]) + (
+            f" and {len(users) - 2} more" if len(users) > 2 else ""
+        )
+        first, last = int(snapshot.column("sig_start")[other]), int(snapshot.column("sig_end")[other])
+        declared = one_line(" ".join(line.strip() for line in lines_of(home)[first - 1 : last]), LONGEST_SIGNATURE)
+        text = (
+            f"{one_line(home, LONGEST_SIGNATURE)}:{first} {declared} ({relation}"
+            f" {one_line(names, LONGEST_SIGNATURE)})\n"
+        )
+        rank = (_AFTER_LINTERS, int(tests), -len(users), int(relation != "calls"), other)
+        hints.append(Hint(path, int(snapshot.line_start[users[0]]), rank, text))
+    return sorted(hints, key=lambda hint: (hint.path, hint.rank))
+
+
+def _find_changed_rows(snapshot: Snapshot, changed: Mapping[str, frozenset[int]]) -> dict[int, None]:
+    """Named fragments that hold a changed line, in order."""
+    rows: dict[int, None] = {}
+    for file, path in enumerate(snapshot.paths):
+        lines = changed.get(path)
+        if not lines:
+            continue
+        first, last = np.searchsorted(snapshot.file, (file, file + 1)).tolist()
+        for row in range(first, last):
+            start, end = int(snapshot.line_start[row]), int(snapshot.line_end[row])
+            if snapshot.kind(row) in _NAMED and any(start <= line <= end for line in lines):
+                rows[row] = None
+    return rows
 
 
 def chunk_repository(

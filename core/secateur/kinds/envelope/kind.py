@@ -11,10 +11,8 @@ from typing import Any, ClassVar
 from secateur.errors import PromptComposeError, not_utf8
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Flag, Input, Kind, Outcome, Wording
-from secateur.kinds.envelope.degrading import Path, text_of
-from secateur.kinds.envelope.envelope import EnvelopeOutput, TrimmedEnvelope, fit
-from secateur.kinds.envelope.sections import SECTIONS, TARGET, parse_envelope, sections
-from secateur.kinds.envelope.windows import Budget, budget_of
+from secateur.kinds.envelope.envelope import Budget, EnvelopeOutput, TrimmedEnvelope, budget_of, fit
+from secateur.kinds.envelope.sections import SECTIONS, TARGET, Path, parse_envelope, sections, text_of
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
@@ -27,8 +25,7 @@ from secateur.tokens import Counter, get_counter
 from secateur.what_if.trials import Trials
 
 _TABLE = "context_budget."
-_SHORT = 1_000
-"""A shorter text, in characters, is faster to count than to look up."""
+_SHORT = 1_000  # a shorter text, in characters, is faster to count than to look up
 _COLUMNS = Column(10, gap=0), Column(19, right=True, gap=1), Column(23, right=True), Column()
 """Action, tokens, characters and name of a section."""
 

@@ -19,18 +19,19 @@ from itertools import accumulate
 from typing import Any
 
 from secateur.kinds.envelope.cuts import Cut, container_steps, item_cuts, list_cuts, reference_cuts, text_cuts
-from secateur.kinds.envelope.degrading import Path, text_of
-from secateur.kinds.envelope.places import (
+from secateur.kinds.envelope.sections import (
+    DIGEST,
     NAMING,
     EnvelopeValue,
+    Path,
     containers_of,
     entries_of,
     extensions_of,
     fields_of,
     fields_without_entries,
+    text_of,
     value_at,
 )
-from secateur.kinds.envelope.sections import DIGEST
 from secateur.model import Reason, State
 from secateur.settings import ContextBudget
 from secateur.tokens import Counter
@@ -40,12 +41,7 @@ BISECT_EVERY = 3
 
 
 def first_that_fits(
-    size: int,
-    apply: Callable[[int], int],
-    budget: int,
-    before: int,
-    after: int,
-    guess: int = 0,
+    size: int, apply: Callable[[int], int], budget: int, before: int, after: int, guess: int = 0
 ) -> tuple[int, int]:
     """Finds and applies a step that fits while the step before does not; returns it with its tokens.
 
@@ -78,11 +74,8 @@ def first_that_fits(
     return high, at_high
 
 
-LEAST_USED = 0.85
-"""Share of the budget. If less is used, a beginning of the last cut value is kept."""
-
-SHORTEST_SUMMARY = 24
-"""Shortest useful summary, in characters; a shorter one is dropped."""
+LEAST_USED = 0.85  # share of the budget. If less is used, a beginning of the last cut value is kept.
+SHORTEST_SUMMARY = 24  # shortest useful summary, in characters; a shorter one is dropped
 
 
 class Stage(IntEnum):

@@ -13,23 +13,18 @@ from dataclasses import replace
 
 from secateur.errors import UsageError
 from secateur.kinds.files.line_ranges import check_windows
-from secateur.kinds.files.local_relevance import best
-from secateur.kinds.files.measurements import needs_scores
-from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.sourcecode import SCORES, FileDecision, MeasuredFiles
+from secateur.kinds.files.measurements import best, needs_scores
+from secateur.kinds.files.sourcecode import SCORES, FileDecision, MeasuredFiles, PrunedFiles
 from secateur.kinds.files.strategies import STRATEGIES, decide
 from secateur.model import Notice, Reason
-from secateur.render.notices import listed
+from secateur.render.page import listed
 from secateur.settings import ContextPrune, Settings
 from secateur.suggestions import suggestion
 from secateur.tokens import Counter, get_counter
 
 
 def add_displaced_lines(
-    decisions: Sequence[FileDecision],
-    measured: MeasuredFiles,
-    rules: ContextPrune,
-    counter: Counter,
+    decisions: Sequence[FileDecision], measured: MeasuredFiles, rules: ContextPrune, counter: Counter
 ) -> tuple[list[FileDecision], list[Notice]]:
     """Adds to the decisions the lines that would go out with `full_file_share = 0`, and a notice if the best match is
     one."""

@@ -21,7 +21,7 @@ from secateur.languages.syntax.file_flags import BINARY, UNINDEXED, classify
 from secateur.languages.syntax.fragments import read_text
 from secateur.model import Notice
 from secateur.redaction import Redactor, recognise_in_names
-from secateur.render.notices import listed
+from secateur.render.page import listed
 from secateur.settings import FILE_NAME, Settings
 from secateur.sources.archive_record import is_archive
 from secateur.sources.confined import MAGIC, LeadsOut, confine_path
@@ -32,11 +32,8 @@ from secateur.sources.named import folder_of, is_named
 from secateur.sources.open import open_source
 from secateur.sources.source import Source
 
-NAMED_BYTES = 64 << 20
-"""Largest file that may be named by itself: dozens of times the largest window."""
-
-HEAD_BYTES = 65536
-"""The first bytes of a file, which classification looks at."""
+NAMED_BYTES = 64 << 20  # largest file that may be named by itself: dozens of times the largest window
+HEAD_BYTES = 65536  # the first bytes of a file, which classification looks at
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,7 @@ from secateur.kinds.files.decisions import missing_query_error, prune
 from secateur.kinds.files.inputs import read_files, root_of
 from secateur.kinds.files.measurements import measure_files, needs_scores, question_of
 from secateur.kinds.files.model_questions import apply_replies, plan_questions
-from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.snippet_text import MARKDOWN
-from secateur.kinds.files.sourcecode import FileDecisionShape, MeasuredFiles
+from secateur.kinds.files.sourcecode import MARKDOWN, FileDecisionShape, MeasuredFiles, PrunedFiles
 from secateur.kinds.files.strategies import whole_order
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
@@ -39,12 +37,8 @@ from secateur.terminal import clip, clip_left, visible
 from secateur.what_if.explanation import ProofFields
 from secateur.what_if.trials import BudgetColumns, Knapsack, Swept, Trials
 
-SHOWN_FILES = 40
-"""Most dropped files that the text lists without --verbose."""
-
-SHOWN_RANGES = 6
-"""Most ranges of lines per file that the text lists without --verbose."""
-
+SHOWN_FILES = 40  # most dropped files that the text lists without --verbose
+SHOWN_RANGES = 6  # most ranges of lines per file that the text lists without --verbose
 _NAME_CELLS = 44
 _COLUMNS = (
     *(Column(1, gap=0), Column(4, right=True, gap=1), Column(_NAME_CELLS)),
@@ -320,8 +314,7 @@ def _explain_decision(outcome: Outcome[PrunedFiles], index: int) -> str:
 
 
 _MOST_BUDGETS = 1 << 15
-_MOST_CELLS = 50_000_000
-"""Most budgets decided at once, and the most files times budgets."""
+_MOST_CELLS = 50_000_000  # most budgets decided at once, and the most files times budgets
 
 
 class _FileTrials(KindTrials):

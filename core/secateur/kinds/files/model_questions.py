@@ -13,11 +13,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from secateur.kinds.files.line_ranges import Range, intersect, merge, number_lines, windows
-from secateur.kinds.files.local_relevance import best
-from secateur.kinds.files.measurements import LOW_RELEVANCE, count_pieces
+from secateur.kinds.files.line_ranges import Range, intersect, merge, number_lines, widen_to_statements, windows
+from secateur.kinds.files.measurements import LOW_RELEVANCE, best, count_pieces
 from secateur.kinds.files.sourcecode import MODEL, SCORES, MeasuredFile, MeasuredFiles, SourcePiece
-from secateur.kinds.files.statements import widen_to_statements
 from secateur.kinds.files.strategies import whole_first
 from secateur.languages.syntax.fragments import split_lines
 from secateur.llm.interface import Question, Reply, notices_of
@@ -25,31 +23,17 @@ from secateur.model import Notice
 from secateur.settings import ContextPrune, Settings
 from secateur.tokens import Counter, get_counter
 
-LONGEST_LINE = 400
-"""Characters of a line, and of a name, that are sent; longer ones are data."""
-
-LONGEST_QUERY = 2_000
-"""Characters of the query that are sent."""
-
+LONGEST_LINE = 400  # characters of a line, and of a name, that are sent; longer ones are data
+LONGEST_QUERY = 2_000  # characters of the query that are sent
 TEXT_SHARE = 0.7
 """The share of `llm.text_tokens` that a question may fill: its client allows for tokenizers that count more than ours,
 and cuts longer texts."""
 
-MODEL_RELEVANCE = 0.5
-"""Relevance of lines that only a model named; matching words add to it."""
-
-NUMBER_TOKENS = 3
-"""Tokens of the number of a line."""
-
-MOST_ANSWER = 1024
-"""Tokens of an answer that lists ranges."""
-
-LONGEST_SAID = 300
-"""Characters of a model's reason that are kept."""
-
-MOST_RANGES = 200
-"""Ranges of one reply that are read."""
-
+MODEL_RELEVANCE = 0.5  # relevance of lines that only a model named; matching words add to it
+NUMBER_TOKENS = 3  # tokens of the number of a line
+MOST_ANSWER = 1024  # tokens of an answer that lists ranges
+LONGEST_SAID = 300  # characters of a model's reason that are kept
+MOST_RANGES = 200  # ranges of one reply that are read
 SCORING = (
     "You rate how much one source file helps to answer a request. 10: the answer is in this file or it must be changed;"
     " 5: it is needed to understand the answer; 0: it has nothing to do with it. Give relevant_score, a number from 0"

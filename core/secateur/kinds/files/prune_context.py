@@ -11,9 +11,7 @@ from secateur.kinds.autocoder import merge_args, model_of
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.files.kind import FilesKind, ReadFiles
 from secateur.kinds.files.measurements import measure_files, question_of
-from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.snippet_text import PLAIN
-from secateur.kinds.files.sourcecode import SourceCode
+from secateur.kinds.files.sourcecode import PLAIN, PrunedFiles, SourceCode
 from secateur.kinds.run import answer_of
 from secateur.llm.interface import LanguageModel
 from secateur.logs import log_report

@@ -1,27 +1,93 @@
-"""The values of file pruning: files, their pieces, measurements and decisions.
+"""The values of file pruning: files, their pieces, measurements and decisions; pruned files, with the ledger, the
+frozen report and the texts that go out: whole, or as snippets with line numbers; as plain texts, or as one Markdown
+document.
 
 A piece is a part of a file that can go out by itself: a function, a method, the header of a class, a region, or some
 statements of a function too long for a window. Scores run from 0 to 10 (pruner spec), relevance from 0 to 1; the score
 of a piece is ten times its relevance.
+
+    Snippets:
+    # Lines 12-18 of Calculator
+        def add(self, a, b):
+    ...
+
+The tokens of a file are counted on its text as it goes out, in the form of the run, with headers, heading and fence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter as Multiset
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from msgspec import UNSET, UnsetType
 
-from secateur.kinds.files.line_ranges import Range
-from secateur.ledger import Figure, ReasonCode, StateName
-from secateur.model import ModelCall, Notice, Reason, State
+from secateur.kinds.files.line_ranges import Range, merge
+from secateur.languages.syntax.cutting import is_blank
+from secateur.languages.syntax.fragments import language_of
+from secateur.ledger import VERBS, WRAPPER, Figure, ReasonCode, StateName
+from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
+from secateur.render.layouts import layout_of
+from secateur.render.pack import body, file_block
 from secateur.shape import Count, Lines, Shape
+from secateur.tokens import Counter, get_counter
 
-SCORES = 10
-"""The highest score."""
+PLAIN, MARKDOWN = "plain", "markdown"
+FORMS = (PLAIN, MARKDOWN)  # the forms of output: each file as a text of its own, or all in one document
+HEAD = "Snippets:\n"  # the first line of a file that is not whole (pruner spec)
+WIDEST_GAP = 3  # most blank lines that join two snippets: a further header would cost more
+LONGEST_OWNER = 80  # longest name of an owner, in characters; a longer text is not a name
 
-LOCAL, MODEL = "local", "model"
-"""The judges of a file: the engine's relevance, or a language model."""
+
+def header(start: int, end: int, owner: str = "") -> str:
+    """The line before a snippet. `owner`: the class around it, if its first line is not in the snippet."""
+    name = " ".join(owner.split())
+    return f"# Lines {start}-{end}{f' of {name}' if name and len(name) <= LONGEST_OWNER else ''}\n"
+
+
+def merge_ranges(ranges: Iterable[Range], lines: Sequence[str]) -> list[Range]:
+    """Merges ranges, also across a few blank lines."""
+    merged: list[Range] = []
+    for start, end in merge(ranges, len(lines)):
+        if merged and touches(merged[-1][1], start, lines):
+            merged[-1] = (merged[-1][0], end)
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def touches(end: int, start: int, lines: Sequence[str]) -> bool:
+    """Tells whether only a few blank lines separate a snippet ending at `end` from one starting at `start`."""
+    return start - end - 1 <= WIDEST_GAP and all(is_blank(line) for line in lines[end : start - 1])
+
+
+def snippet_text(lines: Sequence[str], ranges: Sequence[Range], owners: Sequence[str]) -> str:
+    """Writes merged ranges of a file, each with its owner, as snippets."""
+    parts = zip(ranges, owners, strict=True)
+    return HEAD + "".join(
+        f"{header(start, end, owner)}{end_lines(lines[start - 1 : end])}" for (start, end), owner in parts
+    )
+
+
+def end_lines(lines: Sequence[str]) -> str:
+    """Joins lines, each with its line break."""
+    return "".join(f"{line}\n" for line in lines)
+
+
+def block(name: str, text: str, form: str) -> str:
+    """Formats one file for the output."""
+    return text if form == PLAIN else file_block(layout_of(MARKDOWN), name, language_of(name, b""), body(text))
+
+
+def cost(name: str, text: str, form: str, counter: Counter) -> int:
+    """Tokens of `block`."""
+    return counter.count(block(name, text, form))
+
+
+SCORES = 10  # the highest score
+
+LOCAL, MODEL = "local", "model"  # the judges of a file: the engine's relevance, or a language model
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,3 +294,73 @@ class FileDecision:
             ranges=[list(lines) for lines in self.ranges] or UNSET,
             snippets=[piece.shape() for piece in self.tried] or UNSET,
         )
+
+
+@dataclass(frozen=True)
+class PrunedFiles:
+    """The decisions on files, with the measured files."""
+
+    measured: MeasuredFiles
+    decisions: tuple[FileDecision, ...]  # one per input, in its order
+    budget: int
+    strategy: str
+    warnings: tuple[Notice, ...] = ()
+
+    @cached_property
+    def files(self) -> tuple[SourceCode, ...]:
+        """The files that go out, in the order of the input."""
+        counter = get_counter(self.measured.counter)
+        out = []
+        for decision in self.decisions:
+            source = self.measured.files[decision.number].source
+            if decision.state is State.SHORTENED and decision.text is not None:
+                source = SourceCode(source.module_name, decision.text, counter.count(decision.text))
+            if decision.text is not None:
+                out.append(source)
+        return tuple(out)
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """Each file once; a repeated name gets a number."""
+        seen: Multiset[str] = Multiset()
+        entries: list[Entry] = []
+        position = 0
+        for decision in self.decisions:
+            name = decision.module_name
+            seen[name] += 1
+            position += decision.text is not None
+            entries.append(
+                Entry(
+                    name if seen[name] == 1 else f"{name} #{seen[name]}",
+                    decision.state,
+                    decision.reason,
+                    decision.before,
+                    decision.after,
+                    self._figures(decision),
+                    position=position if decision.text is not None else None,
+                )
+            )
+        return Ledger.closed("files", self.budget, entries, sum(decision.after for decision in self.decisions))
+
+    @cached_property
+    def report(self) -> TrimReport:
+        """The ledger in the frozen shape: one action per file."""
+        return self.ledger.report(self._action, calls=self.measured.calls)
+
+    def document(self) -> str:
+        """The files that go out as one text, in the counted form."""
+        left = ((decision.module_name, decision.text) for decision in self.decisions if decision.text is not None)
+        return "".join(block(name, text, self.measured.form) for name, text in left)
+
+    def _figures(self, decision: FileDecision) -> dict[str, Figure]:
+        score: dict[str, Figure] = {"score": decision.score} if decision.judge else {}
+        if decision.threshold is not None:
+            return score | decision.threshold.figures
+        budget: dict[str, Figure] = {"budget": self.budget} if decision.reason is Reason.LARGER_THAN_BUDGET else {}
+        return score | {"needed": decision.needed, "left": decision.left} | budget
+
+    def _action(self, entry: Entry) -> TrimAction | None:
+        if entry.id == WRAPPER:  # files have no wrapper
+            return None
+        name = self.decisions[self.ledger.number_of[entry.id]].module_name
+        return TrimAction(name, VERBS[entry.state], entry.reason.label, entry.before, entry.after)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from secateur.kinds.files.line_ranges import Range
-from secateur.kinds.files.snippet_text import HEAD, cost, end_lines, header, merge_ranges, snippet_text
+from secateur.kinds.files.line_ranges import Range, add_context
 from secateur.kinds.files.sourcecode import (
+    HEAD,
     SCORES,
     FileDecision,
     MeasuredFile,
@@ -21,8 +21,12 @@ from secateur.kinds.files.sourcecode import (
     SourcePiece,
     Threshold,
     TriedSnippet,
+    cost,
+    end_lines,
+    header,
+    merge_ranges,
+    snippet_text,
 )
-from secateur.kinds.files.statements import add_context
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import Reason, State
 from secateur.settings import ContextPrune

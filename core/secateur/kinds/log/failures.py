@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from secateur.kinds.log.forms import (
+from secateur.kinds.log.levels import (
     BEFORE,
+    CERTAIN,
     CONTINUED,
     CRASH,
     CRASHES,
@@ -23,17 +24,21 @@ from secateur.kinds.log.forms import (
     NEXT,
     OUTCOME,
     PLACE,
+    POSSIBLE,
     RED,
+    RESULT,
+    SIGN_AT_START,
+    SIGNS,
+    SIGNS_AFTER,
     STYLES,
     SUMMARY,
+    holds,
+    severity_of,
 )
-from secateur.kinds.log.levels import CERTAIN, POSSIBLE, RESULT, SIGN_AT_START, SIGNS, SIGNS_AFTER, holds, severity_of
 from secateur.kinds.log.lines import SLICE, body, template
 from secateur.progress import Progress
 
-LONGEST_BLOCK = 400
-"""Most lines of a block; the lines after it are another block or plain lines."""
-
+LONGEST_BLOCK = 400  # most lines of a block; the lines after it are another block or plain lines
 _LONGEST_BODY = 4000  # characters of a line that are read
 _HEAD = 400  # characters of a line that are matched against the forms
 _LOOK_BACK = 30  # most lines before an error that may belong to it

@@ -35,12 +35,8 @@ from secateur.tokens import get_counter
 from secateur.what_if.explanation import ProofFields
 from secateur.what_if.trials import Trials
 
-LARGEST = 64 << 20
-"""Largest log that is read, in bytes."""
-
-MARK = "…"
-"""Begins a line that is not from the log, repeated so often that no line of the log begins so."""
-
+LARGEST = 64 << 20  # largest log that is read, in bytes
+MARK = "…"  # begins a line that is not from the log, repeated so often that no line of the log begins so
 _TABLE = "log."
 _MOST_MATCHES = 500  # most lines that match the query
 _ANY_QUESTION = frozenset(
@@ -192,11 +188,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         selection = select_lines(material, settings.log, get_counter(settings.tokens.counter))
         notices = (*material.lines.notices, *_notices(material, selection, inputs, settings.log.max_tokens))
         return Outcome(
-            self.name,
-            settings,
-            selection,
-            lambda: _ledger(material, selection, settings.log.max_tokens),
-            notices,
+            self.name, settings, selection, lambda: _ledger(material, selection, settings.log.max_tokens), notices
         )
 
     def trials(self, material: ReadLog, inputs: Inputs, settings: Settings, outcome: Outcome[LogSelection]) -> Trials:
@@ -217,10 +209,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         kept = sum(end - start for stretch in selection.stretches for start, end in stretch.spans)
         counter = outcome.settings.tokens.counter
         head = [
-            (
-                "log",
-                f"{count_noun(len(selection.log.lines), 'line')}, {kept:,} {'goes' if kept == 1 else 'go'} out",
-            ),
+            ("log", f"{count_noun(len(selection.log.lines), 'line')}, {kept:,} {'goes' if kept == 1 else 'go'} out"),
             ("tokens", f"{change(ledger.before, ledger.after)} ({counter}), budget {ledger.budget:,}"),
         ]
         rows, dropped = [], 0

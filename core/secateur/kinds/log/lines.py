@@ -23,18 +23,10 @@ from secateur.progress import Progress
 from secateur.terminal import visible
 from secateur.tokens import Counter
 
-SLICE = 1000
-"""Lines processed between two calls of `progress`."""
-
-MOST_LINES = 2_000_000
-"""Most lines of a log that is read: even a short line costs time and memory."""
-
-LEAST_REPEATS = 3
-"""Lines in a row, equal except for numbers, from which on only the first is kept."""
-
-PIECE = 8192
-"""Characters of a line that are counted at once: a counter needs more time per character for longer words."""
-
+SLICE = 1000  # lines processed between two calls of `progress`
+MOST_LINES = 2_000_000  # most lines of a log that is read: even a short line costs time and memory
+LEAST_REPEATS = 3  # lines in a row, equal except for numbers, from which on only the first is kept
+PIECE = 8192  # characters of a line that are counted at once: a counter needs more time per character for longer words
 _WORD_END = re.compile(r"(?<=[0-9A-Za-z])[ !-&(-/:-@\[-`{-~]")
 """Places where every encoding begins a new token, so that the tokens of the parts of a line add up."""
 

@@ -16,9 +16,7 @@ from secateur.redaction import Redactor
 from secateur.settings import Log
 from secateur.tokens import Counter
 
-Span = tuple[int, int]
-"""(first line, line after the last)."""
-
+Span = tuple[int, int]  # (first line, line after the last)
 _STEP = 10  # routine lines in one stretch
 _MOST_STEPS = 2000  # most stretches of routine lines
 _ANSWERS = 0.6  # lines that match the query at least this share as well as the best go out first

@@ -42,12 +42,12 @@ from secateur.selection import select
 from secateur.settings import Settings, condense_notices
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
-from secateur.settings.ranges import Part
+from secateur.settings.tables import Part
 from secateur.sources.committed_settings import read_committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
-    from secateur.render.walk_shapes import Walk
+    from secateur.render.walk_text import Walk
     from secateur.what_if.trials import Trials
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from secateur.ledger import Notice, State
-from secateur.render.walk_shapes import Walk
+from secateur.render.walk_text import Walk
 
-STATE_ORDER = (State.KEPT, State.SHORTENED, State.SUMMARISED, State.DROPPED)
-"""States in the order of counts for people."""
+STATE_ORDER = (State.KEPT, State.SHORTENED, State.SUMMARISED, State.DROPPED)  # states in the order of counts for people
 
 
 @dataclass(frozen=True, slots=True)

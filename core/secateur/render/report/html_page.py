@@ -12,27 +12,25 @@ from html import escape
 
 from secateur.ledger import State
 from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt, summary_sentence
-from secateur.render.report.html_calls import CallTrees
-from secateur.render.report.html_items import item_list, tools
+from secateur.render.report.html_items import CallTrees, item_list, tools
 from secateur.render.report.looks import (
     DARK,
     DARK_CONTRAST,
     LIGHT,
     LIGHT_CONTRAST,
+    Segment,
     file_beside,
+    fit_name,
     palette_variables,
     pattern_defs,
     pattern_styles,
+    segments_of,
 )
-from secateur.render.report.segments import Segment, fit_name, segments_of
 from secateur.terminal import visible
 
 BAR_HEIGHT = 46
-CHARACTERS = 1.42
-"""Characters of a name per percent of the bar, on a wide screen."""
-
-TITLE = 110
-"""Most characters of the question in the title."""
+CHARACTERS = 1.42  # characters of a name per percent of the bar, on a wide screen
+TITLE = 110  # most characters of the question in the title
 
 
 def html_page(report: DecisionReport) -> str:

@@ -12,21 +12,24 @@ from html import escape
 
 from secateur.ledger import State
 from secateur.render.report.content import STATE_ORDER, DecisionReport, ReportItem
-from secateur.render.report.looks import DARK, palette, pattern_defs, pattern_styles, stacked_bar
-from secateur.render.report.segments import FREE, fit_name, segments_of
+from secateur.render.report.looks import (
+    DARK,
+    FREE,
+    fit_name,
+    palette,
+    pattern_defs,
+    pattern_styles,
+    segments_of,
+    stacked_bar,
+)
 from secateur.terminal import cell_width, clip
 
 WIDTH, MARGIN = 1200, 40
 INSIDE = WIDTH - 2 * MARGIN
-CELL = 8.43
-"""Width of a character of the fixed font at 14 px."""
-
+CELL = 8.43  # width of a character of the fixed font at 14 px
 ROW = 25
-MOST_GOING, MOST_DROPPED = 14, 5
-"""Most items that are drawn: those in the output, and the next ones."""
-
-MOST_CHANGED = 18
-"""Most items that are drawn if they have no scores: those that lost most."""
+MOST_GOING, MOST_DROPPED = 14, 5  # most items that are drawn: those in the output, and the next ones
+MOST_CHANGED = 18  # most items that are drawn if they have no scores: those that lost most
 
 _BAR_TOP, _BAR_HEIGHT, _LIST_TOP = 150, 54, 262
 _SCORE = 130
