@@ -40,9 +40,6 @@ _STEPS_AT_LEAST = 2000
 _ERROR_STEPS = 10
 """Steps per report while the parser recovers from an error: those steps cost ten times as much."""
 
-_STEPS_PER_LOOK = 64
-"""Steps between two looks at the clock, whose system call costs more than the rest of a report."""
-
 _DEEPEST = 1000
 """Levels of a tree that are examined: a query costs nodes times depth. Code written by people stays below 100."""
 
@@ -148,17 +145,14 @@ def _parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float], giv
     from tree_sitter import Parser
 
     end = clock() + PARSE_SECONDS + PARSE_SECONDS_PER_BYTE * len(source)
-    steps = next_look = _STEPS_AT_LEAST + int(len(source) * _STEPS_PER_BYTE)
+    steps = _STEPS_AT_LEAST + int(len(source) * _STEPS_PER_BYTE)
 
     def read(offset: int, _point: Point) -> bytes:
         return source[offset : offset + _CHUNK]
 
     def stop(_offset: int, has_error: bool) -> bool:
-        nonlocal steps, next_look
+        nonlocal steps
         steps -= _ERROR_STEPS if has_error else 1
-        if steps > next_look:
-            return False
-        next_look = max(steps - _STEPS_PER_LOOK, -1)
         return steps < 0 or clock() > end or given_up.is_set()
 
     try:
