@@ -1,12 +1,12 @@
 """Measures cases under settings: reads a case's input once, retrieves once per set of weights, decides per budget.
 
-    with measurer(os.environ) as opened:
+    with open_measurer(os.environ) as opened:
         settings = opened.settings(case, Choice("recommended"))
         figures = opened.measure(case, settings)
 
 Cases of one repository share an index, which moves from commit to commit; cases in the order of their commits are
-fastest. A retrieval is kept while the case stays the same: measure one case under all settings, then the next. Of the
-user's files only the cache is used and, for the profiles, what the call names.
+fastest. Retrievals are cached per case, so measure one case under all settings before the next. The user's cache is
+used, and their configuration only as far as the call names it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MOST_READINGS = 8
 """Retrievals of a case that are kept: one per profile, while weights of the priority change."""
 
 READ_TABLES = ("index", "tokens")
-"""Tables of a case's own settings that apply: they define what can be found. All others are what is compared."""
+"""Tables of a case's own settings that apply: they define what can be found. The choice supplies all other settings."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Measurer:
         return replace(settings, llm=replace(settings.llm, enabled=False))
 
     def read(self, case: JudgedCase, settings: Settings) -> Any:
-        """Returns what is read of a case, for a caller that keeps it, decides on it again, and releases it.
+        """Reads a case's input. The caller may decide on it repeatedly and must release it.
 
         Raises:
             SecateurError: like `measure`.
