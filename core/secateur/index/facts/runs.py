@@ -1,11 +1,11 @@
-"""Counts the terms and words of texts by their runs of letters; each process works a run out once.
+"""Counts terms and words per text. A text is divided into runs, and the terms and words of each run are cached.
 
-A run is a longest sequence of letters, digits, `_` and a few signs, so that no word crosses the ends of a run. Most
-runs of a repository occur again and again. Each run has a number, and its terms and words are kept under that number
-from its first occurrence on; the counts of a file are then a few operations on arrays.
+A run is a maximal sequence of letters, digits, `_` and a few signs; a word never spans two runs. Most runs in a
+repository repeat, so terms and words are cached by the number of their run. Counting a file is then a few array
+operations.
 
     table = RunTable(split)                       # split: run -> {key: times}
-    owner, key, times = table.count(RunCounts.of(texts))
+    text_index, key, times = table.count(RunCounts.of(texts))
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RUN = re.compile(r"[\w×÷\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
 
 MOST_RUNS = 65_536
 MOST_LETTERS = 2_000_000
-"""The most numbered runs, and the most letters in them; then numbers and tables start again with the next texts."""
+"""Limits on numbered runs and on their total letters; above either, the next texts start with an empty numbering."""
 
 FIRST_SIZE = 4096
 """The first size of a table's arrays."""
@@ -89,14 +89,14 @@ class RunCounts(Struct, frozen=True):
     def of(cls, texts: Iterable[str]) -> RunCounts:
         """Counts the runs of each text."""
         by_text = [runs_of(text) for text in texts]
-        numbers, every = _number_runs(list(chain.from_iterable(by_text)))
-        owner = np.repeat(np.arange(len(by_text)), np.fromiter(map(len, by_text), np.int64, len(by_text)))
-        pairs = (owner << _LOW_BITS) | every
+        numbers, run_numbers = _number_runs(list(chain.from_iterable(by_text)))
+        text_index = np.repeat(np.arange(len(by_text)), np.fromiter(map(len, by_text), np.int64, len(by_text)))
+        pairs = (text_index << _LOW_BITS) | run_numbers
         pairs.sort()
         first = _find_changes(pairs)
-        distinct = pairs[first]
-        start = np.searchsorted(distinct >> _LOW_BITS, np.arange(len(by_text) + 1))
-        return cls(numbers, start, distinct & _LOW, np.diff(first, append=len(pairs)))
+        unique_pairs = pairs[first]
+        start = np.searchsorted(unique_pairs >> _LOW_BITS, np.arange(len(by_text) + 1))
+        return cls(numbers, start, unique_pairs & _LOW, np.diff(first, append=len(pairs)))
 
     def part(self, first: int, end: int) -> RunCounts:
         """Returns the counts of the texts `first` to `end`, `end` excluded."""
@@ -114,13 +114,15 @@ class RunCounts(Struct, frozen=True):
         return [self.numbers.runs[run_number] for run_number in self.number.tolist()]
 
 
-_APART = bytes(byte if (chr(byte).isalnum() and byte < 128) or byte == ord("_") else ord(" ") for byte in range(256))
+_ASCII_SEPARATORS = bytes(
+    byte if (chr(byte).isalnum() and byte < 128) or byte == ord("_") else ord(" ") for byte in range(256)
+)
 
 
 def runs_of(text: str) -> list[str]:
     """Lists the runs of a text, in order."""
     if text.isascii():  # like most texts; splitting at blanks is six times as fast as the pattern
-        return text.encode().translate(_APART).decode().split()
+        return text.encode().translate(_ASCII_SEPARATORS).decode().split()
     return RUN.findall(text)
 
 
@@ -149,13 +151,13 @@ class RunTable:
             total = int(ends[-1]) if len(ends) else 0
             at = np.arange(total) + np.repeat(first - (ends - size), size)
             key, times = self._keys[at], self._times[at]
-        owner = np.repeat(np.repeat(np.arange(len(counts)), np.diff(counts.start)), size)
-        return owner, key, times * np.repeat(counts.times, size)
+        text_index = np.repeat(np.repeat(np.arange(len(counts)), np.diff(counts.start)), size)
+        return text_index, key, times * np.repeat(counts.times, size)
 
     def _begin(self, numbers: RunNumbers) -> None:
         """Forgets all runs, and starts with new numbers."""
         self._numbers = numbers
-        self._held = 0
+        self._entry_count = 0
         self._first: Numbers = np.zeros(FIRST_SIZE, dtype=np.int64)  # by run, where its keys begin
         self._size: Numbers = np.full(FIRST_SIZE, _UNLEARNED)
         self._keys: Keys = np.zeros(FIRST_SIZE, dtype=np.uint64)
@@ -164,33 +166,33 @@ class RunTable:
     def _learn(self, runs: Numbers) -> None:
         """Splits the runs that are new here, and keeps their keys."""
         highest = int(runs.max(initial=-1)) + 1
-        self._first, self._size = _room(self._first, highest, 0), _room(self._size, highest, _UNLEARNED)
+        self._first, self._size = _grow(self._first, highest, 0), _grow(self._size, highest, _UNLEARNED)
         new = runs[self._size[runs] == _UNLEARNED]
         if not len(new):
             return
         new = distinct(new)[0]
         keys_of_each = [self._split(self._numbers.runs[run_number]) for run_number in new.tolist()]
-        ends = self._held + np.cumsum([len(keys) for keys in keys_of_each])
+        ends = self._entry_count + np.cumsum([len(keys) for keys in keys_of_each])
         end = int(ends[-1])
-        self._size[new] = np.diff(ends, prepend=self._held)
+        self._size[new] = np.diff(ends, prepend=self._entry_count)
         self._first[new] = ends - self._size[new]
-        self._keys, self._times = _room(self._keys, end, 0), _room(self._times, end, 0)
-        self._keys[self._held : end] = list(chain.from_iterable(keys_of_each))
-        self._times[self._held : end] = list(chain.from_iterable(keys.values() for keys in keys_of_each))
-        self._held = end
+        self._keys, self._times = _grow(self._keys, end, 0), _grow(self._times, end, 0)
+        self._keys[self._entry_count : end] = list(chain.from_iterable(keys_of_each))
+        self._times[self._entry_count : end] = list(chain.from_iterable(keys.values() for keys in keys_of_each))
+        self._entry_count = end
 
 
-def _room(array: npt.NDArray[T], size: int, empty: int) -> npt.NDArray[T]:
+def _grow(array: npt.NDArray[T], size: int, empty: int) -> npt.NDArray[T]:
     """Doubles the array until it has room for `size` entries."""
     while len(array) < size:
         array = np.concatenate([array, np.full_like(array, empty)])
     return array
 
 
-def sum_entries(owner: Numbers, key: Keys, times: Numbers) -> Entries:
-    """Sums `times` by owner and key, and orders the sums by both."""
+def sum_entries(text_index: Numbers, key: Keys, times: Numbers) -> Entries:
+    """Sums `times` by text and key, and orders the sums by both."""
     known, _, rank = distinct(key)
-    pairs = (owner << _LOW_BITS) | rank  # keys have 64 bits, so their ranks stand for them
+    pairs = (text_index << _LOW_BITS) | rank  # keys have 64 bits, so their ranks stand for them
     order = np.argsort(pairs)
     pairs = pairs[order]
     first = _find_changes(pairs)
