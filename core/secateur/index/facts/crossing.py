@@ -1,6 +1,6 @@
 """Calls, imports and inheritance that lead from one repository of a workspace into another.
 
-The rows of the repositories are numbered one repository after the other, as in their joined snapshot.
+Rows are numbered across repositories, in the order of the joined snapshot.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import IntArray
 
 VERSION = 2
-"""Raise it when the same repositories lead to other edges, or the edges are stored otherwise."""
+"""Increase it when the computed edges or their storage format change."""
 
 COLUMNS: Mapping[str, type[np.generic]] = {
     "source": np.int64,
@@ -32,7 +32,9 @@ COLUMNS: Mapping[str, type[np.generic]] = {
 
 
 class CrossingEdges(msgspec.Struct, frozen=True, eq=False):
-    """Edges between repositories, as columns like those of `Edges`; `source` and `target` are numbers of joined rows.
+    """Edges between repositories, as columns like those of `Edges`.
+
+    `source` and `target` are row numbers in the joined snapshot.
 
     Attributes:
         warnings: sentences that say which edges are missing.
