@@ -1,8 +1,8 @@
 """Answers hooks of Claude Code over the connection that it has with the server, so that no process starts.
 
-After a command, the answer replaces its output by what `secateur log` leaves of it for the question at hand. Before a
-command, it wraps the command in `secateur run`, whose output is pruned also if the command fails: Claude Code lets no
-hook replace the output of a failed command. An empty answer changes nothing.
+After a command, the answer replaces its output with the output pruned by `secateur log` for the user's last question.
+Before a command, it wraps the command in `secateur run`, because Claude Code lets no hook replace the output of a
+failed command. An empty answer changes nothing.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ MOST_BYTES = 64 * 1024 * 1024
 """Largest output that is read."""
 
 _TAIL_BYTES = 1 << 20
-"""The question at hand is looked for in this much of the end of a transcript."""
+"""The last bytes of a transcript in which the user's question is searched."""
 
 _QUERY_CHARS = 2_000
 
 _MOST_SETTINGS_BYTES = 1 << 20
 
-_WRAPPED = re.compile(
+_WRAPPED_PROGRAMS = re.compile(
     "cargo|ctest|dotnet|go|gradlew?|jest|make|mvnw?|ninja|npm|npx|pip|pnpm|pytest|ruff|tox|tsc|uv|yarn"
 )
 """Programs that build or test: their output is long, and what they need is in it. No other command is wrapped."""
@@ -43,7 +43,7 @@ _MANAGED = (
 )
 """Rules of an administrator."""
 
-_PLAIN = re.compile(r"[\w./:=@%+, '\"\[\]*-]+")
+_PLAIN_COMMAND = re.compile(r"[\w./:=@%+, '\"\[\]*-]+")
 """Characters of a command that a shell runs as one program, without pipes, substitutions or variables."""
 
 
@@ -60,13 +60,13 @@ def answer_hook(
         SecateurError, ValueError, OSError: the call or what it names cannot be read; nothing may change.
     """
     if call.event == "PreToolUse":
-        return _wrapped(json.loads(call.input), environ)
+        return _wrap_command(json.loads(call.input), environ)
     response = json.loads(call.response)
     if not isinstance(response, dict) or not isinstance(response.get("stdout"), str) or response.get("isImage"):
         return ""
     folders = [place.path for place in known_places(environ) if place.agent == "claude-code"]
-    data = _whole_output(response, folders)
-    query = f"{call.about}\n{_question(call.transcript, folders)}"[:_QUERY_CHARS]
+    data = _read_full_output(response, folders)
+    query = f"{call.about}\n{_find_question(call.transcript, folders)}"[:_QUERY_CHARS]
     pruned = prune_output(data, query, MOST_TOKENS, settings(), store, progress)
     if pruned is None:
         return ""
@@ -76,20 +76,20 @@ def answer_hook(
     return json.dumps({"hookSpecificOutput": output}, ensure_ascii=False)
 
 
-def _wrapped(given: Mapping[str, Any], environ: Mapping[str, str]) -> str:
-    """Returns the input of a tool with its command in `secateur run`. The hook has to allow what it rewrites, because
-    the user's rules name the command and not `secateur`; so it rewrites what these rules allow, and nothing else."""
-    command = given["command"]
+def _wrap_command(tool_input: Mapping[str, Any], environ: Mapping[str, str]) -> str:
+    """Returns an answer that wraps the command in `secateur run`, or an empty one. The hook must allow the rewritten
+    command, since the user's rules match only the original; so it rewrites only commands that these rules allow."""
+    command = tool_input["command"]
     program = command.split(" ", 1)[0].rpartition("/")[2]
-    if not _WRAPPED.fullmatch(program) or not _PLAIN.fullmatch(command) or given.get("run_in_background"):
+    if not _WRAPPED_PROGRAMS.fullmatch(program) or not _PLAIN_COMMAND.fullmatch(command):
         return ""
-    if not _is_allowed(command, environ):
+    if tool_input.get("run_in_background") or not _is_allowed(command, environ):
         return ""
     output = {
         "hookEventName": "PreToolUse",
         "permissionDecision": "allow",
         "permissionDecisionReason": "your rules allow the command; secateur run prunes its output",
-        "updatedInput": {**given, "command": f"secateur run -- {command}"},
+        "updatedInput": {**tool_input, "command": f"secateur run -- {command}"},
     }
     return json.dumps({"hookSpecificOutput": output}, ensure_ascii=False)
 
@@ -125,19 +125,19 @@ def _matches(rule: str, command: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, inside[1].split("*"))), command, re.DOTALL) is not None
 
 
-def _whole_output(response: Mapping[str, Any], folders: Sequence[Path]) -> bytes:
-    """Reads the output from the file that holds the whole of it, because a hook gets only its beginning."""
+def _read_full_output(response: Mapping[str, Any], folders: Sequence[Path]) -> bytes:
+    """Returns the full output, if need be from the file of Claude Code: the hook itself gets only the beginning."""
     path = response.get("persistedOutputPath")
     if not isinstance(path, str) or not path:
         return str(response["stdout"]).encode("utf-8", "replace")
-    return read_file(_inside(path, folders), MOST_BYTES, "output")
+    return read_file(_resolve_inside(path, folders), MOST_BYTES, "output")
 
 
-def _question(transcript: str, folders: Sequence[Path]) -> str:
+def _find_question(transcript: str, folders: Sequence[Path]) -> str:
     """Returns what the user said last in a transcript; empty if that is not at its end."""
     if not transcript:
         return ""
-    with _inside(transcript, folders).open("rb") as file:
+    with _resolve_inside(transcript, folders).open("rb") as file:
         file.seek(max(0, file.seek(0, 2) - _TAIL_BYTES))
         lines = file.read().splitlines()
     for line in reversed(lines):
@@ -155,9 +155,9 @@ def _question(transcript: str, folders: Sequence[Path]) -> str:
     return ""
 
 
-def _inside(path: str, folders: Sequence[Path]) -> Path:
-    """Raises ValueError: the path leads out of the folder in which Claude Code keeps sessions."""
+def _resolve_inside(path: str, folders: Sequence[Path]) -> Path:
+    """Resolves a path. Raises ValueError if it lies outside the session folders of Claude Code."""
     real = Path(path).resolve()
     if not any(real.is_relative_to(folder.resolve()) for folder in folders):
-        raise ValueError("it lies outside the sessions of Claude Code")
+        raise ValueError("the path is outside the session folders of Claude Code")
     return real
