@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from mcp_types import JSONRPCRequest
-from secateur_agents.mcp.messages import ENDS, errors_of_broken, read_message
+from secateur_agents.mcp.messages import ID_SEARCH_BYTES, errors_for_unparsed, read_message
 
 PARSE, INVALID = -32700, -32600
-LONG, DIGITS = " " * ENDS, "9" * 100_000
+LONG, DIGITS = " " * ID_SEARCH_BYTES, "9" * 100_000
 
 
 def ids_and_codes(data: bytes) -> list[tuple[Any, int]]:
@@ -90,7 +90,7 @@ def test_bytes_that_are_not_utf_8_are_refused_with_the_id() -> None:
 
 def test_of_a_message_that_is_too_long_both_ends_tell_the_id() -> None:
     def known(start: bytes, end: bytes) -> list[Any]:
-        return [one["id"] for one in errors_of_broken(start, end, INVALID, "too long")]
+        return [one["id"] for one in errors_for_unparsed(start, end, INVALID, "too long")]
 
     assert known(b'{"id":7,"method":"a","params":"xx', b'xx"}') == [7]
     assert known(b'{"method":"a","params":"xx', b'xx","id":3},"id":"7"}\n') == ["7"]

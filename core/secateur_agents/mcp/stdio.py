@@ -23,7 +23,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST
 from secateur import AWAITED
 
-from secateur_agents.mcp.messages import BYTE_ORDER_MARK, ENDS, MOST_BYTES, errors_of_broken, read_message
+from secateur_agents.mcp.messages import BYTE_ORDER_MARK, ID_SEARCH_BYTES, MOST_BYTES, errors_for_unparsed, read_message
 
 MOST_UNREAD = 64
 """Most answers that wait for the client to read them; until then, no further message is read."""
@@ -168,11 +168,12 @@ class _Lines:
                 line += part
                 if len(line) > MOST_BYTES:
                     too_long = True
-                    del line[ENDS:-ENDS]
+                    del line[ID_SEARCH_BYTES:-ID_SEARCH_BYTES]
                 if not part.endswith(b"\n"):
                     continue
                 if too_long:
-                    yield errors_of_broken(bytes(line[:ENDS]), bytes(line[ENDS:][-ENDS:]), INVALID_REQUEST, _TOO_LONG)
+                    start, end = line[:ID_SEARCH_BYTES], line[ID_SEARCH_BYTES:][-ID_SEARCH_BYTES:]
+                    yield errors_for_unparsed(bytes(start), bytes(end), INVALID_REQUEST, _TOO_LONG)
                 elif text := line.removeprefix(BYTE_ORDER_MARK).strip():
                     yield bytes(text)
                 line.clear()
