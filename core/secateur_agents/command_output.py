@@ -1,4 +1,4 @@
-"""Prunes the output of a command to what `secateur log` leaves of it, and keeps the whole in a store.
+"""Prunes the output of a command with `secateur log` and keeps the original in a store.
 
 pruned = prune_output(data, "why does the build fail", 1_000, settings, user_store(os.environ))
 pruned.text             # its last line names the digest; None: the output fits as it is
@@ -19,7 +19,7 @@ MOST_TOKENS = 1_000
 """Tokens of an output that an agent reads, by default: at 4,000, published runs saved nothing more (docs/live.md)."""
 
 _FOOT_TOKENS = 40
-"""Room for the last line, so that an output that was pruned fits when it comes by again."""
+"""Room for the last line, so that pruned output fits and is not pruned again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def prune_output(
     """Prunes an output; None: it has no more than `most_tokens`.
 
     Args:
-        query: lines that hold its words come before other lines.
+        query: lines that contain its words are preferred.
 
     Raises:
         SecateurError: the output cannot be pruned, or the store cannot be written.
