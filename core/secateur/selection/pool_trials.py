@@ -1,4 +1,4 @@
-"""The trials of a search: decides again with other budgets and weights, by `select`."""
+"""Tries other budgets and weights on the candidates of a search, using `select`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ SHARE, DEPTH, PREFERENCE = "smart_pruning.signature_share", "graph_rag.max_depth
 _MOST_BUDGETS = 1 << 15
 _LEAST_BUDGETS = 2_048
 _CELLS = 50_000_000  # the most budgets of a sweep times candidates that go out: fifty megabytes, a tenth of a second
-_FURTHER_BUDGETS = 512  # budgets of a curve outside of the range in which every budget is decided
+_FURTHER_BUDGETS = 512  # evenly spaced budgets, tried in addition when the curve is too long to try every budget
 _KEYS = {
     **{signal: f"smart_pruning.priority_weights.{signal}" for signal in SIGNALS},
     PREFERENCE: "preference.weight",
@@ -87,7 +87,7 @@ class PoolTrials(Trials):
         selection: Selection | None = None,
         recount: Callable[[Selection], int] | None = None,
     ) -> None:
-        """`recount`: of the text that leaves; None: upper bounds will do."""
+        """`recount` counts the tokens of the output text. If None, upper bounds are used."""
         selection = selection or select(pool, settings)
         self._recount = recount
         self._pool, self._settings, self._selection = pool, settings, selection
@@ -132,8 +132,8 @@ class PoolTrials(Trials):
         high = min(end, low + count - 1)
         budgets = np.arange(low, high + 1, dtype=np.int64)
         if (low, high) != (0, end):
-            further = np.linspace(0, end, _FURTHER_BUDGETS).astype(np.int64)
-            budgets = np.unique(np.concatenate([budgets, further]))
+            sparse_budgets = np.linspace(0, end, _FURTHER_BUDGETS).astype(np.int64)
+            budgets = np.unique(np.concatenate([budgets, sparse_budgets]))
         swept = sweep(self._pool, self._settings, budgets)
         inside = (budgets >= low) & (budgets <= high)
         present, whole = int(np.searchsorted(budgets, self.budget)), self.now.whole
@@ -152,18 +152,18 @@ class PoolTrials(Trials):
         return Swept(low, high, nearest, columns)
 
     def knapsack(self) -> Knapsack:
-        """Asks for the best whole candidates by priority, in the room that declarations leave. Headings that
-        declarations or pinned candidates share with others are paid already."""
+        """Describes the knapsack problem: which whole candidates of highest total priority fit beside the
+        declarations. File headings of declarations and pinned candidates are already paid."""
         selection, pool = self._selection, self._pool
         whole = selection.state == State.KEPT
-        held = mask_of(pool, self._settings.pins) & whole
-        there = np.flatnonzero((selection.state != State.DROPPED) & (held | ~whole))
-        shared = SharedCost(pool.file, np.where(np.isin(pool.file, pool.file[there]), 0, pool.heading))
-        beside = int(pool.sig_cost[selection.state == State.SHORTENED].sum()) + int(
-            pool.headings[distinct(pool.file[there])[0]].sum()
+        pinned = mask_of(pool, self._settings.pins) & whole
+        paid_rows = np.flatnonzero((selection.state != State.DROPPED) & (pinned | ~whole))
+        shared = SharedCost(pool.file, np.where(np.isin(pool.file, pool.file[paid_rows]), 0, pool.heading))
+        paid_tokens = int(pool.sig_cost[selection.state == State.SHORTENED].sum()) + int(
+            pool.headings[distinct(pool.file[paid_rows])[0]].sum()
         )
-        room = selection.capacity - beside
-        return Knapsack(room, pool.cost, selection.priority, self._open, held, shared)
+        room = selection.capacity - paid_tokens
+        return Knapsack(room, pool.cost, selection.priority, self._open, pinned, shared)
 
 
 def _make_tried(selection: Selection) -> Tried:
