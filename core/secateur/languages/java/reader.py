@@ -61,14 +61,14 @@ def read(captures: Captures, out: Collector) -> None:
         _read_import(node, out)
     for node in captures.get("class", ()):
         _read_class(node, values, out)
-    names = {}
+    variable_names = {}
     for node in (*captures.get("variables", ()), *captures.get("field", ())):
         for declarator in node.children_by_field_name("declarator"):
             value = declarator.child_by_field_name("value")
             if value is not None:
-                names[value.id] = out.field_text(declarator, "name")
+                variable_names[value.id] = out.field_text(declarator, "name")
     for node in captures.get("anonymous", ()):
-        out.define(node, None, names.get(node.id, ""), opens_at=LONG_WRAPPER, methods=True)
+        out.define(node, None, variable_names.get(node.id, ""), opens_at=LONG_WRAPPER, methods=True)
     for node in captures.get("constant", ()):
         out.define(node, None, out.field_text(node, "name"), methods=True)
     for node in captures.get("function", ()):
@@ -82,9 +82,9 @@ def read(captures: Captures, out: Collector) -> None:
         )
     for node in captures.get("field", ()):
         if is_field_of_type(node):
-            written = values.format_type(node.child_by_field_name("type"))
+            type_text = values.format_type(node.child_by_field_name("type"))
             for declarator in node.children_by_field_name("declarator"):
-                out.declare(declarator, out.field_text(declarator, "name"), written)
+                out.declare(declarator, out.field_text(declarator, "name"), type_text)
     for node in captures.get("call", ()):
         out.overloaded_calls.append(
             (node.start_point.row, out.text(node), values.format_receiver(node), values.format_arguments(node))
@@ -92,7 +92,7 @@ def read(captures: Captures, out: Collector) -> None:
 
 
 def _read_class(node: Node, values: JavaValues, out: Collector) -> None:
-    """Reads a type: bases, element type if a base is a container, components of a record, constants of an enum."""
+    """Reads a class: its bases, the element type of a container base, record components and enum constants."""
     name = out.field_text(node, "name")
     definition = out.define(node, FragmentKind.CLASS, name)
     for clause in node.named_children:
@@ -113,10 +113,11 @@ def _read_class(node: Node, values: JavaValues, out: Collector) -> None:
 
 
 def _read_base(definition: Definition, base: Node, values: JavaValues, out: Collector) -> None:
+    """Adds a base of a class, and its element type if it is a container."""
     out.add_base(definition, read_type_name(out.text(base)))
-    written = values.format_type(base)
-    if written.endswith("[]"):
-        out.annotations.append((definition.sig_first, "[]", written[:-2]))
+    type_text = values.format_type(base)
+    if type_text.endswith("[]"):
+        out.annotations.append((definition.sig_first, "[]", type_text[:-2]))
 
 
 def _read_import(node: Node, out: Collector) -> None:
