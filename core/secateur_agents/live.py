@@ -6,8 +6,8 @@
     live.recall("550ccfe33fea", lines="1-80")      # for a tool of the agent
 
 What leaves is a function of the history (`secateur.Fold`); what is remembered here makes it fast. If a step
-fails or takes too long, nothing new is decided: what the last cut left goes out with the messages that came since, or
-the history as it is, and a warning says so.
+fails or takes too long, cutting stops: what the last finished cut left goes out with the later messages, or the
+unchanged history if there was no cut, and a warning says so.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class Step:
     """The messages that are to be sent in place of a history, and what became of the others."""
 
     messages: list[Any]  # in the shape they came in; those that did not change are the history's own objects
-    changed: tuple[Entry, ...] = ()  # what does not leave as it came, by `messages[NUMBER]`, with the reason
+    changed: tuple[
+        Entry, ...
+    ] = ()  # the messages that were changed or left out, by `messages[NUMBER]`, with the reason
     cache: CacheEffect = CacheEffect(None)
     warnings: tuple[Notice, ...] = ()
 
@@ -70,7 +72,8 @@ class Live:
     Attributes:
         settings: None: the profile `recommended`.
         store: keeps what is taken out; placeholders name it. None: nothing is kept.
-        clock: seconds that only grow.
+        clock: a monotonic clock, in seconds.
+        seconds: the most time for a step.
         failures: steps that failed or took too long.
     """
 
@@ -114,7 +117,7 @@ class Live:
             self.failures += 1
             fold = fold if fold.count else self._remembered(history, known, overhead, goes_on=False)
             reason = error.message if isinstance(error, SecateurError) else f"{type(error).__name__}: {error}"
-            said = f"Nothing was pruned at this step: {reason}"
+            said = f"Pruning stopped at this step: {reason}"
             return Step(_messages(fold, history), _changed(fold), warnings=(Notice("not_pruned", said),))
         if self.store is not None:
             self.store.savings.add(_record(known[min(1, fold.count)].hex()[:12], before, fold))
@@ -132,7 +135,8 @@ class Live:
             return f"{error.message}; {error.hint}." if error.hint else f"{error.message}."
 
     def _remembered(self, history: Sequence[Any], known: Sequence[bytes], overhead: int, goes_on: bool = True) -> Fold:
-        """Returns the longest fold of the history's beginning; with `goes_on` one that the history has on its way."""
+        """Returns the longest remembered fold of a prefix of the history. With `goes_on`, only a fold that can be
+        extended to the whole history counts."""
         for digest in reversed(known):
             fold = self._folds.get((digest, overhead))
             if fold is not None and (not goes_on or fold.goes_on(history)):

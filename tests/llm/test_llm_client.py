@@ -535,4 +535,4 @@ def test_many_problems_are_told_in_few_words() -> None:
         notices = notices_of(model_of(server, concurrency=1).ask([question(number) for number in range(20)]))
     assert len(notices) == 4
     assert "to 4 of 20 questions (score 0 first)" in notices[0].message
-    assert "To 8 more questions it has none, for 2 other reasons" in notices[3].message
+    assert "8 more questions have no usable answer, for 2 other reasons" in notices[3].message

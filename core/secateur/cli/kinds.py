@@ -53,8 +53,8 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
         parser.add_argument(
             "--explain",
             action="store_true",
-            help="prove what would change the decision: the budget and the numbers that turn each entry, the ranges in"
-            " which nothing changes, what goes out against the budget",
+            help="prove what would change the decision: the budget and the settings that change each entry, the ranges"
+            " in which nothing changes, and how much goes out at each budget",
         )
     parser.add_argument(
         "--report",
@@ -73,7 +73,8 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
 
 
 def run(kind: Kind[Any, Any], options: CommandCall) -> int:
-    """Reads, decides, and prints in the format asked for; exit code 0 also where nothing leaves."""
+    """Reads, decides, and prints in the format asked for. Returns the exit code of the kind:
+    empty output alone is not an error."""
     inputs = {declared.name: getattr(options, declared.name) for declared in kind.inputs}
     inputs |= {item.name: path_of_session(options, inputs[item.name]) for item in kind.inputs if item.sessions}
     inputs |= {declared.name: options.workspace_or_path() for declared in kind.inputs if declared.workspaces}
@@ -95,11 +96,11 @@ def run_with(
     """Runs a kind with inputs and settings that are known; `plain`: the text is that of the screen, in plain lines.
 
     Raises:
-        UsageError: the kind has no such format.
+        UsageError: the kind has no such format, or `--exact` is given without `--save`.
     """
     check_format(kind, options.format)
     if getattr(options, "exact", False) and options.save is None:
-        raise UsageError("--exact says how to save, and nothing is saved", hint="add --save NAME.scenario.toml")
+        raise UsageError("--exact needs --save", hint="add --save NAME.scenario.toml")
     reports = _Reports(kind, inputs, getattr(options, "report", ()), plain=plain and options.format == "text")
 
     call: RepeatableCall | None = getattr(options, "call", None)  # where it is one that may be repeated

@@ -1,5 +1,5 @@
-"""Defines questions to a model, their replies, and the interface of a model. Makes the schema of an answer and reads
-one from the text of a model. This module sends nothing.
+"""Defines questions to a model, their replies, and the interface of a model. Makes the JSON schema of an answer and
+reads an answer from the text of a model. This module sends nothing.
 
     replies = model.ask([Question("score src/a.py", "Rate the file …", text, Score)])
     replies[0].value          # a checked Score; None if there is no usable answer, and `problem` says why
@@ -112,7 +112,7 @@ def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
         notices.append(
             Notice(
                 "llm_unanswered",
-                f"To {others:,} more questions it has none, for {len(without) - MOST_PROBLEMS:,} other reasons.",
+                f"{others:,} more questions have no usable answer, for {len(without) - MOST_PROBLEMS:,} other reasons.",
             )
         )
     return (*notices, *overspent(replies))
@@ -135,7 +135,7 @@ def overspent(replies: Sequence[Reply]) -> tuple[Notice, ...]:
         f"The server counted {counted:,} tokens for {len(over):,} of {len(replies):,} questions, for which {reserved:,}"
         " were set aside"
     )
-    return (Notice("llm_spend", f"{message}: llm.spend_cap is held by estimates."),)
+    return (Notice("llm_spend", f"{message}: llm.spend_cap is enforced with estimates, so it can be exceeded."),)
 
 
 MOST_CHARACTERS = 1 << 20  # longer answers are rejected

@@ -1,9 +1,9 @@
 """Our own rules, which always run. They recognise credentials by their beginning, by the text before them, or by both.
 Pure: bytes in, spans out.
 
-A rule first finds a text that all its credentials contain (`needles`) with `bytes.find`, then matches a pattern there
-whose repetitions never backtrack. A long run of bytes without a credential is not read again, so the time is linear for
-any content.
+A rule first finds one of its `needles` with `bytes.find`; every match contains one. It then matches a pattern there
+whose repetitions are possessive or, in most cases, bounded. A long run of bytes without a
+credential is not read again, so the time is linear for any content.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from secateur.redaction.value_looks import (
 __all__ = ["RULES_VERSION", "find_credentials", "is_distinctive"]
 
 RULES_VERSION = 5  # increase it when the spans of the same content change
-_BOUNDARY = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
+_WORD_BYTES = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
 _ESCAPES = frozenset(b"nrt")
 
 LEAST_TOKEN = 20  # least bytes of a provider's token, with its prefix
@@ -49,12 +49,13 @@ _compile = cache(re.compile)  # at the first needle of a rule: most runs meet ha
 
 
 class CredentialRule(Struct, frozen=True):
-    """A rule. Its pattern is matched at each of its needles; the last group is the credential.
+    """A rule. Its pattern is matched at each of its needles; the last group is the credential, or the whole
+    match if there is no group.
 
     Attributes:
-        at_word_start: no letter or digit may precede the needle.
+        at_word_start: no letter, digit or underscore may precede the needle, except the letter of an escape.
         is_credential: judges the matched value.
-        context: a text in lower case that the content must also contain; "" for none.
+        context: a text in lower case that the content must also contain; b"" for none. Only `find_tokens` checks it.
     """
 
     name: str
@@ -79,7 +80,8 @@ def find_credentials(data: bytes) -> list[CredentialSpan]:
 
 
 def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]:
-    """Returns the tokens of providers, which are recognised without context, even in the name of a file.
+    """Returns tokens of providers, JWTs, and passwords of Oracle and .pgpass. Most need no context, so they are
+    recognised even in the name of a file.
 
     Args:
         lower: the content in lower case, if the caller has it.
@@ -123,7 +125,7 @@ def _apply_rule(rule: CredentialRule, needle: bytes, data: bytes, haystack: byte
 
 def _begins_word(data: bytes, offset: int) -> bool:
     """Tells whether no word continues across an offset. The letter of an escape such as `\\n` does not count."""
-    if offset == 0 or data[offset - 1] not in _BOUNDARY:
+    if offset == 0 or data[offset - 1] not in _WORD_BYTES:
         return True
     return offset > 1 and data[offset - 1] in _ESCAPES and data[offset - 2] == 0x5C
 

@@ -33,8 +33,8 @@ FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
     QueryKind.PHRASE: {"penalty.header": 0.0, "penalty.duplicate": 4.0},
     # A user who asks where something is used knows its definition.
     QueryKind.USAGE: {"mention": 0.0, "name": 0.0, "title_name": 0.0},
-    # A few words resemble the words of many commits, so history says little. An answer may be long, may be a class, and
-    # is often called by the fragment that holds the words.
+    # A few words resemble the words of many commits, so history counts less. The name of the answer often stands
+    # in the query, and the answer may be a class, so headers lose less.
     QueryKind.QUESTION: {
         "history": 0.4,
         "title_name": 2.0,
@@ -73,8 +73,8 @@ FIRST_PLACES = 10
 FURTHER = 0.5
 """Behind the first places: the factor on a fragment whose file has a better one."""
 
-EVIDENCE = 0.001
-"""A fragment with more evidence than this counts as found by words."""
+EVIDENCE_THRESHOLD = 0.001
+"""A fragment with more lexical or name evidence than this counts as found by that channel."""
 
 ALWAYS_ASKED = ("lexical", "title", "name", "file")
 """Evidence that every query asks for. Other evidence counts in the divisor only if some fragment has it: a query that
@@ -147,7 +147,7 @@ def relevance(
     rerank: Rerank | None = None,
     present: frozenset[str] = frozenset(),
 ) -> Scores:
-    """Scores fragments by their evidence (REQ-GRAG-001: relevance in [0, 1]).
+    """Scores fragments by their evidence (REQ-GRAG-001: relevance in [0, 1]); one that no channel found scores 0.
 
     Args:
         columns: the columns of the evidence.
@@ -263,8 +263,8 @@ def _channels(columns: Mapping[str, FloatArray]) -> IntArray:
     """Returns the channels that found each fragment. A fragment that only its surroundings speak for has no channel."""
     channels = np.zeros(len(columns["lexical"]), dtype=np.int64)
     for channel, has_evidence in (
-        (Channel.LEXICAL, columns["lexical"] > EVIDENCE),
-        (Channel.NAME, _best_of(columns, "name", "path", "definition") > EVIDENCE),
+        (Channel.LEXICAL, columns["lexical"] > EVIDENCE_THRESHOLD),
+        (Channel.NAME, _best_of(columns, "name", "path", "definition") > EVIDENCE_THRESHOLD),
         (Channel.MENTION, _best_of(columns, "mention", "named_file", "trace", "usage") > 0),
         (Channel.SEMANTIC, columns["semantic"] > SEMANTIC_THRESHOLD),
     ):

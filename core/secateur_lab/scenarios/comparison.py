@@ -19,7 +19,7 @@ from secateur_lab.scenarios.toml_places import KeyPath
 
 
 class Aspect(StrEnum):
-    """The ways in which an item differs."""
+    """The aspects in which the recorded and the present decision on an item differ."""
 
     STATE = "state"
     REASON = "reason"
@@ -31,7 +31,7 @@ class Aspect(StrEnum):
 
 
 class Way(IntEnum):
-    """The ways in which an item changed, in the order of reports."""
+    """The effects that a change has on the output, in the order of reports."""
 
     OUT = 0  # it was in the output and no longer is
     IN = 1  # it is in the output and was not
@@ -172,7 +172,7 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
         because = NO_LONGER if item.id in not_there else "it is no longer found"
         changes.append(DecisionChange(item.id, Aspect.GONE, item, None, because, (), moves.instead(item, None), where))
     for listed in new:
-        # A kind that finds its entries reports new ones only in the output: its dropped ones are not all there is.
+        # A kind that finds its entries reports new ones only in the output: it lists only some of its dropped entries.
         if recorded.listed == "all" or listed.entry.state is not State.DROPPED:
             because = decided.kind.describe(decided.outcome, listed.number).because
             where = ("recorded", "items")
@@ -183,10 +183,11 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
 def _separate_flips(
     changes: Sequence[DecisionChange], recorded: Recorded, decided: Decided, tolerance: float
 ) -> tuple[tuple[DecisionChange, ...], tuple[DecisionChange, ...]]:
-    """Returns the changes, and apart from them those at the cut.
+    """Splits the changes into those that count and those at the cut.
 
     The cut is the best score of an item that found no room: items below it fill what is left, so another item's size
-    decides about them. A change is at the cut if the side on which the item goes out scores at most `tolerance` more.
+    decides about them. A change is at the cut if the item's score on the side where it goes out is at most
+    the cut of that side plus `tolerance`.
     """
     cuts = find_cut(recorded.items), find_cut([decided.item(listed) for listed in decided.listed])
     clear: list[DecisionChange] = []

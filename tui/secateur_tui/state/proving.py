@@ -1,5 +1,5 @@
-"""Proofs for an answer while the user rests: first hints for the item at the cursor, then the ranges of
-knobs, then the curve. Pure; the thread it runs on, and when it ends, are its caller's.
+"""Proofs for an answer while the user rests: first hints for the item at the cursor, then the nearest
+budgets that change anything, then the curve, then the ranges of knobs. Pure: the caller chooses the thread and ends it.
 
     proving = Proving(answer, trials)
     for proof in proving.proofs(item, curve=True):
@@ -101,8 +101,8 @@ class Proving:
         self.runs = TrialRuns(self.trials, lambda *report: self.stop(*report))
 
     def proofs(self, item: int | None, *, curve: bool) -> Iterator[Proof]:
-        """Yields the hints of an item, then the ranges, then the curve if it is wanted. The caller stops when the
-        answer or the item changes; the proofs found until then are kept."""
+        """Yields the hints of an item, the nearest budgets that change anything, the curve if it is wanted, then the
+        ranges. The caller stops when the answer or the item changes; the proofs found until then are kept."""
         self.runs.allow(self.limit)
         self._begin()
         if item is not None and item < len(self.trials.ids):

@@ -74,7 +74,7 @@ class RecordedState:
     present: tuple[tuple[str, bytes], ...]  # (path, content digest)
     read: int  # files read in this run
     version: str = ""  # the version of the records
-    # path -> (token of the look, content digest)
+    # path -> (`SourceFile.token` when it was read, content digest); the same token: unchanged
     looks: Mapping[str, tuple[str, bytes]] = field(default_factory=dict, compare=False, repr=False)
 
 
@@ -92,7 +92,7 @@ def record(
     `snapshot_of` are "linking" and "saving".
 
     Args:
-        last: the last recorded state of the same source, if it is at hand. Files with the same look are not looked up
+        last: the last recorded state of the same source, if it is at hand. Files with the same token are not looked up
             again.
         only: the paths that are read; None: all.
 
@@ -105,14 +105,15 @@ def record(
     entries = [entry for entry in source.entries() if only is None or entry.path in only]
     digests, missing = _plan(entries, store, extractor.version, last)
     if missing:
-        # A store in memory reads everything each time, which is not "first". After an interruption it still is.
+        # A store in memory reads everything each time, so its reading is never "first". A first reading that was
+        # interrupted is "first" again.
         first = store.folder is not None and (len(missing) == len(entries) or not SnapshotFiles(store).any())
         digests |= _read(source, store, missing, extractor, tell, FIRST if first else "reading")
     present = tuple((entry.path, digests[entry.path]) for entry in entries if entry.path in digests)
     if missing and only is None:
         store.sweep(((path_bytes(path), digest) for path, digest in present), extractor.version)
     looks = {entry.path: (entry.token, digests[entry.path]) for entry in entries if entry.path in digests}
-    read = sum(entry.path in digests for entry in missing)  # what cannot be read, or went away, is not read
+    read = sum(entry.path in digests for entry in missing)  # others could not be read, or were deleted
     return RecordedState(_identity(extractor.version, source, present), present, read, extractor.version, looks)
 
 

@@ -112,7 +112,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         ),
         Input(
             "files_from",
-            "of folders read just the files that this file lists, by lines or NUL; - reads stdin",
+            "read only the files of the folders that this list names, separated by newlines or NUL; - reads stdin",
             default=None,
         ),
         Input("conversation", "a transcript whose last questions say what the files are for; - reads stdin"),

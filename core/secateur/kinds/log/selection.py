@@ -1,5 +1,6 @@
-"""Selects the lines of a log that go out under a budget: the first failure, distinct errors, lines that match the
-query, the last lines, results, lines beside errors, then routine lines. Pure."""
+"""Selects the lines of a log that go out under a budget: the best matches of the query, the telling lines of
+likely errors, results, the telling lines of other errors, whole errors and other matches, the last lines, lines beside
+errors, then routine lines. Pure."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ class Stretch:
 
     start: int
     end: int
-    reason: Reason  # why the lines would go out
+    reason: Reason  # what the lines are; after `_settle`, why they go out or not
     block: Block | None = None
     distance: int = 0  # of routine lines: steps to the nearest other line
     state: State = State.DROPPED
@@ -260,9 +261,9 @@ def _split_between(start: int, end: int, marked: Sequence[tuple[int, Reason]], b
     yield from _split_routine(last, end, blocks)
 
 
-def _split_routine(start: int, end: int, runs: int) -> Iterator[Stretch]:
+def _split_routine(start: int, end: int, blocks: int) -> Iterator[Stretch]:
     """Yields routine lines in steps; the middle of many as one stretch."""
-    most = _MOST_STEPS // (2 * runs + 2) + 1
+    most = _MOST_STEPS // (2 * blocks + 2) + 1
     steps = -(-(end - start) // _STEP)
     if steps <= 2 * most:
         edges = [*range(start, end, _STEP), end]
