@@ -283,7 +283,7 @@ def run(
     record: Path | None = None,
     follow: bool = False,
     cases: Sequence[Path] = (),
-    serve: Sequence[str] = (),
+    serve: Sequence[str] | None = None,
     replay: Recording | None = None,
     picture: Path | None = None,
     cache_dir: Path | None = None,
@@ -310,7 +310,7 @@ def run(
     from secateur.sources.fetch_options import FetchOptions
     from secateur.sources.named import folder_of
 
-    if serve:
+    if serve is not None:
         from secateur_tui.serving import serve_pages
 
         return serve_pages(serve)

@@ -184,14 +184,21 @@ def spread_files(query: Query, scores: Scores, files: npt.NDArray[np.integer]) -
     a pack holds more of the files that may answer. `files`: a number for the file of each fragment."""
     if query.recognised is None or query.recognised.kind not in SPREAD_KINDS:
         return scores
-    best = best_rows(scores.relevance, COMPARED)
+    further = find_further(scores.relevance, files)
+    lost = np.zeros(len(files))
+    lost[further] = quantised((FURTHER - 1.0) * scores.relevance[further])
+    penalty = quantised(scores.parts.get(PENALTY, np.zeros(len(files))) + lost)
+    return replace(scores, relevance=quantised(scores.relevance + lost), parts=scores.parts | {PENALTY: penalty})
+
+
+def find_further(score: FloatArray, files: npt.NDArray[np.integer]) -> IntArray:
+    """Returns the rows among the COMPARED best that are behind the first places and behind a better row of their
+    file."""
+    best = best_rows(score, COMPARED)
     further = np.ones(len(best), dtype=np.bool_)
     further[np.unique(files[best], return_index=True)[1]] = False
     further[:FIRST_PLACES] = False
-    lost = np.zeros(len(files))
-    lost[best[further]] = quantised((FURTHER - 1.0) * scores.relevance[best[further]])
-    penalty = quantised(scores.parts.get(PENALTY, np.zeros(len(files))) + lost)
-    return replace(scores, relevance=quantised(scores.relevance + lost), parts=scores.parts | {PENALTY: penalty})
+    return best[further]
 
 
 def similarity_alone(columns: Mapping[str, FloatArray], weights: Relevance, rerank: Rerank | None = None) -> Scores:

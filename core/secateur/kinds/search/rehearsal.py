@@ -19,7 +19,14 @@ import numpy as np
 
 from secateur.model import FloatArray, IntArray, Pool, falling
 from secateur.retrieval.query_kind import QueryKind
-from secateur.retrieval.relevance import ALWAYS_ASKED, PENALTY, weights_of_kind
+from secateur.retrieval.relevance import (
+    ALWAYS_ASKED,
+    FURTHER,
+    PENALTY,
+    SPREAD_KINDS,
+    find_further,
+    weights_of_kind,
+)
 from secateur.selection.greedy import GreedyPacking
 from secateur.selection.priority import HALF, quantised, terms_of
 from secateur.selection.select import strategy_score
@@ -127,7 +134,10 @@ class SearchRehearsal:
         wanted = np.array([getattr(weights, name) for name in self.evidence])
         asked = [weight for name, weight in zip(self.evidence, wanted, strict=True) if self._asked[name]]
         score = (wanted @ self._matrix) * self.factor
-        return np.clip(quantised((1 + HALF) * score / (score + HALF * (sum(asked) or 1.0))), 0.0, 1.0)
+        relevance = np.clip(quantised((1 + HALF) * score / (score + HALF * (sum(asked) or 1.0))), 0.0, 1.0)
+        if kind_of(self.pool) in SPREAD_KINDS:
+            relevance[find_further(relevance, self.pool.file)] *= FURTHER
+        return relevance
 
     @cached_property
     def _matrix(self) -> FloatArray:
@@ -152,6 +162,8 @@ def evidence_of(pool: Pool, weights: Relevance) -> tuple[dict[str, FloatArray], 
     )
     before = np.sum([parts[name] for name in names], axis=0)
     after = np.clip(before + parts.get(PENALTY, 0.0), 0.0, 1.0)
+    if kind_of(pool) in SPREAD_KINDS:  # the same rows are behind the others of their file, before and after the penalty
+        after[find_further(after, pool.file)] /= FURTHER
     scale = (1 + HALF - after) / (HALF * (most or 1.0))  # = (1 + HALF) / (score + HALF * most)
     factor = np.divide(after, before, out=np.ones(len(pool)), where=before > 0)
     return {name: parts[name] / (getattr(weights, name) * scale) for name in names}, factor
