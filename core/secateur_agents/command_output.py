@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from secateur_agents.store import OriginalStore
 
 MOST_TOKENS = 1_000
-"""Tokens of an output that an agent reads, by default: at 4,000, published runs saved nothing more (docs/live.md)."""
+"""Tokens of an output that `secateur run` prints, by default: at 4,000, published runs saved nothing (docs/live.md)."""
 
 _FOOT_TOKENS = 40
 """Room for the last line, so that pruned output fits and is not pruned again."""

@@ -15,12 +15,13 @@ from typing import Any
 
 from secateur import Progress, Settings, read_file
 
-from secateur_agents.command_output import MOST_TOKENS, prune_output
+from secateur_agents.command_output import prune_output
 from secateur_agents.mcp.shapes import HookCall
 from secateur_agents.savings import SavingsRecord
 from secateur_agents.sessions.places import known_places
 from secateur_agents.store import OriginalStore
 
+MOST_TOKENS = 4_000  # more than `secateur run` leaves of a build: a command may print source, which is needed whole
 MOST_BYTES = 64 * 1024 * 1024
 """Largest output that is read."""
 
@@ -28,7 +29,6 @@ _TAIL_BYTES = 1 << 20
 """The last bytes of a transcript in which the user's question is searched."""
 
 _QUERY_CHARS = 2_000
-
 _MOST_SETTINGS_BYTES = 1 << 20
 
 _WRAPPED_PROGRAMS = re.compile(
