@@ -22,7 +22,7 @@ _LONGEST = 80
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Returns the first of `known` that `word` begins or resembles; "" if there is none."""
+    """Returns the first of `known` that `word` begins or resembles, or ""."""
     words = list(known)
     if not SHORTEST <= len(word) <= _LONGEST:
         return ""
@@ -34,7 +34,7 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def suggested_key(name: str, known: Iterable[str]) -> str:
-    """Returns the dotted key that `name` resembles in its last part; "" if there is none. Ties are decided by the
+    """Returns the dotted key that `name` resembles in its last part, or "". Ties are decided by the
     table."""
     table, _, leaf = name.rpartition(".")
     if not SHORTEST <= len(leaf) <= len(name) <= _LONGEST:

@@ -40,6 +40,6 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def lines_of(text: str, pattern: str) -> str:
-    """Numbers of the first lines that match, for messages; "" if there are none."""
+    """Numbers of the first lines that match, for messages, or ""."""
     lines = [str(text.count("\n", 0, match.start()) + 1) for match in islice(re.finditer(pattern, text), _LINES_NAMED)]
     return ", ".join(dict.fromkeys(lines))

@@ -109,7 +109,7 @@ def prove_turns(
 
 
 def changed_words(trials: Trials, turn: TurningValue) -> str:
-    """Describes the other items that a value changes: "loses x, gains 3"; "" if there are none."""
+    """Describes the other items that a value changes: "loses x, gains 3", or ""."""
     sides = (("loses", turn.loses), ("gains", turn.gains))
     return ", ".join(f"{verb} {name_items(trials, items)}" for verb, items in sides if items)
 

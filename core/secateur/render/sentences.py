@@ -113,8 +113,7 @@ def _fill_template(template: str, figures: Mapping[str, Figure]) -> str:
 
 
 def describe_redactions(redactions: Sequence[Redaction]) -> str:
-    """Describes the credentials that were removed from an input: "aws-access-key in line 6, jwt in line 9"; "" if there
-    are none."""
+    """Describes the credentials that were removed from an input: "aws-access-key in line 6, jwt in line 9", or ""."""
     parts = [f"{redaction.rule} in line {redaction.line:,}" for redaction in redactions[:_NAMED_REDACTIONS]]
     more = f" and {len(redactions) - _NAMED_REDACTIONS:,} more" if len(redactions) > _NAMED_REDACTIONS else ""
     return ", ".join(parts) + more

@@ -272,7 +272,7 @@ def has_chinese(text: str) -> bool:
 
 
 def translated_query(query: str) -> list[str] | None:
-    """Returns English words for the Chinese words of `query`, in order, without repetition; [] if there are none.
+    """Returns English words for the Chinese words of `query`, in order, without repetition, or [].
 
     None when the extra `[zh]` is not installed: the caller can then say what to install.
     """

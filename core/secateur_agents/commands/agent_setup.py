@@ -182,7 +182,7 @@ def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict
 
 
 def _read(path: Path) -> str | None:
-    """Reads a file; None if there is none."""
+    """Reads a file, or None."""
     from secateur import read_file, shown
 
     if not os.path.lexists(path):

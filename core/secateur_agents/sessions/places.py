@@ -39,7 +39,7 @@ class AgentPlace:
     agent: str  # name of its format: "codex"
     title: str  # "Codex CLI"
     path: Path
-    variable: str  # environment variable that moves it; "" if there is none
+    variable: str  # environment variable that moves it, or ""
 
     @property
     def exists(self) -> bool:

@@ -67,7 +67,7 @@ class Observation:
     inputs: Mapping[str, Any]  # by name of the kind's inputs
     settings: Settings
     ledger: Ledger | None  # None: there is no answer, because a budget cannot be met
-    looked_at: str  # id of the entry at the cursor; "" if there is none
+    looked_at: str  # id of the entry at the cursor, or ""
     pinned: bool  # whether the baseline is this answer
     page: str
     held: Callable[[str], Settings | None]  # the settings after an entry of this answer is held or released

@@ -96,7 +96,7 @@ class KindReplay:
             self.place += 1
 
     def step(self, by: int) -> bool:
-        """Moves one step through the history; False if there is none."""
+        """Moves one step through the history, or False."""
         if not 0 <= self.place + by < len(self.history):
             return False
         self.pin_first()

@@ -252,7 +252,7 @@ def fixed_reason(message: Message, last_user: int, index: int) -> Reason | None:
 
 def last_user(messages: Sequence[Message]) -> int:
     """Index of the last message in which a user speaks; if users only bring results, of the last message with their
-    role; -1 if there is none."""
+    role, or -1."""
     named = [index for index, message in enumerate(messages) if message.role == "user"]
     not_summaries = [index for index in named if not is_summary(messages[index])]
     spoken = [index for index in not_summaries if messages[index].from_user]
@@ -260,7 +260,7 @@ def last_user(messages: Sequence[Message]) -> int:
 
 
 def first_user(messages: Sequence[Message]) -> int:
-    """Index of the first message in which a user speaks; -1 if there is none."""
+    """Index of the first message in which a user speaks, or -1."""
     spoken = (index for index, message in enumerate(messages) if message.role == "user" and message.from_user)
     return next((index for index in spoken if not is_summary(messages[index])), -1)
 

@@ -19,7 +19,7 @@ LONGEST_ID = 60
 
 
 def warn_of_unpaired(messages: Sequence[Message]) -> tuple[Notice, ...]:
-    """Returns the warning about calls and results that lack their counterpart; () if there are none. Nothing is checked
+    """Returns the warning about calls and results that lack their counterpart, or (). Nothing is checked
     if some messages cannot be read: the counterpart may be in one of them."""
     if any(message.role == DAMAGED for message in messages):
         return ()

@@ -180,7 +180,7 @@ def _replace_stretch(
     other role if the message after the stretch has the same role.
 
     Args:
-        before, after: the sides that speak before and after the stretch; "" if there are none.
+        before, after: the sides that speak before and after the stretch, or "".
         digest: names the text of the stretch for `recall`; "" if it is not kept.
     """
     numbers = [index for element in stretch for index in element.numbers]

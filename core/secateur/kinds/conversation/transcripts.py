@@ -412,7 +412,7 @@ def _refuse_bytes(invalid: int, name: str) -> None:
 
 
 def _invalid_notices(text: str, invalid: int, kept: str) -> tuple[Notice, ...]:
-    """Warns of bytes that are not UTF-8 and says how they are treated; () if there are none."""
+    """Warns of bytes that are not UTF-8 and says how they are treated, or ()."""
     escaped = _ESCAPED.search(text) if invalid >= 0 else None
     if escaped is None:
         return ()

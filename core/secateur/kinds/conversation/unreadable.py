@@ -63,7 +63,7 @@ def damaged_message(raw: Any, location: str, under: Where = ()) -> Message:
 
 
 def damage_notices(messages: Sequence[Message], faults: Sequence[SecateurError]) -> tuple[Notice, ...]:
-    """Warns of unreadable messages; () if there are none.
+    """Warns of unreadable messages, or ().
 
     Raises:
         SecateurError: `TRANSCRIPT`: no message can be read; the error of the first one.

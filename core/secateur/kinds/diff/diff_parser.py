@@ -150,7 +150,7 @@ class _DiffReader(HunkReader):
     # --- one file -----------------------------------------------------------------------------------------------------
 
     def _patch(self) -> Patch | None:
-        """Reads the patch that starts at this line; None if there is none."""
+        """Reads the patch that starts at this line, or None."""
         line = self._lines[self._at]
         if line.startswith(_GIT):
             return self._git_patch(parse_git_names(line[len(_GIT) :]))

@@ -123,7 +123,7 @@ def add_context(matches: Sequence[int], lines: Sequence[str], reach: int, within
 
 
 def _line_above(lines: Sequence[str], start: int, first: int) -> int:
-    """The last line before `start` that is not blank; 0 if there is none."""
+    """The last line before `start` that is not blank, or 0."""
     return next(
         (line_number for line_number in range(start - 1, first - 1, -1) if not is_blank(lines[line_number - 1])), 0
     )

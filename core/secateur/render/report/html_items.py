@@ -34,7 +34,7 @@ class CallTrees:
         self._left = MOST_CALLS
 
     def drawn(self) -> str:
-        """Draws all trees, items in the output by rank; "" if there are none."""
+        """Draws all trees, items in the output by rank, or ""."""
         out = [item for item in self._items.values() if item.state not in (None, State.DROPPED.label)]
         trees = "".join(self._root(item) for item in out[:MOST_ROOTS])
         more = len(out) - MOST_ROOTS
