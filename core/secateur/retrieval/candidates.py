@@ -41,7 +41,7 @@ def part_notices(only: Sequence[str], elsewhere: BoolArray) -> list[Notice]:
     if not only:
         return []
     inside = int((~elsewhere).sum())
-    none = "" if inside else "No candidate lies there. "
+    none = "" if inside else "No candidate lies there; --everywhere answers from all of it. "
     left = f"{int(elsewhere.sum()):,} candidates elsewhere are left out."
     return [Notice(ONLY, f"Drawn from {', '.join(only)} alone (--only). {none}{left}")]
 

@@ -83,7 +83,7 @@ def _check(settings: Settings) -> None:
 def missing_query_error(strategy: str) -> UsageError:
     return UsageError(
         f"strategy {strategy} needs to know what the files are for",
-        hint="give a query or a conversation, or use the strategy delete",
+        hint="say it with --query TEXT or --conversation FILE, or use --strategy delete",
     )
 
 
