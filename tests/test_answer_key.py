@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from secateur import Engine, Settings
 from secateur.settings import Embedding, Preference, load
 from support.repos import QUERY, SHOP, committed, git, write

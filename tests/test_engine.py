@@ -10,10 +10,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from secateur import Engine, Settings, select
 from secateur.errors import RepositoryError, UsageError
 from secateur.index.update import refresh

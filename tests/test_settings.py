@@ -1,5 +1,3 @@
-import dataclasses
-
 import pytest
 from secateur.errors import ConfigError
 from secateur.settings import PROFILES, GraphRag, Layer, Settings, lookup, merge, with_profile, with_values
@@ -38,7 +36,7 @@ def test_every_key_says_what_it_is_and_its_default_is_allowed():
 
 
 def test_settings_cannot_be_changed_and_share_nothing():
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         GraphRag().top_k = 3  # type: ignore[misc]
     assert Settings().boosts is not Settings().boosts
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from secateur import Engine, Settings, prune
 from secateur.errors import ConfigError, UsageError
 from secateur.settings import (

@@ -17,11 +17,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
 
 from secateur import directories, retrieval
 from secateur.errors import IndexingError, UsageError

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from secateur.errors import UsageError, shown
 from secateur.notice import Notice
@@ -26,8 +27,7 @@ UNAVAILABLE = "kind_unavailable"
 """Code of the notices about kinds and commands that cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """The module of a kind, and its description before it is imported."""
 
     name: str  # also of its folder

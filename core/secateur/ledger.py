@@ -6,14 +6,13 @@ An entry contains codes and figures, never sentences: `render.sentences` writes 
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import IntEnum, auto
 from functools import cached_property
 from typing import Annotated, Literal
 
-from msgspec import UNSET, Meta, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec.structs import replace
 
 from secateur.notice import Notice as Notice
 from secateur.shape import Count, Shape
@@ -205,8 +204,7 @@ class LedgerShape(Shape, frozen=True):
     entries: list[EntryShape]
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One input: its state, the reason, and its tokens before and after."""
 
     id: str  # the same under other settings: pins, baselines and scenarios refer to it
@@ -214,9 +212,9 @@ class Entry:
     reason: Reason
     before: int
     after: int
-    figures: Mapping[str, Figure] = dataclasses.field(default_factory=dict)
+    figures: Mapping[str, Figure] = field(default_factory=dict)
     # of a score, if the kind has one; they sum to it
-    terms: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    terms: Mapping[str, float] = field(default_factory=dict)
     position: int | None = None  # in the output, from 1; None: not in the output, or without a position there
     redactions: tuple[Redaction, ...] = ()  # credentials that were removed from the input before it was counted
 
@@ -240,8 +238,7 @@ def unique_ids(entries: Iterable[Entry]) -> list[str]:
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class Ledger:
+class Ledger(Struct, frozen=True, eq=False, dict=True):
     """The account of a decision: each input once. The entries sum to `before` and `after`, exactly."""
 
     kind: str

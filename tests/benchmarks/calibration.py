@@ -13,11 +13,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from retrieval import repository
 from secateur.engine import Engine
 from secateur.model import Pool

@@ -13,11 +13,11 @@ import argparse
 import json
 import sys
 from collections import defaultdict
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 from retrieval import has_commit, repository, split_of
 from secateur.engine import Engine
 from secateur.model import Pool

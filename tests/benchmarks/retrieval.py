@@ -28,13 +28,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import fields, replace
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from msgspec.structs import replace
 from recall_report import BUDGETS, Scores, gold_places, report, with_coverage
 from secateur.engine import Engine
 from secateur.model import Pool, Selection
@@ -106,7 +106,7 @@ def ablations(settings: Settings) -> dict[str, Settings]:
     """The same settings with one part off, or one option on, by name."""
     weights = settings.smart_pruning.priority_weights
     off = {name: {f"relevance.{name}": 0.0} for name in PARTS}
-    off["penalty"] = {f"relevance.penalty.{spec.name}": 0.0 for spec in fields(settings.relevance.penalty)}
+    off["penalty"] = {f"relevance.penalty.{name}": 0.0 for name in settings.relevance.penalty.__struct_fields__}
     off["copies"] = {"relevance.penalty.duplicate": 0.0}
     off["signatures"] = {"smart_pruning.signature_share": 0.0}
     off["hotspot"] = {"smart_pruning.priority_weights.hotspot": 0.0} if weights.hotspot else {}

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 from secateur.model import Pool
 from secateur.selection import select
 from secateur.settings import Settings, with_profile, with_values

@@ -32,7 +32,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ RATE = 0.08
 PULL = 0.003
 """How strongly a weight (its logarithm) is held to where it began."""
 
-KINDS = tuple(spec.name for spec in fields(Penalty))
+KINDS = Penalty.__struct_fields__
 NAMES = PARTS
 
 

@@ -30,13 +30,14 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from measuring import table
+from msgspec.structs import replace
 from retrieval import repository, split_of
 from secateur.engine import Engine
 from secateur.model import Pool

@@ -16,10 +16,11 @@ import pickle
 import resource
 import time
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
 from secateur.engine import Engine
 from secateur.executors.executor import Task, TaskOutcome
 from secateur.executors.pool_worker import answer_task

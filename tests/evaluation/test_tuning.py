@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 from secateur.engine import Engine
 from secateur.kinds import registry
 from secateur.kinds.search.rehearsal import SearchRehearsal, rows_of, tunable
@@ -159,7 +160,7 @@ def tuned(gains: list[float], values: dict[str, float], *, training: int = 30, i
     fit = Fit(values, mean_of([0.1, 0.2, 0.1]), 0.01, 99, 12)
     where = ["shop"] * (training + len(gains))
     dates = {"training": ("2025-01-01", "2025-06-30"), "held_out": None}
-    start = replace(RECOMMENDED, budget=-1)
+    start = structs.replace(RECOMMENDED, budget=-1)
     return Tuned("recommended", "ours", fit, start, training, held_out, where, budgets, dates, 0, interrupted)
 
 

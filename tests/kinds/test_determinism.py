@@ -37,7 +37,7 @@ def digest(form: str, strategy: str) -> str:
         result.write(),
         result.report.to_dict(),
         asdict(result.cache),
-        [asdict(notice) for notice in result.warnings],
+        [notice.to_dict() for notice in result.warnings],
     ]
     assert result.report.applied
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()

@@ -1,10 +1,9 @@
 """A sweep over many budgets decides as `select` does at each."""
 
-from dataclasses import replace
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from secateur.model import Pool, State
 from secateur.selection import select
 from secateur.selection.pool_trials import sweep

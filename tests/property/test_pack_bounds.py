@@ -3,7 +3,6 @@ costs say."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from secateur.model import Notice, Selection, State
 from secateur.render import Item, PackCosts, body, ingredients, render_pack
 from secateur.tokens import get_counter

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from secateur.render import count_pack, render_pack, search_ledger, search_report
 from secateur.render.search_json import WRAPPER_SECTION
 from secateur.selection import select

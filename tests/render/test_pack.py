@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from secateur.errors import UsageError
 from secateur.model import Notice, Selection
 from secateur.render import LAYOUTS, Item, PackCosts, body, ingredients, render_pack

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from secateur.errors import BudgetExceeded
 from secateur.model import Channel
 from secateur.render import dumps, error_json, json_report

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from msgspec import structs
+from msgspec.structs import replace
 from secateur.model import Reason
 from secateur.render import why
 from secateur.render.text import DROPPED_SHOWN

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
+from msgspec import structs
 from secateur import count_tokens
 from secateur.engine import FORMATS, Engine
 from secateur.model import LEAST_SAYING, Reason, Selection, State
@@ -112,7 +113,7 @@ def test_no_pack_is_over_its_budget(orders: Path, form: str, changed: dict[str, 
     with Engine.open(orders, settings) as engine:
         pool = engine.retrieve(QUERY, format=form)
         for budget in (0, 60, 333, 1500, 4000):
-            selection = engine.select(pool, replace(settings, budget=budget))
+            selection = engine.select(pool, structs.replace(settings, budget=budget))
             if not selection.kept_rows:
                 continue
             tokens = engine.counter().count(engine.render(selection))
@@ -124,7 +125,7 @@ def test_no_pack_is_over_its_budget(orders: Path, form: str, changed: dict[str, 
 def test_everything_goes_out_under_its_own_file(orders: Path) -> None:
     settings = load(None, profile="recommended").settings
     with Engine.open(orders, settings) as engine:
-        together = engine.search(QUERY, replace(settings, budget=1500))
+        together = engine.search(QUERY, structs.replace(settings, budget=1500))
         pack = engine.render(together)
         blocks = [block.split("\n") for block in pack.split("\n\n```")[1:]]
         paths = [block[0].partition(" ")[2] for block in blocks]
@@ -186,7 +187,7 @@ def test_every_format_holds_what_its_report_says_is_kept(samples: Mapping[str, E
         st.sampled_from([QUERY, "how are concurrent edits of a card merged?", "retry policy", "Cart.total"])
     )
     settings = load(None, profile=data.draw(st.sampled_from(["spec", "recommended"]))).settings
-    settings = replace(settings, budget=data.draw(st.integers(100, 9_000)))
+    settings = structs.replace(settings, budget=data.draw(st.integers(100, 9_000)))
     told = {}
     for form in FORMATS:
         selection = engine.search(query, settings, format=form, use_cache=False)

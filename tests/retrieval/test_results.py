@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from secateur import Engine, Settings
 from secateur.model import Pool
 from secateur.retrieval.results import pool_from_text, pool_to_text
@@ -26,12 +26,12 @@ def shop(tmp_path: Path) -> Path:
 
 def same(one: Pool, other: Pool) -> bool:
     """Whether two pools are equal, to the bit and the type."""
-    for spec in fields(Pool):
-        a, b = getattr(one, spec.name), getattr(other, spec.name)
+    for name in Pool.__struct_fields__:
+        a, b = getattr(one, name), getattr(other, name)
         if isinstance(a, np.ndarray):
             if a.dtype != b.dtype or not np.array_equal(a, b):
                 return False
-        elif spec.name == "parts":
+        elif name == "parts":
             if (
                 a.keys() != b.keys()
                 or any(not np.array_equal(a[s][p], b[s][p]) for s in a for p in a[s])

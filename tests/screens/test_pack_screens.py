@@ -1,7 +1,6 @@
 """The page with the pack, panes that fill the screen, and texts that are panned, wrapped and searched."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from inspector_kit import (
     settle,
 )
 from ledger_kit import ledger_bench, opened, write_transcript
+from msgspec.structs import replace
 from secateur.model import Pool
 from secateur.settings import Settings, with_values
 from secateur_tui.widgets.pack_view import PackView

@@ -18,6 +18,7 @@ from inspector_kit import (
     press,
     settle,
 )
+from msgspec import structs
 from secateur.kinds.search.knobs import knobs_of
 from secateur.model import State
 from secateur.selection import select
@@ -159,7 +160,7 @@ async def test_proven_hints_hold_and_tell_their_price() -> None:
     assert answer is not None and answer.selection.state[row] == State.DROPPED
     text = " ".join(" ".join(line[73:].split()) for line in lines)
     budget = int(text.split("kept whole at budget ")[1].split(" ")[0].replace(",", ""))
-    then = select(answer.selection.pool, replace(answer.settings, budget=budget))
+    then = select(answer.selection.pool, structs.replace(answer.settings, budget=budget))
     assert then.state[row] == State.KEPT
     lost = [other for other in answer.selection.kept_rows if then.state[other] == State.DROPPED]
     assert ("loses" in text) == bool(lost)
@@ -179,8 +180,10 @@ async def test_ranges_beside_the_sliders_hold() -> None:
         )
         weights = answer.settings.smart_pruning.priority_weights
         for weight in (low, high):
-            changed = replace(answer.settings.smart_pruning, priority_weights=replace(weights, **{name: weight}))
-            again = select(answer.selection.pool, replace(answer.settings, smart_pruning=changed))
+            changed = structs.replace(
+                answer.settings.smart_pruning, priority_weights=structs.replace(weights, **{name: weight})
+            )
+            again = select(answer.selection.pool, structs.replace(answer.settings, smart_pruning=changed))
             assert (again.state == answer.selection.state).all()
 
 
@@ -194,7 +197,7 @@ async def test_copy_shows_and_copies_the_command() -> None:
 
 
 async def test_help_lists_every_action_with_its_key() -> None:
-    app = inspector(settings=replace(TIGHT, ui=Ui(keys={"copy": "c"})))
+    app = inspector(settings=structs.replace(TIGHT, ui=Ui(keys={"copy": "c"})))
     async with app.run_test(size=(140, 400)):
         await settle(app)
         await press(app, "question_mark")
@@ -210,7 +213,7 @@ async def test_help_lists_every_action_with_its_key() -> None:
 
 
 async def test_keys_can_be_remapped() -> None:
-    settings = replace(TIGHT, ui=Ui(keys={"budget-up": "x", "undo": "f5", "nonsense": "z"}))
+    settings = structs.replace(TIGHT, ui=Ui(keys={"budget-up": "x", "undo": "f5", "nonsense": "z"}))
     bench, lines, _ = await pressed("x", settings)
     assert bench.state.settings.budget == 4500
     assert " x Budget+" in lines[-1] and "Ghost" not in lines[-1]
@@ -241,7 +244,7 @@ async def test_themes_go_round_and_quit_leaves() -> None:
 
 
 async def test_a_missing_theme_degrades_and_says_so() -> None:
-    app = inspector(settings=replace(TIGHT, ui=Ui(theme="[b]nope")))
+    app = inspector(settings=structs.replace(TIGHT, ui=Ui(theme="[b]nope")))
     async with app.run_test(size=(120, 40), notifications=True):
         lines = await settle(app)
         assert app.theme == "secateur-dark"
@@ -338,7 +341,7 @@ async def test_a_depth_below_the_retrieved_one_does_not_ask_again() -> None:
 
 async def test_a_hundred_thousand_candidates() -> None:
     pool = large_pool(100_000)
-    app = inspector(ScriptedEngine(lambda _query, _settings: pool), replace(TIGHT, budget=16000))
+    app = inspector(ScriptedEngine(lambda _query, _settings: pool), structs.replace(TIGHT, budget=16000))
     app.pace = replace(app.pace, rest=3600.0)  # proofs over a hundred thousand rows are not what is tested here
     async with app.run_test(size=(120, 40), notifications=True):
         bench = bench_of(app)

@@ -2,10 +2,10 @@
 fails both."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from inspector_kit import Inspector, assert_golden, bench_of, inspector, press, settle
+from msgspec.structs import replace
 from secateur.model import State
 from secateur.settings import Settings, with_profile
 

@@ -1,7 +1,6 @@
 """Files that change while the inspector is open: what it shows is marked stale, read again on a key, or followed."""
 
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from inspector_kit import (
     screen_lines,
     settle,
 )
+from msgspec.structs import replace
 from secateur.engine import Engine
 from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes

@@ -1,8 +1,8 @@
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from secateur.errors import UsageError
 from secateur.model import Reason, State
 from secateur.selection import select

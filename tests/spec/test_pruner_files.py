@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from secateur import PruneContext, SourceCode, count_tokens
 from secateur.errors import UsageError
 from secateur.kinds.files.line_ranges import merge, windows

@@ -4,9 +4,9 @@ and the report of one as text."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 from secateur.model import Notice, Reason, Selection, State
 from secateur.render import search_page
 from secateur.selection import select

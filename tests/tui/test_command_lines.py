@@ -1,5 +1,4 @@
 import shlex
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -7,6 +6,7 @@ import pytest
 import tomli
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from secateur.kinds.command_line import quote_word, toml
 from secateur.kinds.search.command_line import search_command
 from secateur.settings import Settings, load, with_profile, with_values

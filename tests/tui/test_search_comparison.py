@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 from inspector_kit import ORDERS, make_pool
+from msgspec import structs
 from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings, with_values
@@ -25,7 +26,9 @@ def test_ranks_and_flips_between_two_budgets() -> None:
 def test_places_gained_are_counted_upwards() -> None:
     pool = make_pool()
     then = select(pool, Settings())
-    now = select(pool, replace(Settings(), smart_pruning=replace(Settings().smart_pruning, strategy="relevance")))
+    now = select(
+        pool, structs.replace(Settings(), smart_pruning=structs.replace(Settings().smart_pruning, strategy="relevance"))
+    )
     comparison = SearchComparison(then, now)
     for row in range(len(pool)):
         assert comparison.moved[row] == int(then.rank[row]) - int(now.rank[row])

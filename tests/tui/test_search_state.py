@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 from inspector_kit import ORDERS, make_pool, orders_engine
+from msgspec import structs
 from secateur.kinds.search.knobs import DEPTH, TOP_K, WEIGHTS
 from secateur.model import Pool
 from secateur.settings import Settings, with_profile, with_values
@@ -40,7 +41,7 @@ def test_the_first_change_pins_the_answer_before_it() -> None:
 
 def test_repinning_compares_with_the_present_answer() -> None:
     state = opened()
-    state.change(replace(state.settings, budget=1000))
+    state.change(structs.replace(state.settings, budget=1000))
     reselect(state)
     state.pin_baseline()
     assert state.comparison is None
@@ -49,13 +50,13 @@ def test_repinning_compares_with_the_present_answer() -> None:
 def test_undo_and_redo_walk_the_list_of_settings() -> None:
     state = opened()
     start = state.settings
-    state.change(replace(start, budget=1000))
-    state.change(replace(start, budget=2000))
+    state.change(structs.replace(start, budget=1000))
+    state.change(structs.replace(start, budget=2000))
     assert state.undo() and state.settings.budget == 1000
     assert state.undo() and state.settings == start
     assert not state.undo()
     assert state.redo() and state.settings.budget == 1000
-    state.change(replace(start, budget=3000))
+    state.change(structs.replace(start, budget=3000))
     assert not state.redo(), "a new change forgets what was undone"
 
 
@@ -72,7 +73,7 @@ def test_an_answer_to_an_older_question_is_refused() -> None:
 
 def test_another_query_ends_the_comparison() -> None:
     state = opened()
-    state.change(replace(state.settings, budget=1000))
+    state.change(structs.replace(state.settings, budget=1000))
     state.type("query", "rounding")
     assert state.baseline is None
 

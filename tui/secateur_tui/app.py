@@ -7,12 +7,12 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, closing, contextmanager
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
 
+from msgspec.structs import replace
 from secateur import directories
 from secateur.engine import Engine
 from secateur.errors import UsageError

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec.structs import replace
 from secateur.errors import SecateurError
 from secateur.kinds.base import Kind
 from secateur.model import Notice

@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from secateur_lab.scenarios.scenario import SUFFIX
 
 from secateur.cli import completers, kinds, part

@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Kind
 from secateur.kinds.environment import Inputs
@@ -104,7 +106,7 @@ def report_of(
 
 def command_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, opened: Settings) -> str:
     """The command line of an outcome. It does not ask a language model; the reader's configuration may."""
-    settings = replace(outcome.settings, llm=replace(outcome.settings.llm, enabled=False))
+    settings = structs.replace(outcome.settings, llm=structs.replace(outcome.settings.llm, enabled=False))
     typed = command_line_of(kind, inputs, settings, opened, outcome)
     return redact_typed(typed, outcome.settings.redaction)
 

@@ -14,6 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
+from msgspec import structs
+
 from secateur import kinds, what_if
 from secateur import render as rendering
 from secateur.errors import UsageError
@@ -139,7 +141,7 @@ def with_model(settings: Settings, *, asked: bool) -> Settings:
     """Sets `llm.enabled`, by which a kind decides whether to have questions for a model."""
     if settings.llm.enabled == asked:
         return settings
-    return replace(settings, llm=replace(settings.llm, enabled=asked))
+    return structs.replace(settings, llm=structs.replace(settings.llm, enabled=asked))
 
 
 def answer_of(

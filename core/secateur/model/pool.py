@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, field
 
 from secateur.ledger import Notice, Redaction
 from secateur.model.columns import BoolArray, FloatArray, IntArray
@@ -31,8 +31,7 @@ LineRange = tuple[int, int]
 """(first line, last line), both included."""
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
+class Pool(Struct, frozen=True, eq=False, dict=True, weakref=True):
     """All candidates of one query as columns; row i is one fragment. Built by `retrieve`, read by `select`.
 
     Rows are in tie-break order: higher relevance, then fewer tokens, then path, then line. So a stable sort by priority

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -57,8 +56,7 @@ class Decision(Struct, frozen=True):
         return DecisionShape(self.state.label, self.reason.label, **figures)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Turn:
+class Turn(Struct, frozen=True, eq=False):
     """One greedy pass over whole rows."""
 
     tried: BoolArray  # mask of the rows that were tried
@@ -67,8 +65,7 @@ class Turn:
     files: BoolArray  # mask of the files of which a row went out before the pass
 
 
-@dataclass(frozen=True, eq=False)
-class Selection:
+class Selection(Struct, frozen=True, eq=False, dict=True):
     """The answer of `select`: columns over the pool's rows, in pool row order.
 
     `order`, `rank` and `left` are worked out at their first use: deciding does not need a full sort.

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import structs
 
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
@@ -61,7 +62,7 @@ def weights_of_kind(weights: Relevance, kind: QueryKind | None) -> Relevance:
         if (name := key.removeprefix("penalty.")) != key
     }
     parts = {key: getattr(weights, key) * factor for key, factor in factors.items() if "." not in key}
-    return replace(weights, penalty=replace(weights.penalty, **shares), **parts)
+    return structs.replace(weights, penalty=structs.replace(weights.penalty, **shares), **parts)
 
 
 SPREAD_KINDS = frozenset({QueryKind.QUESTION, QueryKind.PHRASE})

@@ -6,12 +6,13 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from zlib import compress, decompress
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import structs, to_builtins
 
 from secateur.distributions import list_dependencies
 from secateur.model import Notice, Pool, Redaction
@@ -31,7 +32,7 @@ def pool_to_text(pool: Pool) -> str | None:
     """Formats a pool as text; None if it is too large to be worth keeping."""
     if len(pool) > MAX_ROWS:
         return None
-    values = {spec.name: getattr(pool, spec.name) for spec in fields(Pool)}
+    values = structs.asdict(pool)
     values["warnings"] = [[notice.code, notice.message] for notice in pool.warnings]
     values["facts"] = dict(pool.facts)
     values["redactions"] = {
@@ -44,8 +45,8 @@ def pool_to_text(pool: Pool) -> str | None:
 def pool_from_text(text: str) -> Pool:
     """Reads the pool from a text that `pool_to_text` made. Raises ValueError, KeyError or TypeError on any other."""
     values = json.loads(text)
-    for spec in fields(Pool):
-        values[spec.name] = _unpack(values[spec.name])
+    for name in Pool.__struct_fields__:
+        values[name] = _unpack(values[name])
     values["parts"] = {
         signal: {part: _unpack(column) for part, column in parts.items()} for signal, parts in values["parts"].items()
     }
@@ -123,14 +124,14 @@ class Results:
         return self._key(
             "pool",
             query,
-            replace(settings, smart_pruning=SmartPruning(), budget=-1, profile=Settings().profile),
+            structs.replace(settings, smart_pruning=SmartPruning(), budget=-1, profile=Settings().profile),
             [format_],
         )
 
     def _key(self, kind: str, query: str, settings: Settings, form: Sequence[object]) -> str:
         """Joins everything that changes the answer: query, content, configuration, versions, what is installed, and
         what could be read."""
-        values = json.dumps(asdict(settings), sort_keys=True)
+        values = json.dumps(to_builtins(settings), sort_keys=True)
         return json.dumps([list_dependencies(), kind, *self.state, *form, query, values, self.preferences.key])
 
 

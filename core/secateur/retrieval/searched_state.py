@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+
+from msgspec.structs import replace
 
 from secateur.index.facts.degraded import warn_of_partly_read
 from secateur.index.facts.models import Models, vectors_of

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec.structs import replace
 
 from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, Selection, State, distinct
 from secateur.progress import Progress, unreported

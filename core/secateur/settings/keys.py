@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import is_dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -72,7 +71,7 @@ def declared_keys(kind: str, table: type | None) -> Mapping[str, Key]:
     forbids, or a type that no setting has."""
     if table is None:
         return {}
-    if not is_table(table) or is_dataclass(table):
+    if not is_table(table):
         raise ConfigError("its table is not a msgspec.Struct")
     keys_by_name = {key.name: key for key in walk_keys(table, f"{OF_KINDS}{kind}.")}
     for key in keys_by_name.values():

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, fields
 from pathlib import PurePath
 from typing import Any
+
+from msgspec import Struct, structs
 
 from secateur.errors import ConfigError, shown
 from secateur.notice import Notice
@@ -44,8 +45,7 @@ _VARIABLE = re.compile(r"\w{0,64}", re.ASCII)
 """Pattern of a variable's name. Any other text may hold a secret, and is not repeated."""
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
+class Loaded(Struct, frozen=True):
     """Settings in force, where each key that is not a default came from, and what was ignored."""
 
     settings: Settings
@@ -53,8 +53,7 @@ class Loaded:
     notices: tuple[Notice, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(Struct, frozen=True):
     """One origin of settings: its name in messages, its table, and who may have written it."""
 
     name: str
@@ -108,8 +107,7 @@ def merge(layers: Sequence[Layer]) -> Loaded:
 
 def _as_given(settings: Settings) -> Settings:
     """Returns a copy whose tables count as given: no profile adds to them what a layer may not set."""
-    values: dict[str, Any] = {field.name: copy(getattr(settings, field.name)) for field in fields(settings)}
-    return Settings(**values)
+    return Settings(**{name: copy(value) for name, value in structs.asdict(settings).items()})
 
 
 def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[Notice]) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from secateur.errors import ConfigError
 from secateur.notice import Notice
@@ -20,8 +22,7 @@ PROJECT_NAME = "pyproject.toml"
 _PROJECT_LAYER = f"{PROJECT_NAME} [tool.secateur]"
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(Struct, frozen=True):
     """The configuration files of a repository at a commit."""
 
     files: Mapping[str, bytes]  # content by name: FILE_NAME, PROJECT_NAME or both
@@ -85,8 +86,7 @@ def load(
         return replace(loaded, notices=(*repository.notices, _broken_file_notice(error), *loaded.notices))
 
 
-@dataclass(frozen=True)
-class SettingsSources:
+class SettingsSources(Struct, frozen=True):
     """Everything but the repository that a call loads settings from; its fields are those of `load`.
 
     sources = SettingsSources(profile="recommended", user_dir=own)
@@ -102,8 +102,7 @@ class SettingsSources:
 
     def load(self, root: Path | None, committed: Committed | None = None) -> Loaded:
         """Loads the settings in force for a folder, or for a repository's files at a commit; raises as `load`."""
-        own = {one.name: getattr(self, one.name) for one in fields(self)}
-        return load(root, committed=committed, **own)
+        return load(root, committed=committed, **asdict(self))
 
     def over(self, name: str, table: Mapping[str, Any]) -> SettingsSources:
         """Returns the same with a table that wins over all others; `name` is its origin in messages."""

@@ -8,10 +8,10 @@ A field's annotation holds the key's type, range and description; the field's de
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
+from msgspec.structs import force_setattr
 
 from secateur.errors import ConfigError
 from secateur.settings.search import GraphRag, Preference, Relevance, SmartPruning
@@ -114,8 +114,7 @@ def profile_table(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str,
 MAX_BOOST = 1000  # largest factor: with more, other priorities become invisible. Pins are for what must be kept.
 
 
-@dataclass(frozen=True, slots=True)
-class ContextPrune(Table):
+class ContextPrune(Table, frozen=True):
     """`[context_prune]`: file pruning (pruner)."""
 
     enabled: Annotated[bool, about("Off: files are returned unchanged, and the output says so.")] = True
@@ -155,8 +154,7 @@ class ContextPrune(Table):
     ] = 100
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationPrune(Table):
+class ConversationPrune(Table, frozen=True):
     """`[conversation_prune]` (pruner)."""
 
     safe_zone_tokens: Annotated[Limit, about("Most tokens of a conversation.", flag="--safe-zone", scope="any")] = 50000
@@ -211,8 +209,7 @@ class ConversationPrune(Table):
     ] = 1.25
 
 
-@dataclass(frozen=True, slots=True)
-class ContextBudget(Table):
+class ContextBudget(Table, frozen=True):
     """`[context_budget]`: prompt envelopes (context-budget)."""
 
     tokens: Annotated[
@@ -254,8 +251,7 @@ class ContextBudget(Table):
     ] = ("extensions", "extension", "ext", "extras", "extra")
 
 
-@dataclass(frozen=True, slots=True)
-class Chunking(Table):
+class Chunking(Table, frozen=True):
     """`[chunking]`: diffs split into chunks (smart-chunking)."""
 
     max_chunk_tokens: Annotated[
@@ -297,8 +293,7 @@ class Chunking(Table):
     ] = ("CLAUDE.md", "AGENTS.md")
 
 
-@dataclass(frozen=True, slots=True)
-class Log(Table):
+class Log(Table, frozen=True):
     """`[log]`: logs within a budget."""
 
     max_tokens: Annotated[Limit, about("Most tokens of a log in the output.", flag="--max-tokens", scope="any")] = 4000
@@ -321,8 +316,7 @@ class Log(Table):
     longest_line: Annotated[int, Meta(ge=80, le=1_000_000), about("Characters after which a line is cut.")] = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Settings(Table):
+class Settings(Table, frozen=True):
     """All settings, with the values of the profile in every table that is not given.
 
     Settings(profile="recommended", budget=4000)    # checked here, as in files: raises ConfigError
@@ -340,22 +334,22 @@ class Settings(Table):
             scope="any",
         ),
     ] = "spec"
-    graph_rag: GraphRag = field(default=GraphRag())
-    smart_pruning: SmartPruning = field(default=SmartPruning())
-    relevance: Relevance = field(default=Relevance())
-    index: Index = field(default=Index())
-    inputs: InputLimits = field(default=InputLimits())
-    embedding: Embedding = field(default=Embedding())
-    tokens: Tokens = field(default=Tokens())
-    redaction: Redacting = field(default=Redacting())
-    preference: Preference = field(default=Preference())
-    context_prune: ContextPrune = field(default=ContextPrune())
-    conversation_prune: ConversationPrune = field(default=ConversationPrune())
-    context_budget: ContextBudget = field(default=ContextBudget())
-    chunking: Chunking = field(default=Chunking())
-    log: Log = field(default=Log())
-    llm: Llm = field(default=Llm())
-    ui: Ui = field(default=Ui())
+    graph_rag: GraphRag = GraphRag()
+    smart_pruning: SmartPruning = SmartPruning()
+    relevance: Relevance = Relevance()
+    index: Index = Index()
+    inputs: InputLimits = InputLimits()
+    embedding: Embedding = Embedding()
+    tokens: Tokens = Tokens()
+    redaction: Redacting = Redacting()
+    preference: Preference = Preference()
+    context_prune: ContextPrune = ContextPrune()
+    conversation_prune: ConversationPrune = ConversationPrune()
+    context_budget: ContextBudget = ContextBudget()
+    chunking: Chunking = Chunking()
+    log: Log = Log()
+    llm: Llm = Llm()
+    ui: Ui = Ui()
     profiles: Annotated[
         Mapping[str, Any], about("Your own profiles: `[profiles.NAME]` with any of the tables above.", scope="any")
     ] = field(default_factory=dict)
@@ -380,12 +374,12 @@ class Settings(Table):
 
     def __post_init__(self) -> None:
         Table.__post_init__(self)
-        known = self.__dataclass_fields__
-        if self.profile != known["profile"].default:  # whose values the defaults are
+        defaults = dict(zip(self.__struct_fields__, self.__struct_defaults__, strict=True))
+        if self.profile != defaults["profile"]:  # whose values the defaults are
             for name, values in profile_table(self.profile, self.profiles, "Settings").items():
                 table = getattr(self, name, None)
-                if isinstance(table, Table) and table is known[name].default:
-                    object.__setattr__(self, name, replace_in_table(table, values))
+                if isinstance(table, Table) and table is defaults[name]:
+                    force_setattr(self, name, replace_in_table(table, values))
         for symbol, factor in self.boosts.items():
             if not 0 <= factor <= MAX_BOOST:
                 wrong = f"--boost {symbol}={factor:g} is not allowed: boosts are factors from 0 to {MAX_BOOST}"

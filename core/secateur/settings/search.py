@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -10,8 +9,7 @@ from msgspec import Meta
 from secateur.settings.tables import Part, Share, Table, Weight, about
 
 
-@dataclass(frozen=True, slots=True)
-class GraphRag(Table):
+class GraphRag(Table, frozen=True):
     """`[graph_rag]`: the table of the graph-rag spec."""
 
     enabled: Annotated[
@@ -51,8 +49,7 @@ class GraphRag(Table):
     ] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class PriorityWeights(Table):
+class PriorityWeights(Table, frozen=True):
     """`[smart_pruning.priority_weights]`: REQ-SP-002."""
 
     relevance: Annotated[Weight, about("Weight of relevance.", flag="--weights: relevance", scope="any")] = 0.4
@@ -60,8 +57,7 @@ class PriorityWeights(Table):
     distance: Annotated[Weight, about("Weight of 1 / distance.", flag="--weights: distance", scope="any")] = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class SmartPruning(Table):
+class SmartPruning(Table, frozen=True):
     """`[smart_pruning]`: how the pool becomes a selection."""
 
     strategy: Annotated[
@@ -81,11 +77,10 @@ class SmartPruning(Table):
             " Short queries (see `relevance.query_kind`) ignore size."
         ),
     ] = 0.2
-    priority_weights: PriorityWeights = field(default=PriorityWeights())
+    priority_weights: PriorityWeights = PriorityWeights()
 
 
-@dataclass(frozen=True, slots=True)
-class Penalty(Table):
+class Penalty(Table, frozen=True):
     """`[relevance.penalty]`: the share of its relevance that a fragment of a kind loses, unless a short query asks for
     that kind."""
 
@@ -100,8 +95,7 @@ class Penalty(Table):
     duplicate: Annotated[Share, about("Fragments with nearly the same text as a better candidate.", scope="any")] = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Relevance(Table):
+class Relevance(Table, frozen=True):
     """`[relevance]`: the parts of relevance: a weighted mean of values in [0, 1], minus a penalty, on a curve
     (`retrieval.relevance`)."""
 
@@ -178,11 +172,10 @@ class Relevance(Table):
         Meta(ge=1, le=10_000),
         about("Best candidates that a reranking model compares with the query, with `embedding.model = bge`."),
     ] = 100
-    penalty: Penalty = field(default=Penalty())
+    penalty: Penalty = Penalty()
 
 
-@dataclass(frozen=True, slots=True)
-class Preference(Table):
+class Preference(Table, frozen=True):
     """`[preference]`: intent preference (SC-SP-007)."""
 
     enabled: Annotated[bool, about("Give preferred symbols a term of their own.")] = False

@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from msgspec import Meta
+from msgspec import Meta, field
 
 from secateur.settings.tables import Table, about
 
 
-@dataclass(frozen=True, slots=True)
-class Index(Table):
+class Index(Table, frozen=True):
     """`[index]`: which files of a repository are read."""
 
     ignore: Annotated[tuple[str, ...], about("More ignore patterns, in gitignore syntax.", scope="any")] = ()
@@ -37,8 +35,7 @@ class Index(Table):
     ] = False
 
 
-@dataclass(frozen=True, slots=True)
-class InputLimits(Table):
+class InputLimits(Table, frozen=True):
     """`[inputs]`: limits for fetching and unpacking, if PATH is not a folder on this machine."""
 
     clone_mb: Annotated[int, Meta(ge=1, le=1_000_000), about("Megabytes above which a repository is not fetched.")] = (
@@ -56,8 +53,7 @@ class InputLimits(Table):
     ] = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Embedding(Table):
+class Embedding(Table, frozen=True):
     """`[embedding]`: where vectors come from. `static` needs no network and no model file."""
 
     model: Annotated[
@@ -69,8 +65,7 @@ class Embedding(Table):
     api_key_env: Annotated[str, about("Name of the environment variable that holds the server's key.")] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens(Table):
+class Tokens(Table, frozen=True):
     """`[tokens]`."""
 
     counter: Annotated[
@@ -79,8 +74,7 @@ class Tokens(Table):
     ] = "o200k_base"
 
 
-@dataclass(frozen=True, slots=True)
-class Redacting(Table):
+class Redacting(Table, frozen=True):
     """`[redaction]`: credentials are removed from everything that is read. Only the user can change that."""
 
     enabled: Annotated[
@@ -106,8 +100,7 @@ class Redacting(Table):
     ] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Llm(Table):
+class Llm(Table, frozen=True):
     """`[llm]`: an OpenAI-compatible server; off by default."""
 
     enabled: Annotated[bool, about("Use the server.")] = False
@@ -129,8 +122,7 @@ class Llm(Table):
     ] = 6000
 
 
-@dataclass(frozen=True, slots=True)
-class Ui(Table):
+class Ui(Table, frozen=True):
     """`[ui]`: the inspector."""
 
     theme: Annotated[str, about("Theme: a file of the themes folder, without `.toml`.")] = "secateur-dark"

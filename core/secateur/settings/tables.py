@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal, TypeGuard, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeGuard, get_args, get_origin
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct, structs
+from msgspec.structs import force_setattr
 
 from secateur.errors import ConfigError
 from secateur.suggestions import suggestion
@@ -49,8 +49,7 @@ _KINDS: Mapping[Any, type] = {
 """By type, or by the origin of a generic type: the `Key.kind`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """One key of the settings: type, range, default and description.
 
     >>> keys()["graph_rag.max_depth"].allowed()
@@ -86,23 +85,20 @@ class Key:
         return f"{word} of at least {self.low:g}" if self.low is not None else word
 
 
-class Table:
+class Table(Struct, frozen=True):
     """The base of all tables: a value out of its range, or of another type, is an error where the table is made.
 
     Defaults are not looked at, so that a step of a knob checks what it changes.
     """
 
-    __slots__ = ()
-    __dataclass_fields__: ClassVar[dict[str, Any]]
-
     def __post_init__(self) -> None:
         table: Any = type(self)
-        for name, spec in self.__dataclass_fields__.items():
+        for name, default in zip(self.__struct_fields__, self.__struct_defaults__, strict=True):
             value = getattr(self, name)
-            if value is spec.default or isinstance(value, Table) or (spec.default is MISSING and not value):
+            if value is default or isinstance(value, Table) or (not value and hasattr(default, "factory")):
                 continue
             if (key := keys_in(table).get(name)) is not None:
-                object.__setattr__(self, name, check_key_value(key, value, table.__name__))
+                force_setattr(self, name, check_key_value(key, value, table.__name__))
             elif name + "." != OF_KINDS:
                 raise ConfigError(f"{name} is a table, not {value!r}", hint="make it of the class that its default has")
 
@@ -114,9 +110,9 @@ def keys_in(table: type) -> Mapping[str, Key]:
 
 
 def walk_keys(table: type, prefix: str) -> Iterator[Key]:
-    hints = get_type_hints(table, include_extras=True)
-    for attribute, part, default in _fields(table):
-        name, hint = prefix + part, hints[attribute]
+    for entry in structs.fields(table):
+        name, hint = prefix + entry.encode_name, entry.type
+        default = entry.default if entry.default_factory is msgspec.NODEFAULT else entry.default_factory()
         if name + "." == OF_KINDS:
             continue
         if default is msgspec.NODEFAULT:
@@ -125,7 +121,7 @@ def walk_keys(table: type, prefix: str) -> Iterator[Key]:
             yield from walk_keys(hint, name + ".")
             continue
         bare, *metas = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        metas = [meta for meta in metas if isinstance(meta, msgspec.Meta)]
+        metas = [meta for meta in metas if isinstance(meta, Meta)]
         origin = get_origin(bare)
         kind = _KINDS.get(origin or bare)
         choices = get_args(bare) if origin is Literal else ()
@@ -145,19 +141,8 @@ def walk_keys(table: type, prefix: str) -> Iterator[Key]:
         )
 
 
-def _fields(table: type) -> Iterator[tuple[str, str, Any]]:
-    """Yields the attribute, key part, and default of every field of a table."""
-    if is_dataclass(table):
-        for spec in fields(table):
-            yield spec.name, spec.name, spec.default if spec.default_factory is MISSING else spec.default_factory()
-        return
-    for entry in msgspec.structs.fields(table):
-        made = entry.default if entry.default_factory is msgspec.NODEFAULT else entry.default_factory()
-        yield entry.name, entry.encode_name, made
-
-
-def is_table(hint: Any) -> TypeGuard[type]:
-    return isinstance(hint, type) and (is_dataclass(hint) or issubclass(hint, msgspec.Struct))
+def is_table(hint: Any) -> TypeGuard[type[Struct]]:
+    return isinstance(hint, type) and issubclass(hint, Struct)
 
 
 def replace_in_table(table: Any, values: Mapping[str, Any]) -> Any:
@@ -165,9 +150,9 @@ def replace_in_table(table: Any, values: Mapping[str, Any]) -> Any:
     new = dict(values)
     for name, value in values.items():
         old = getattr(table, name)
-        if is_dataclass(old):
+        if isinstance(old, Table):
             new[name] = replace_in_table(old, value)
-    return replace(table, **new)
+    return structs.replace(table, **new)
 
 
 def check_key_value(key: Key, value: Any, place: str) -> Any:

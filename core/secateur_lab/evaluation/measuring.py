@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from msgspec import structs
 from secateur import (
     Environment,
     Kind,
@@ -53,7 +54,7 @@ class Choice:
 
     def load(self, root: Path | None, own: Mapping[str, Any] = MappingProxyType({})) -> Loaded:
         """Returns the settings for a folder; `own` is the table of a case, which wins. Raises ConfigError."""
-        return replace(self.sources, profile=self.profile).over("[settings]", own).load(root)
+        return structs.replace(self.sources, profile=self.profile).over("[settings]", own).load(root)
 
     def carried(self) -> Choice:
         """Returns the choice for a process that may not have the user's files; see `SettingsSources.carried`."""
@@ -80,7 +81,7 @@ class Measurer:
 
         settings = kind.load(inputs, loading, self._environment(case)).settings
         settings = with_values(settings, dict(choice.changes)) if choice.changes else settings
-        return replace(settings, llm=replace(settings.llm, enabled=False))
+        return structs.replace(settings, llm=structs.replace(settings.llm, enabled=False))
 
     def read(self, case: JudgedCase, settings: Settings) -> Any:
         """Reads a case's input. The caller may decide on it repeatedly and must release it.

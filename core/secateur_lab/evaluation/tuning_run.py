@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from msgspec import structs
 from secateur import Executor, Kind, Progress, SecateurError, UsageError, unreported
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut
@@ -97,7 +98,7 @@ class TuningRun:
                 why = self.left_out[-1].error
                 raise SecateurError(f"no training case can be read: {why.message}", hint=why.hint, code=NO_CASES)
             readable = next(case for case in self.split.training if case.name == cases[0].name)
-            start = replace(opened.settings(readable, self.choice), budget=-1)
+            start = structs.replace(opened.settings(readable, self.choice), budget=-1)
         return Fitter(kind, start, cases, self.budgets, self.seed, self.progress)
 
     def _measure(self, fit: Fit) -> None:

@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
 from secateur import (
     BudgetExceeded,
     Kind,
@@ -215,7 +216,7 @@ class _Player:
 
     def _decide(self, event: AnyEvent, words: str) -> ReplayStep:
         bench, then = self.bench, self.bench.decided
-        loaded = replace(bench.loaded, settings=bench.settings)
+        loaded = structs.replace(bench.loaded, settings=bench.settings)
         material = self.session.material(bench.kind, bench.inputs, loaded, self.root)
         try:
             outcome = answer_of(bench.kind, material, bench.inputs, bench.settings, progress=self.session.progress)

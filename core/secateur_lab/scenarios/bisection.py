@@ -18,7 +18,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import Annotated, Any, TypeVar
 
-from msgspec import Meta
+from msgspec import Meta, structs
 from msgspec import field as named
 from secateur import (
     ConfigError,
@@ -162,7 +162,7 @@ class BisectedInput:
     def decided(self, settings: Settings, ids: Collection[str], dropped: int | None = None) -> Decided:
         """Returns the decisions under some settings; raises SecateurError like `Kind.read` and `Kind.decide`."""
         kind = self.kind
-        settings = replace(settings, llm=replace(settings.llm, enabled=False))
+        settings = structs.replace(settings, llm=structs.replace(settings.llm, enabled=False))
         key = kind.reading_of(self.inputs, settings)
         if key not in self._read:
             self._forget(keep=MOST_READINGS - 1)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
 from secateur import Entry, Environment, Kind, Ledger, Loaded, Outcome, Reason, State
 
 from secateur_lab.scenarios.check import Result, result_of
@@ -74,7 +75,7 @@ def recorded_ledger(recorded: Recorded, decided: Decided) -> Ledger:
     ids = {listed.number: listed.entry.id for listed in decided.listed}
     entries = [(listed.number, _entry(item.state, item.reason, item.tokens, listed.entry.id)) for item, listed in pairs]
     if recorded.listed == "best":
-        entries += [(listed.number, replace(listed.entry, state=State.DROPPED, after=0)) for listed in new]
+        entries += [(listed.number, structs.replace(listed.entry, state=State.DROPPED, after=0)) for listed in new]
     entries += [
         (len(ids) + index, _entry(item.state, item.reason, item.tokens, item.id)) for index, item in enumerate(gone)
     ]

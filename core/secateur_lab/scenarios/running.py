@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import structs
 from secateur import (
     Entry,
     Environment,
@@ -234,8 +235,10 @@ class Session:
         check_hermetic(settings)
         loaded = kind.load(inputs, _settings_loader(settings), self.environment(root))
         own = loaded.settings
-        hermetic = replace(own, llm=replace(own.llm, enabled=False), redaction=replace(own.redaction, scanner="rules"))
-        return replace(loaded, settings=hermetic)  # other machines may have another scanner, or none
+        hermetic = structs.replace(
+            own, llm=structs.replace(own.llm, enabled=False), redaction=structs.replace(own.redaction, scanner="rules")
+        )
+        return structs.replace(loaded, settings=hermetic)  # other machines may have another scanner, or none
 
     def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
         """Decides inputs under settings.
@@ -311,7 +314,7 @@ def _leave_out_tests_that_ask(kind: Any, outcome: Outcome[Any]) -> Outcome[Any]:
     ids = [id_ for id_ in ids if id_ not in settings.pins]  # a person asked for these
     if not ids:
         return outcome
-    selection = select(pool, replace(settings, excludes=(*settings.excludes, *ids)))
+    selection = select(pool, structs.replace(settings, excludes=(*settings.excludes, *ids)))
     left_out = kind.outcome_of(payload.engine, selection, settings, payload.explain, payload.dropped)
     message = f"Tests that ask the same question are left out of the answer: {', '.join(tests)}."
     return replace(left_out, notices=(*left_out.notices, Notice(TEST_ASKS, message)), of_settings=outcome.of_settings)

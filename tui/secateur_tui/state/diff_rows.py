@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property, lru_cache
 
+from msgspec.structs import replace
 from secateur.kinds.base import Outcome
 from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.plan import LEFT_OUT, Coverage, FilePiece, Plan, text_of

@@ -12,10 +12,11 @@ since the inspector was opened. Pins, exclusions and boosts belong to the questi
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from secateur.errors import SecateurError
 from secateur.kinds.base import Kind
 from secateur.kinds.run import answer_of

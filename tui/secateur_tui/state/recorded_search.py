@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from secateur.ledger import State
 from secateur.model import Pool
 from secateur.settings import Settings
@@ -30,7 +30,7 @@ def restore_answer(recorded: Recorded, now: SearchAnswer, settings: Settings) ->
         state[row] = int(_STATES[item.state])
         place[row] = item.rank or 0
     pad = (0, size - len(selection))
-    then = replace(
+    then = structs.replace(
         selection,
         pool=pool,
         budget=recorded.budget,
@@ -47,14 +47,13 @@ def restore_answer(recorded: Recorded, now: SearchAnswer, settings: Settings) ->
 def _add_rows(pool: Pool, gone: list[RecordedItem]) -> Pool:
     """Returns the pool with further rows for what is no longer among the candidates."""
     columns: dict[str, Any] = {}
-    for column in fields(pool):
-        value = getattr(pool, column.name)
+    for name, value in structs.asdict(pool).items():
         if isinstance(value, list):
-            columns[column.name] = [*value, *[""] * len(gone)]
+            columns[name] = [*value, *[""] * len(gone)]
         elif isinstance(value, np.ndarray):
-            columns[column.name] = np.pad(value, (0, len(gone)))
+            columns[name] = np.pad(value, (0, len(gone)))
     columns["symbol_id"] = [*pool.symbol_id, *(item.id for item in gone)]
     columns["path"] = [*pool.path, *(item.id.partition("::")[0] for item in gone)]
     columns["qualname"] = [*pool.qualname, *(item.id.partition("::")[2] for item in gone)]
     columns["tokens"] = np.append(pool.tokens, [item.tokens[0] for item in gone])
-    return replace(pool, **columns)
+    return structs.replace(pool, **columns)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from secateur import directories
 from secateur.errors import IndexingError, SecateurError

@@ -16,6 +16,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from msgspec import structs
+
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.decisions import Cache, count_texts, measure
 from secateur.kinds.conversation.file_operations import file_accesses, is_unchanged_note
@@ -79,8 +81,8 @@ class Fold:
             SecateurError: `TRANSCRIPT`: a cut is due, and no message can be read.
         """
         zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
-        zone = replace(zone, safe_zone_tokens=max(0, zone.safe_zone_tokens - overhead))
-        settings = replace(settings, conversation_prune=zone)
+        zone = structs.replace(zone, safe_zone_tokens=max(0, zone.safe_zone_tokens - overhead))
+        settings = structs.replace(settings, conversation_prune=zone)
         fold = self if self.count else Fold(limit=zone.safe_zone_tokens)
         first = begin = fold.count
         new = [_message_of(raw) for raw in history[first:]]

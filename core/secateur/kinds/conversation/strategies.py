@@ -15,6 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from secateur.errors import UsageError
 from secateur.kinds.conversation.branches import speaks
 from secateur.kinds.conversation.decisions import (
@@ -182,7 +184,7 @@ def decide(
         left = apply_clearing(measured, clearing_plan)
         rest = decide(left, settings, "hybrid", progress, asks=asks, replies=replies, recalls=recalls)
         return merge_decisions(measured, cleared, rest, given)
-    zone = replace(given, safe_zone_tokens=target_tokens(given, measured.total))
+    zone = structs.replace(given, safe_zone_tokens=target_tokens(given, measured.total))
     elements = elements_of(transcript.messages, keep_first=zone.keep_first)
     items, originals = _initial_decisions(measured, elements), dict[str, str]()
     if strategy != "truncate" and measured.total > zone.safe_zone_tokens:
@@ -191,7 +193,7 @@ def decide(
         items = _truncate(measured, items, zone)
     summarised, questions = ModelSummaries(tuple(items)), tuple[Question, ...]()
     if asks:
-        job = plan_summaries(measured, items, replace(settings, conversation_prune=zone), counter)
+        job = plan_summaries(measured, items, structs.replace(settings, conversation_prune=zone), counter)
         if replies:
             summarised = job.apply(replies)
         elif job.questions:

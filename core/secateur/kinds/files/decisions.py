@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from msgspec import structs
+
 from secateur.errors import UsageError
 from secateur.kinds.files.line_ranges import check_windows
 from secateur.kinds.files.measurements import best, needs_scores
@@ -30,7 +32,7 @@ def add_displaced_lines(
     one."""
     if rules.strategy != "extract" or all(decision.reason is not Reason.WHOLE for decision in decisions):
         return list(decisions), []
-    decided_without = decide(measured, replace(rules, full_file_share=0.0), counter)
+    decided_without = decide(measured, structs.replace(rules, full_file_share=0.0), counter)
     with_lines = [_add_displaced(decision, other) for decision, other in zip(decisions, decided_without, strict=True)]
     top = max(best(file.pieces) for file in measured.files)
     notices = []
@@ -116,5 +118,5 @@ def _notices(measured: MeasuredFiles, decisions: Sequence[FileDecision], setting
 
 def _fits_in_lines(measured: MeasuredFiles, rules: ContextPrune) -> bool:
     """Tells whether anything would go out with the strategy `extract`, by deciding with it."""
-    again = decide(measured, replace(rules, strategy="extract"), get_counter(measured.counter))
+    again = decide(measured, structs.replace(rules, strategy="extract"), get_counter(measured.counter))
     return any(decision.text is not None for decision in again)

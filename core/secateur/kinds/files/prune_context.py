@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from secateur.errors import UsageError
 from secateur.kinds.autocoder import merge_args, model_of
 from secateur.kinds.conversation.transcripts import read_messages
@@ -58,7 +60,9 @@ class PruneContext:
             within = min(
                 max_tokens, int(key_of("context_prune.max_tokens").high or max_tokens)
             )  # no text is longer than the setting's maximum
-            settings = replace(settings, context_prune=replace(settings.context_prune, max_tokens=within))
+            settings = structs.replace(
+                settings, context_prune=structs.replace(settings.context_prune, max_tokens=within)
+            )
         self.settings = settings
         query = getattr(args, "query", None) if query is None else query
         if not isinstance(query, str | None):
@@ -101,7 +105,7 @@ class PruneContext:
         settings = self.settings
         if strategy is not None:
             chosen: Any = strategy  # checked together with the other rules
-            settings = replace(settings, context_prune=replace(settings.context_prune, strategy=chosen))
+            settings = structs.replace(settings, context_prune=structs.replace(settings.context_prune, strategy=chosen))
         transcript = read_messages(conversations) if conversations else None
         question = question_of(self.query, transcript)
         pruned = prune_files(files, settings, question, llm=self.llm)

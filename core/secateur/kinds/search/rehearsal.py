@@ -11,11 +11,12 @@ an approximation: no report shows its numbers.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 
 from secateur.model import FloatArray, IntArray, Pool, falling
 from secateur.retrieval.query_kind import QueryKind
@@ -121,7 +122,7 @@ class SearchRehearsal:
         """Returns the rows with a priority, the best first. The budget plays no part."""
         key = settings.relevance, settings.smart_pruning
         if self._order is None or self._order[0] != key:
-            pool = replace(self.pool, relevance=self.relevance(settings.relevance))
+            pool = structs.replace(self.pool, relevance=self.relevance(settings.relevance))
             priority = quantised(sum(terms_of(pool, settings).values(), start=np.zeros(len(pool))))
             order = falling(strategy_score(pool, priority, settings.smart_pruning))
             self._order = key, order[priority[order] > 0]
@@ -179,11 +180,10 @@ def rows_of(pool: Pool, rows: IntArray) -> Pool:
     """Returns a pool of the given rows, in their order. It loses the paths of calls."""
     count, wanted = len(pool), rows.tolist()
     changes: dict[str, Any] = {}
-    for spec in fields(pool):
-        value = getattr(pool, spec.name)
+    for name, value in structs.asdict(pool).items():
         if isinstance(value, np.ndarray):
-            changes[spec.name] = value[rows]
+            changes[name] = value[rows]
         elif isinstance(value, list) and len(value) == count:
-            changes[spec.name] = [value[row] for row in wanted]
+            changes[name] = [value[row] for row in wanted]
     parts = {signal: {name: column[rows] for name, column in table.items()} for signal, table in pool.parts.items()}
-    return replace(pool, **changes | {"parts": parts, "predecessor": np.full(len(rows), -1, dtype=np.int64)})
+    return structs.replace(pool, **changes | {"parts": parts, "predecessor": np.full(len(rows), -1, dtype=np.int64)})
