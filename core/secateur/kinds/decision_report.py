@@ -7,7 +7,6 @@ draw_report(kind, outcome, report, "html")
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -240,7 +239,7 @@ def _title_sections(sections: Iterable[Section]) -> list[tuple[str, str]]:
 
 def _rows_of(section: Section) -> str:
     """Lays the rows of a section out as lines."""
-    return Page((), [replace(section, title="", apart=False)]).text()
+    return Page((), [structs.replace(section, title="", apart=False)]).text()
 
 
 def _value(kind: Kind[Any, Any], knob: Knob, outcome: Outcome[Any]) -> str:

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from html import escape  # xml.sax would import urllib, http and ssl
 from typing import Protocol
 
 import numpy as np
+from msgspec import Struct
 
 from secateur.errors import UsageError
 from secateur.model import FragmentKind, IntArray, Notice
@@ -43,8 +43,7 @@ _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 """Kinds whose qualified name is made from the names of their containers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """The facts about a row that a pack shows besides its text."""
 
     path: str

@@ -5,7 +5,9 @@ an answer shows: a pack that holds an item has none, because a model reads it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from secateur.model import ModelCall, Notice, Selection
 from secateur.terminal import visible
@@ -40,8 +42,7 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 LABEL_CELLS = 9  # cells for the labels of a page
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column of a table. Wider cells push the rest of their row to the right."""
 
     width: int = 0
@@ -49,8 +50,7 @@ class Column:
     gap: int = 2  # spaces before it
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """Rows that belong together. Outside text in them is already safe (`terminal.visible`)."""
 
     rows: Sequence[Sequence[str] | str]  # cells of the first columns; a text is a whole row
@@ -60,14 +60,13 @@ class Section:
     columns: Sequence[Column] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A report before its layout."""
 
     head: Sequence[tuple[str, str]]  # label, figures; without a label the text stands alone
     sections: Sequence[Section] = ()
     notices: Sequence[Notice] = ()
-    calls: Sequence[ModelCall] = field(default=())
+    calls: Sequence[ModelCall] = ()
     label_cells: int = LABEL_CELLS
     headline: tuple[str, str] | None = None  # what was asked or read, and where that is from; None: the first input
 

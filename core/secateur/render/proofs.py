@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from msgspec import structs
@@ -46,7 +45,7 @@ def add_explanation(answer: A, ledger: LedgerShape, explanation: Explanation) ->
 
 def add_explanation_sections(page: Page, explanation: Explanation) -> Page:
     """Adds the proofs below a report."""
-    return replace(page, sections=(*page.sections, *sections_of(explanation)))
+    return structs.replace(page, sections=(*page.sections, *sections_of(explanation)))
 
 
 def sections_of(explanation: Explanation) -> Sequence[Section]:

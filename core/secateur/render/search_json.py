@@ -9,11 +9,10 @@ candidates.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
-from msgspec import UNSET, Meta, UnsetType, structs
+from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from secateur.ledger import NOT_LISTED, VERBS, WRAPPER, LedgerShape, Notice, WhatIf, plain_action
 from secateur.model import (
@@ -41,8 +40,7 @@ DROPPED_LISTED = 20  # dropped candidates that are listed by default
 _SLACK = 800  # characters for the brackets of these lists, and for the entries that count unlisted items
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """The numbers of listed candidates, best first: kept candidates with an action, those with callers and callees, and
     dropped candidates."""
 

@@ -14,10 +14,10 @@ fit now will never fit: if another row of its file pays for the heading, that ro
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from operator import index
 
 import numpy as np
+from msgspec import Struct
 
 from secateur.errors import UsageError
 from secateur.model import BoolArray, FloatArray, IntArray, falling
@@ -37,8 +37,7 @@ _ONE_BY_ONE = 32  # rows that are tried one by one before all rows are dropped t
 _LARGEST_SUM = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TakenRows:
+class TakenRows(Struct, frozen=True, eq=False):
     """The rows that a pass takes, best first, and for each budget whether it takes them there."""
 
     rows: IntArray

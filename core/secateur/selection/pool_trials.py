@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, Selection, State, distinct
@@ -18,8 +18,7 @@ from secateur.settings import Settings, with_values
 from secateur.what_if.trials import BUDGET, FIXED, BudgetColumns, Knapsack, NumberKnob, SharedCost, Swept, Trials, Tried
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(Struct, frozen=True, eq=False):
     """The decisions on a pool for each budget. A row that is in neither mapping goes out at no budget."""
 
     budgets: IntArray

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from msgspec.structs import replace
 
 from secateur.errors import UsageError
@@ -112,8 +112,7 @@ def room_for_rows(pool: Pool, budgets: IntArray, open_: BoolArray) -> IntArray:
     return np.asarray(room - np.minimum(last_line * (total > room), room))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pass:
+class Pass(Struct, frozen=True, eq=False):
     """One greedy pass.
 
     Attributes:

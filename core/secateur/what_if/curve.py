@@ -4,10 +4,11 @@ they are larger."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from secateur.model import FloatArray, IntArray
 from secateur.what_if.trials import BUDGET, Swept, TrialRuns
@@ -22,8 +23,7 @@ LEAST_BEND = 0.05
 """The share of the height that a curve must rise above the straight line to have a knee."""
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """The figures of a budget, by deciding with it."""
 
     budget: int
@@ -34,8 +34,7 @@ class Point:
     figures: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Drop:
+class Drop(Struct, frozen=True):
     """A budget that drops an item which goes out at the tried budget before it."""
 
     budget: int
@@ -43,8 +42,7 @@ class Drop:
     gains: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(Struct, frozen=True):
     """The curve of what goes out against the budget.
 
     Attributes:

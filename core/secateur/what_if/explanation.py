@@ -7,11 +7,10 @@ explanation.shape().ranges
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from secateur.ledger import TurningShape, WhatIf
 from secateur.progress import Progress, unreported
@@ -107,8 +106,7 @@ class ProofFields(Shape, frozen=True, kw_only=True):
     not_known: NotKnownShape | UnsetType = UNSET
 
 
-@dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Struct, frozen=True, eq=False):
     """The proven facts about a decision. Items are positions in `trials.ids`.
 
     Attributes:

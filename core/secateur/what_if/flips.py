@@ -4,9 +4,9 @@ each knob, each proven by deciding with it. Also finds the range of a knob in wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from secateur.what_if.trials import BUDGET, NumberKnob, Swept, TrialRuns, Tried
 
@@ -14,8 +14,7 @@ _HALVINGS = 40
 """Enough halvings to narrow any budget to one token."""
 
 
-@dataclass(frozen=True, slots=True)
-class TurningValue:
+class TurningValue(Struct, frozen=True):
     """A value that turns a decision, and the other items that it changes, in their order."""
 
     value: float
@@ -23,8 +22,7 @@ class TurningValue:
     gains: tuple[int, ...]  # items that are dropped now, and would go out
 
 
-@dataclass(frozen=True, slots=True)
-class ItemFlip:
+class ItemFlip(Struct, frozen=True):
     """The values that turn the decision on an item.
 
     Attributes:

@@ -10,10 +10,9 @@ cost of each group that it chooses from.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from secateur.model import QUANTUM, BoolArray, IntArray
 from secateur.what_if.trials import Knapsack, SharedCost
@@ -25,8 +24,7 @@ _NEVER = -(1 << 60)
 """The value of an impossible choice: less than any sum, whatever is added to it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Best:
+class Best(Struct, frozen=True):
     """The best selection that was found, and an upper bound.
 
     Attributes:

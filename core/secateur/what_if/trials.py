@@ -7,10 +7,10 @@ import time
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct, field
 
 from secateur.ledger import Reason, State
 from secateur.model import BoolArray, FloatArray, IntArray
@@ -36,8 +36,7 @@ _CURVE_TIMES, _CURVE_LEAST = 8, 2_000
 """A curve ends at this many times the present budget, or at this many tokens if that is more."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimeLimit:
+class TimeLimit(Struct, frozen=True):
     """The most time for proofs, in seconds of a clock. The default clock is the processor time of the thread, which
     other programs do not change."""
 
@@ -49,8 +48,7 @@ class TimeIsUp(Exception):
     """Ends a decision that began before the time limit and did not end before it."""
 
 
-@dataclass(frozen=True, eq=False)
-class Tried:
+class Tried(Struct, frozen=True, eq=False):
     """The decision at one tried value."""
 
     state: npt.NDArray[np.int8]  # the State of each item
@@ -69,8 +67,7 @@ class Tried:
         return np.asarray(self.state != State.DROPPED)
 
 
-@dataclass(frozen=True, slots=True)
-class NumberKnob:
+class NumberKnob(Struct, frozen=True):
     """A setting that is a number, and the values at which it may be tried.
 
     Attributes:
@@ -98,8 +95,7 @@ class NumberKnob:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class BudgetColumns:
+class BudgetColumns(Struct, frozen=True, eq=False):
     """The figures of many budgets."""
 
     budgets: IntArray  # ascending
@@ -109,8 +105,7 @@ class BudgetColumns:
     lost: IntArray  # items that go out at the budget before and are dropped at this one
 
 
-@dataclass(frozen=True, eq=False)
-class Swept:
+class Swept(Struct, frozen=True, eq=False):
     """The decisions at many budgets. Every budget from `low` to `high` was tried."""
 
     low: int
@@ -119,8 +114,7 @@ class Swept:
     columns: BudgetColumns
 
 
-@dataclass(frozen=True, eq=False)
-class SharedCost:
+class SharedCost(Struct, frozen=True, eq=False):
     """Tokens that a group of items takes once, if at least one of them goes out."""
 
     group: IntArray  # the group number of each item
@@ -143,8 +137,7 @@ class SharedCost:
         return sum(int(self.cost[items[0]]) for items in self.groups)
 
 
-@dataclass(frozen=True, eq=False)
-class Knapsack:
+class Knapsack(Struct, frozen=True, eq=False):
     """Asks which items would have the greatest worth in the same room. All columns have one entry for each item."""
 
     room: int  # tokens for whole items

@@ -314,7 +314,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         """Figures, the chunks with their files, and every file that is left out or cut."""
         page = page_of(outcome.payload.chunks, outcome.warnings, verbose=verbose)
         compared = outcome.payload.plan.measured.compared
-        return replace(page, headline=(compared.what, compared.repository))
+        return structs.replace(page, headline=(compared.what, compared.repository))
 
     def texts(self, outcome: Outcome[Planned], index: int) -> tuple[str, str]:
         plan = outcome.payload.plan

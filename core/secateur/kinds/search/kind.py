@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, get_args
 
+from msgspec import structs
+
 from secateur.directories import config_dir
 from secateur.errors import SecateurError
 from secateur.kind_places import place_of
@@ -398,7 +400,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def page(self, outcome: Outcome[SearchDecision], *, verbose: bool = False) -> Page:
         decision = outcome.payload
         page = decision.engine.page(decision.selection, explain=decision.explain, settings=outcome.settings)
-        return replace(page, headline=(decision.selection.pool.query, decision.engine.source_name))
+        return structs.replace(page, headline=(decision.selection.pool.query, decision.engine.source_name))
 
     def texts(self, outcome: Outcome[SearchDecision], index: int) -> tuple[str, str]:
         decision = outcome.payload
