@@ -35,7 +35,7 @@ LABELS = [state.label for state in State]
 
 
 def columns(budget: int = 160) -> ItemColumns:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     pool = pool_of(ROWS)
     return search_columns(select(pool, replace(Settings(), budget=budget)))

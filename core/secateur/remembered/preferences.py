@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from secateur.remembered.store import RememberedError, RememberedFile
 
@@ -41,8 +42,7 @@ RULE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PreferredSymbol:
+class PreferredSymbol(Struct, frozen=True):
     """A symbol, the strength of the preference, and when it was added (seconds since 1970)."""
 
     symbol: str

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, structs
 
 from secateur.notice import Notice
 from secateur.retrieval.cache import ResultCache
@@ -24,8 +25,7 @@ LOW = frozenset({"no_match", "low_relevance", "empty_query", "nothing_indexed"})
 """Codes that say that nothing here answers the query, or hardly anything."""
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Holds a finished answer: the text that goes out, whether it came from the cache, its warnings, and its key in
     the cache ("" if the cache does not hold it)."""
 
@@ -54,8 +54,7 @@ class Answer:
             return None
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerPlace:
+class AnswerPlace(Struct, frozen=True):
     """Says where an answer is kept, and which state of the source it rests on: enough to give it again without an
     index.
 
@@ -90,7 +89,7 @@ class AnswerPlace:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the place for JSON; `AnswerPlace(**…)` reads it."""
-        return asdict(self)
+        return structs.asdict(self)
 
     def answer(self, user_cache: Path, clock: Callable[[], float]) -> Answer | None:
         """Returns the answer; None if the cache no longer holds it, or the source has changed. Raises RepositoryError

@@ -8,8 +8,9 @@ file that the query names comes first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import cbrt, log
+
+from msgspec import Struct
 
 from secateur.index.facts.lexical import word_terms, words
 from secateur.languages.syntax.file_flags import BINARY_HEAD, LOCKFILE, classify
@@ -46,8 +47,7 @@ LOOK_EVERY = 50
 """Progress is reported once per this many files."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstFiles:
+class FirstFiles(Struct, frozen=True):
     """Chooses files for one query. It is called with a source, and the most bytes that the chosen files may have."""
 
     query: str

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 
 from secateur.errors import UsageError, shown
 from secateur.index.facts.extract import text_of
@@ -31,8 +31,7 @@ NAMES_LISTED = 10
 _AT_LINE = re.compile(r"(.+):(\d{1,9})(?:-\d{1,9})?")
 
 
-@dataclass(frozen=True, slots=True)
-class CalledSymbol:
+class CalledSymbol(Struct, frozen=True):
     """A symbol at the other end of a call, whichever calls the other."""
 
     id: str
@@ -44,8 +43,7 @@ class CalledSymbol:
     via: str  # id of the symbol that leads to it; "" at the first step
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class IndexedSymbol:
+class IndexedSymbol(Struct, frozen=True, eq=False):
     """A symbol of the index, as it was read."""
 
     snapshot: Snapshot

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from fnmatch import translate
 from pathlib import Path
 
 import numpy as np
+from msgspec import Struct, field
 
 from secateur.errors import ConfigError
 from secateur.index.facts.names import close_names, merge_close_names, most_similar
@@ -43,8 +43,7 @@ NamesShown = tuple[dict[str, str], bool]
 """By name that is compared with a word, the text that is shown for it; and True if there were too many names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Preferences:
+class Preferences(Struct, frozen=True):
     """Holds the preferences of a user in a repository.
 
     Attributes:

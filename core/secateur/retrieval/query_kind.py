@@ -15,9 +15,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+
+from msgspec import Struct
 
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk
 
@@ -40,8 +41,7 @@ class QueryKind(StrEnum):
     TRACE = "trace"
 
 
-@dataclass(frozen=True, slots=True)
-class RecognisedKind:
+class RecognisedKind(Struct, frozen=True):
     """Holds the kind of a query, the name that the query is about ("" if it names nothing), and why it has that
     kind."""
 

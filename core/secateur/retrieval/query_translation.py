@@ -11,9 +11,10 @@ import gzip
 import importlib.util
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from msgspec import Struct
 
 from secateur.index.facts.lexical import CJK, STOP_WORDS
 
@@ -178,8 +179,7 @@ def glossary() -> Mapping[str, tuple[str, ...]]:
     return {row[0]: tuple(row[1:]) for row in rows if row}
 
 
-@dataclass(frozen=True, slots=True)
-class TranslatedWord:
+class TranslatedWord(Struct, frozen=True):
     """Holds a Chinese word of a query, and the English words that it may stand for with their weights. It has no
     English words if neither the glossary nor the dictionary knows it. Characters that form no known word stay
     together."""

@@ -10,11 +10,10 @@ negative, so the parts printed always add up to the score.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import structs
+from msgspec import Struct, structs
 
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
@@ -91,8 +90,7 @@ PENALTY = "penalty"
 """Name of the part that is negative."""
 
 
-@dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(Struct, frozen=True, eq=False):
     """Holds the scores of fragments.
 
     Attributes:
@@ -109,8 +107,7 @@ class Scores:
     present: frozenset[str]
 
 
-@dataclass(frozen=True, eq=False)
-class Texts:
+class Texts(Struct, frozen=True, eq=False):
     """Holds the columns that finding copies needs. `file` is the position of each fragment's path among `paths`."""
 
     paths: Sequence[str]
@@ -189,7 +186,9 @@ def spread_files(query: Query, scores: Scores, files: npt.NDArray[np.integer]) -
     lost = np.zeros(len(files))
     lost[further] = quantised((FURTHER - 1.0) * scores.relevance[further])
     penalty = quantised(scores.parts.get(PENALTY, np.zeros(len(files))) + lost)
-    return replace(scores, relevance=quantised(scores.relevance + lost), parts=scores.parts | {PENALTY: penalty})
+    return structs.replace(
+        scores, relevance=quantised(scores.relevance + lost), parts=scores.parts | {PENALTY: penalty}
+    )
 
 
 def find_further(score: FloatArray, files: npt.NDArray[np.integer]) -> IntArray:

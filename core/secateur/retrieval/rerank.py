@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
+from msgspec import Struct
 
 from secateur.index.facts.embedding import Embedder, SemanticSpace, document_text
 from secateur.index.facts.extract import text_of
@@ -26,8 +26,7 @@ KEPT_VECTORS = 20_000
 _KIND = "vectors"
 
 
-@dataclass(frozen=True, slots=True)
-class Reranker:
+class Reranker(Struct, frozen=True):
     """Holds an embedder, and the store that keeps its vectors."""
 
     embedder: Embedder

@@ -6,13 +6,12 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 from zlib import compress, decompress
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import structs, to_builtins
+from msgspec import Struct, structs, to_builtins
 
 from secateur.distributions import list_dependencies
 from secateur.model import Notice, Pool, Redaction
@@ -73,8 +72,7 @@ FLEETING = frozenset({"embedding_failed"})
 """Codes of notices about a passing failure of a server. An answer with one of them is not kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(Struct, frozen=True):
     """Holds the cache, and what every key contains besides the query and the settings.
 
     Attributes:
@@ -101,7 +99,7 @@ class Results:
             return answer
         key = self._key("answer", query, settings, form)
         self.cache.put(key, answer.to_text())
-        return replace(answer, key=key)
+        return structs.replace(answer, key=key)
 
     def pool(self, query: str, settings: Settings, format_: str) -> Pool | None:
         """Returns the pool that the query found, if it is in the cache."""

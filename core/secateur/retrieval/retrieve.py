@@ -4,10 +4,11 @@ warnings."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from secateur.errors import EmbeddingError, UsageError
 from secateur.index.facts.embedding import Embedder
@@ -28,8 +29,7 @@ MODELLESS = ("none", "static")
 """Values of `embedding.model` with which a search asks no model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieval:
+class Retrieval(Struct, frozen=True):
     """Holds what a retrieval reads besides the query: one state of what is searched, and how tokens are counted."""
 
     searched: Searched

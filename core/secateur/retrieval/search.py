@@ -4,10 +4,11 @@ needs."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
 
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import Snapshot
@@ -43,8 +44,7 @@ MIN_SIMILARITY = 0.4  # of an anchor that shares no word, name or path with the 
 KNOWN_TERMS_SHARE = 0.5  # of the query's words: if so many occur here, the query is about this repository
 
 
-@dataclass(frozen=True, slots=True)
-class SearchQuestion:
+class SearchQuestion(Struct, frozen=True):
     """Holds the question that is put to a snapshot.
 
     Attributes:
@@ -61,8 +61,7 @@ class SearchQuestion:
     model: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class ScoredFragments:
+class ScoredFragments(Struct, frozen=True, eq=False):
     """Holds the scores of all fragments of a snapshot, and what they were computed from."""
 
     known: QueryStatistics
@@ -72,8 +71,7 @@ class ScoredFragments:
     scores: Scores
 
 
-@dataclass(frozen=True, eq=False)
-class ChosenRows:
+class ChosenRows(Struct, frozen=True, eq=False):
     """Says which rows of a snapshot are candidates.
 
     Attributes:

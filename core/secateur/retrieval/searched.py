@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+
+from msgspec import Struct
 
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, IntArray
@@ -33,8 +34,7 @@ class Searched(Protocol):
         """Counts the fragments that hold a term."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedSnapshot:
+class SearchedSnapshot(Struct, frozen=True):
     """Searches a snapshot in this process."""
 
     snapshot: Snapshot

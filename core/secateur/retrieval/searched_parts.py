@@ -4,10 +4,10 @@ workspace; the process that asks merges their candidates."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from secateur.executors.executor import keep_open
 from secateur.index.elsewhere.members import MembersHere, members_here
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedParts:
+class SearchedParts(Struct, frozen=True):
     """Implements `Searched` for a workspace whose parts workers hold; see the module docstring."""
 
     workspace: WorkspaceElsewhere
@@ -72,8 +71,7 @@ def merge_results(results: Sequence[SearchResult], question: SearchQuestion, rer
     return merge_parts(results, question, rerank)
 
 
-@dataclass(frozen=True, slots=True)
-class PartTask:
+class PartTask(Struct, frozen=True):
     """Says which function a worker calls on which part. `statistics` is the file of the store that holds the statistics
     of the whole workspace."""
 

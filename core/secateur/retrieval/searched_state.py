@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from secateur.index.facts.degraded import warn_of_partly_read
@@ -49,8 +49,7 @@ def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
     return lines(folder + path)
 
 
-@dataclass(frozen=True, slots=True)
-class SearchedState:
+class SearchedState(Struct, frozen=True):
     """Holds the state that an index has read, or a part of it."""
 
     index: OpenedIndex  # has a snapshot unless `part` is set

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from secateur.index.facts.names import NameLookup, NameMatch
 from secateur.index.facts.postings import WordField
@@ -23,8 +24,7 @@ class WordFields(NamedTuple):
     commit_words: WordField
 
 
-@dataclass(frozen=True, slots=True)
-class QueryStatistics:
+class QueryStatistics(Struct, frozen=True):
     """Holds the figures that one query needs about all that is searched.
 
     Attributes:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import structs
 from secateur import (
     Engine,
     Environment,
@@ -160,7 +161,9 @@ class Toolbox:
             callees, after = symbol.callees(call.steps) if first else ([], 0)
             warnings = [roots.hide_paths(notice.message) for notice in loaded.notices]
             listed = [
-                first_items([CallNeighbour(*astuple(one)) for one in side], counter.count, call.steps * _CALLS_ROOM)
+                first_items(
+                    [CallNeighbour(*structs.astuple(one)) for one in side], counter.count, call.steps * _CALLS_ROOM
+                )
                 for side in (callers, callees)
             ]
             return ExpandedSymbol(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from secateur.model import FloatArray
 
@@ -11,8 +12,7 @@ Lines = Callable[[str], list[str]]
 """Reads the lines of a file by its path; raises RepositoryError if the file has changed."""
 
 
-@dataclass(frozen=True, eq=False)
-class BestFew:
+class BestFew(Struct, frozen=True, eq=False):
     """Holds a column of evidence that depends on the best few of all commits or fragments that are searched.
 
     Attributes:
@@ -30,8 +30,7 @@ class BestFew:
         return self.column(len(self.keys[0]))
 
 
-@dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Struct, frozen=True, eq=False):
     """Holds the evidence for all fragments of a snapshot.
 
     Attributes:
