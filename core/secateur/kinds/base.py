@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -38,8 +37,7 @@ from secateur.settings.tables import OF_KINDS
 from secateur.shape import Shape
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """One input of a kind: an argument or flag of its command, and a field of its bench."""
 
     name: str  # "fail_on_skip": the flag `--fail-on-skip`
@@ -70,8 +68,7 @@ class Input:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Flag:
+class Flag(Struct, frozen=True):
     """A flag of the command that sets a setting: `--max-tokens` is `context_prune.max_tokens`.
 
     Its setting determines the syntax: an integer, a number, names separated by commas, or a switch that sets it to
@@ -119,8 +116,7 @@ __all__ += ["OutputFolder", "Wording", "least_budget"]
 M = TypeVar("M")
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """The words for a kind and its entries, on the screen and in reports."""
 
     title: str

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from secateur.directories import cache_dir, current_folder
 from secateur.errors import UsageError, shown
@@ -37,8 +36,7 @@ Load = Callable[[Path | None, Committed | None], Loaded]
 Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]  # settings -> an approximation of `Kind.ranked` under them
 
 
-@dataclass(frozen=True)
-class Deciding:
+class Deciding(Struct, frozen=True):
     """Further arguments of one decision: its progress, and replies of a model."""
 
     progress: Progress = unreported
@@ -48,8 +46,7 @@ class Deciding:
 ALONE = Deciding()  # a decision without progress and replies
 
 
-@dataclass(frozen=True)
-class Environment:
+class Environment(Struct, frozen=True):
     """The outside world that reading may use. Injected, so that reading is the same in a test and on a screen."""
 
     stdin: Callable[[int], bytes] | None = None  # reads at most so many bytes; None: `-` names no input
@@ -72,7 +69,7 @@ class Environment:
 
     def redacting(self, settings: Settings) -> Environment:
         """Returns an environment for one reading under these settings, in which markers are numbered from 1."""
-        return replace(self, redactor=Redactor.of(settings.redaction, self.cache))
+        return structs.replace(self, redactor=Redactor.of(settings.redaction, self.cache))
 
     @property
     def cache(self) -> Path:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from secateur.errors import ConfigError
 from secateur.settings import PROFILES, Key, Settings, key_of, keys, lookup, with_profile, with_values
 
 
-@dataclass(frozen=True, slots=True)
-class Knob:
+class Knob(Struct, frozen=True):
     """One row of the panel. Range and choices come from the schema of the setting.
 
     >>> Knob("context_prune.max_tokens", "max tokens", step=50).turned(Settings(), 1).context_prune.max_tokens
@@ -95,8 +95,7 @@ def profiles_of(settings: Settings) -> list[str]:
     return [*PROFILES, *(name for name in settings.profiles if name not in PROFILES)]
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileKnob(Knob):
+class ProfileKnob(Knob, frozen=True):
     """The profile as a knob: it goes around the built-in profiles and the user's own."""
 
     key: str = "profile"

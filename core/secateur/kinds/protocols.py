@@ -5,10 +5,11 @@ A kind has an ability if it has the methods; nothing is registered. The function
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
+
+from msgspec import Struct
 
 from secateur.kinds.environment import Environment, Inputs
 from secateur.kinds.steering import FilePlace, Steer
@@ -26,8 +27,7 @@ if TYPE_CHECKING:  # what most commands never use is imported where it is
 P = TypeVar("P")
 
 
-@dataclass(frozen=True, eq=False)
-class Outcome(Generic[P]):
+class Outcome(Struct, Generic[P], frozen=True, eq=False, dict=True, weakref=True):
     """The decision of a kind under settings, and its ledger."""
 
     kind: str
@@ -52,8 +52,7 @@ class Outcome(Generic[P]):
         return (*self.of_settings, *self.notices)
 
 
-@dataclass(frozen=True, slots=True)
-class EntryDescription:
+class EntryDescription(Struct, frozen=True):
     """The words on an entry beside its figures; texts from outside."""
 
     name: str  # its name for people
@@ -66,8 +65,7 @@ class EntryDescription:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OutputFolder:
+class OutputFolder(Struct, frozen=True):
     """Files that a command writes into one folder: all of them or none."""
 
     path: Path
@@ -75,8 +73,7 @@ class OutputFolder:
     outdated: Callable[[Path], bool]  # tells whether a file is from an earlier run and may be removed
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Struct, frozen=True):
     """The output of a command: text, files and messages."""
 
     text: str  # for standard output

@@ -13,12 +13,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import structs
 
 from secateur.errors import SecateurError, UsageError
 from secateur.kind_places import (
@@ -151,7 +152,7 @@ def _find_fault(made: object, name: str) -> str:
         return f"its name has to be {name}, as it is registered"
     if not isinstance(made.wording, Wording):
         return "its wording is no secateur.Wording"
-    for field, text in asdict(made.wording).items():
+    for field, text in structs.asdict(made.wording).items():
         if not isinstance(text, str) or (field != "entries" and not text.strip()):
             return f"its {field} is no text"
     if wrong := _find_non_text(made):

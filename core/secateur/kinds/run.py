@@ -10,7 +10,6 @@ The functions and classes of the specs are thin adapters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
@@ -53,7 +52,7 @@ def add_redacted_ledger(kind: Kind[Any, Any], material: Any, outcome: Outcome[An
         )
         return outcome.ledger.redacted(taken)
 
-    return replace(outcome, make_ledger=make_ledger, notices=(*outcome.notices, *redactor.notices))
+    return structs.replace(outcome, make_ledger=make_ledger, notices=(*outcome.notices, *redactor.notices))
 
 
 def add_redaction_rows(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> Page:
@@ -112,7 +111,7 @@ def prune(
     except BaseException:
         chosen.release(material)
         raise
-    outcome = replace(outcome, of_settings=not_scanned(settings))
+    outcome = structs.replace(outcome, of_settings=not_scanned(settings))
     finalize(outcome, chosen.release, material)  # its texts may be read as long as it exists
     return outcome
 
@@ -184,17 +183,19 @@ def carry_out(
         return kind.carry_out(inputs, loaded, environment, verbose=verbose, also=also)
     settings = loaded.settings
     ahead = environment.ahead or bool(inputs.get(EXPLAIN))  # proofs need other settings too
-    material = kind.read(inputs, settings, replace(environment.redacting(settings), ahead=ahead))
+    material = kind.read(inputs, settings, structs.replace(environment.redacting(settings), ahead=ahead))
     try:
         asks = any(knob.value(settings) in knob.asking for knob in kind.knobs)
         model = open_model(settings.llm, environment.environ) if asks else None
         outcome = answer_of(kind, material, inputs, settings, model, environment.progress)
-        outcome = replace(outcome, of_settings=(*loaded.notices, *not_scanned(settings)))
+        outcome = structs.replace(outcome, of_settings=(*loaded.notices, *not_scanned(settings)))
         if inputs.get(EXPLAIN) and outcome.calls:
-            outcome = replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
+            outcome = structs.replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
         elif inputs.get(EXPLAIN):
             trials = trials_of(kind, material, inputs, settings, outcome)
-            outcome = replace(outcome, explanation=what_if.explanation.explain(trials, progress=environment.progress))
+            outcome = structs.replace(
+                outcome, explanation=what_if.explanation.explain(trials, progress=environment.progress)
+            )
         if also is not None:
             also(outcome)
         notices = () if environment.form in ("text", "json") else outcome.notices  # those have a place for them

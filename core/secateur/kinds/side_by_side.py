@@ -9,16 +9,16 @@ The decisions may differ in settings, commits or time: entries with equal ids ar
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+
+from msgspec import Struct
 
 from secateur.kinds.base import Kind, Outcome
 from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """An entry of one side."""
 
     number: int  # index in the whole ledger of its side, for `Kind.describe` and `Kind.texts`
@@ -30,8 +30,7 @@ class Placed:
         return self.entry.state is not State.DROPPED
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """One id on both sides; None on a side without this entry."""
 
     id: str
@@ -56,8 +55,7 @@ class Pair:
         return (self.left.entry.state, self.left.entry.after) != (self.right.entry.state, self.right.entry.after)
 
 
-@dataclass(frozen=True, eq=False)
-class SideBySide:
+class SideBySide(Struct, frozen=True, eq=False, dict=True):
     """The comparison. Pairs have the order of the side that keeps them; `both` has the order of the right side.
 
     Attributes:

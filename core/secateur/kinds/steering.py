@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 from secateur.settings import Settings, with_values
 
@@ -22,8 +23,7 @@ class Steer(StrEnum):
     DAMP = "damped"
 
 
-@dataclass(frozen=True, slots=True)
-class FilePlace:
+class FilePlace(Struct, frozen=True):
     """The file and the line, from 1, of an entry."""
 
     path: Path

@@ -138,7 +138,7 @@ class Measurer:
     def _environment(self, case: JudgedCase) -> Environment:
         if self._session is None:
             self._session = Session(self.environ, self.progress)
-        return replace(self._session.environment(case.root), moving=True, found={})
+        return structs.replace(self._session.environment(case.root), moving=True, found={})
 
     def _open(self, case: JudgedCase) -> None:
         """Closes the index of another repository."""

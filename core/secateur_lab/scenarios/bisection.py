@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from typing import Annotated, Any, TypeVar
@@ -196,7 +196,7 @@ def open_bisected_input(
 ) -> Iterator[BisectedInput]:
     """Opens an input that is closed at the end, with an index that its readings share."""
     shared: dict[Hashable, Any] = {}
-    subject = BisectedInput(kind, inputs, replace(environment, shared=shared, ahead=True))
+    subject = BisectedInput(kind, inputs, structs.replace(environment, shared=shared, ahead=True))
     try:
         yield subject
     finally:

@@ -8,7 +8,7 @@ status.result.verdict, status.figures, status.recorded
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ def open_scenario(path: Path, session: Session) -> OpenedScenario:
     scenario, root = read_scenario(path), root_of(path)
     kind, inputs = check_scenario_inputs(scenario, root)
     loaded = session.loaded(kind, inputs, scenario.settings, root)
-    environment = replace(session.environment(root), shared=None, notices=loaded.notices)
+    environment = structs.replace(session.environment(root), shared=None, notices=loaded.notices)
     return OpenedScenario(path, scenario, kind, inputs, loaded, environment)
 
 

@@ -254,7 +254,7 @@ class Session:
         key = (kind.name, root, kind.reading_of(inputs, loaded.settings))
         if key not in self._read:
             self._release_oldest(keep=MOST_READ - 1)
-            environment = replace(self.environment(root), notices=loaded.notices)
+            environment = structs.replace(self.environment(root), notices=loaded.notices)
             self._read[key] = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         return self._read[key]
 
@@ -317,7 +317,9 @@ def _leave_out_tests_that_ask(kind: Any, outcome: Outcome[Any]) -> Outcome[Any]:
     selection = select(pool, structs.replace(settings, excludes=(*settings.excludes, *ids)))
     left_out = kind.outcome_of(payload.engine, selection, settings, payload.explain, payload.dropped)
     message = f"Tests that ask the same question are left out of the answer: {', '.join(tests)}."
-    return replace(left_out, notices=(*left_out.notices, Notice(TEST_ASKS, message)), of_settings=outcome.of_settings)
+    return structs.replace(
+        left_out, notices=(*left_out.notices, Notice(TEST_ASKS, message)), of_settings=outcome.of_settings
+    )
 
 
 def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any]]:

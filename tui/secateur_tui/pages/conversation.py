@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar
 
+from msgspec import structs
 from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.conversation.decisions import MeasuredTranscript, MessageDecision, Pruned
 from secateur.kinds.conversation.growing_transcript import CHANGED, COMPACTED, FOLLOWED, GONE
@@ -90,7 +91,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
 
     def __init__(self, kind: Kind[MeasuredTranscript, Pruned], opened: OpenedScenario | None = None) -> None:
         super().__init__(kind, opened)
-        self.outside = replace(self.outside, shared={FOLLOWED: {}})  # a session that has grown is read on
+        self.outside = structs.replace(self.outside, shared={FOLLOWED: {}})  # a session that has grown is read on
         self.watch = SessionWatch()
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> MeasuredTranscript:

@@ -7,11 +7,11 @@ Every `draw_…` takes the scene and the width in cells, and knows no widget.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
+from msgspec.structs import replace
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
 from secateur.kinds.base import Environment, Kind, Outcome

@@ -7,10 +7,11 @@ in sight.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from msgspec.structs import replace
 from secateur.errors import SecateurError
 from secateur.kinds.base import Environment, Outcome
 from secateur.kinds.run import answer_of

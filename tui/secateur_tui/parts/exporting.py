@@ -7,11 +7,12 @@ All but the picture of the screen is what the command writes with `--report`, ma
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Outcome
 from secateur.kinds.decision_report import draw_report, form_of, report_of

@@ -10,7 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, UnsetType, structs
 
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
@@ -275,12 +275,12 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         item, message = item_of(pruned, index), message_of(pruned, index)
         if message is not None:
             title = f"{message.role} {tools_of(message)}".strip()
-            description = replace(description, place=title, beside=first_words(message))
+            description = structs.replace(description, place=title, beside=first_words(message))
         if item is None:
             return description
         cached = "still" if pruned.cache.holds(item.number) else "no longer"
         facts = ("share", describe_share(pruned, index)), ("prompt cache", f"{cached} in the cached prefix")
-        return replace(description, facts=facts)
+        return structs.replace(description, facts=facts)
 
     def texts(self, outcome: Outcome[Pruned], index: int) -> tuple[str, str]:
         pruned = outcome.payload

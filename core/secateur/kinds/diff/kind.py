@@ -175,7 +175,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         prepared = environment.found.pop(_PREPARED, None)
         if isinstance(prepared, tuple):  # markers continue the numbers of those in the diff
             diff, redactor = prepared
-            environment = replace(environment, redactor=redactor)
+            environment = structs.replace(environment, redactor=redactor)
         else:
             diff = None if inputs["diff"] is None else diff_of(inputs, environment)
         skill, notices = text_of_input(inputs, "skill", environment)
@@ -255,7 +255,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         covered, change = coverage[index], coverage[index].file.change
         chunks = ", ".join(map(str, covered.chunks)) or "none"
         facts = ("chunks", chunks), ("changed", f"+{change.added:,} -{change.removed:,} lines")
-        return replace(description, facts=facts, line=partial(_line_of, change))
+        return structs.replace(description, facts=facts, line=partial(_line_of, change))
 
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[Planned] | None = None

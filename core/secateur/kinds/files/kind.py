@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
+from msgspec import Struct
 
 from secateur.errors import UsageError
 from secateur.kind_places import place_of
@@ -50,8 +50,7 @@ _READ = (_TABLE + "sliding_window", "relevance.", "index.", "tokens.")
 """Prefixes of settings that change what is read or how it is scored."""
 
 
-@dataclass(frozen=True)
-class ReadFiles:
+class ReadFiles(Struct, frozen=True):
     """Measured files, with notices about files that were not read."""
 
     measured: MeasuredFiles

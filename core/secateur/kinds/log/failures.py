@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from secateur.kinds.log.levels import (
     BEFORE,
@@ -48,8 +49,7 @@ _HINTS = 4  # most further lines that may say it
 _MOST = 2000  # most blocks of each sort that are listed, so that the ledger stays readable
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """Lines that belong together; counted from 0, without `end`."""
 
     start: int
@@ -63,8 +63,7 @@ class Block:
     variant: int = 0  # number of earlier errors that differ only in numbers; of a result: 1 if nothing failed
 
 
-@dataclass(frozen=True, slots=True)
-class Failures:
+class Failures(Struct, frozen=True):
     """The blocks of a log in order, and the number of errors that are not listed."""
 
     blocks: tuple[Block, ...]
@@ -81,8 +80,7 @@ _STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in STYLES))
 """The matching group is the first matching style: one call instead of one per style."""
 
 
-@dataclass(frozen=True, slots=True)
-class _BlockStart:
+class _BlockStart(Struct, frozen=True):
     """The first line of a block."""
 
     style: str

@@ -6,12 +6,12 @@ import re
 from array import array
 from collections import Counter as Tally
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate, count
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
+from msgspec.structs import replace
 
 from secateur.errors import SecateurError, shown
 from secateur.kind_places import place_of

@@ -11,10 +11,11 @@ import codecs
 import re
 from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice, pairwise
 from re import Pattern
+
+from msgspec import Struct
 
 from secateur.errors import SecateurError
 from secateur.kinds.log.levels import DECIDES
@@ -79,8 +80,7 @@ _WITHOUT_DIGESTS = str.maketrans("", "", _DIGITS + "abcdefABCDEF")
 _NUMBERED = re.compile(r"[A-Za-z_]\d+")
 
 
-@dataclass(frozen=True, eq=False)
-class LogLines:
+class LogLines(Struct, frozen=True, eq=False):
     """The lines of a log, counted from 0, and their tokens."""
 
     lines: Sequence[str]  # safe, without line breaks; a long one cut to its deciding parts

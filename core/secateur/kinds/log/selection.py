@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice, pairwise
+
+from msgspec import Struct, field
 
 from secateur.kinds.log.failures import Block, Failures
 from secateur.kinds.log.levels import LIKELY, RESULT
@@ -24,8 +25,7 @@ _ANSWERS = 0.6  # lines that match the query at least this share as well as the 
 _FASTER = 1.2  # each time that the text is still too long, this factor more is taken back, because recounting is slow
 
 
-@dataclass(frozen=True, eq=False)
-class ReadLog:
+class ReadLog(Struct, frozen=True, eq=False):
     """A log as it was read: its lines, its failures, and the lines that match the query."""
 
     lines: LogLines
@@ -37,8 +37,7 @@ class ReadLog:
     redactor: Redactor | None = None  # the redactor that read it
 
 
-@dataclass(slots=True, eq=False)
-class Stretch:
+class Stretch(Struct, eq=False):
     """Lines that stay or go together, and the decision on them."""
 
     start: int
@@ -165,8 +164,7 @@ class LogText:
         return self._costs[line]
 
 
-@dataclass(frozen=True, eq=False)
-class LogSelection:
+class LogSelection(Struct, frozen=True, eq=False):
     """The decisions on all lines of a log, and the text that goes out."""
 
     log: ReadLog

@@ -7,8 +7,9 @@ answer.sentence()    # "recommended keeps 12 others: RefundService._due, round_m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from secateur.model import Selection
 from secateur.settings import Settings, with_profile, with_values
@@ -23,8 +24,7 @@ NAMED = 3
 """The most others that the sentence names."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstAnswer:
+class FirstAnswer(Struct, frozen=True):
     """Compares two selections for one query: under the profile in force, and under the recommended one."""
 
     profile: str

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, get_args
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from secateur.directories import config_dir
 from secateur.errors import SecateurError
@@ -118,8 +117,7 @@ DIGITS_SHOWN = 3
 """Decimals of scores as people print them; the JSON has six."""
 
 
-@dataclass(frozen=True, eq=False)
-class RetrievedPool:
+class RetrievedPool(Struct, frozen=True, eq=False):
     """Holds the candidates of a query, and the open engine that reads their texts."""
 
     engine: Engine
@@ -132,8 +130,7 @@ class RetrievedPool:
             self.engine.close()
 
 
-@dataclass(frozen=True, eq=False)
-class SearchDecision:
+class SearchDecision(Struct, frozen=True, eq=False):
     """Holds the selection, the engine that reads the texts of candidates, and how much the output shows."""
 
     engine: Engine
@@ -314,7 +311,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                     progress=environment.progress,
                 )
                 delivery = search_delivery(answer, engine, inputs, loaded, environment.form, verbose=verbose)
-            return replace(delivery, advice=advice(query, engine, inputs, loaded, environment))
+            return structs.replace(delivery, advice=advice(query, engine, inputs, loaded, environment))
 
     def hold(self, outcome: Outcome[SearchDecision], index: int, settings: Settings) -> Settings | str:
         return self.steer(outcome, index, settings, Steer.PIN)

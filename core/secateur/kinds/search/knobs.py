@@ -6,7 +6,7 @@ from secateur.kinds.knobs import Knob
 from secateur.settings import Settings
 
 
-class PackBudget(Knob):
+class PackBudget(Knob, frozen=True):
     """Shows the budget of a run, or the configured one if the run has none."""
 
     def in_force(self, settings: Settings) -> int:
