@@ -1,4 +1,4 @@
-"""Versions of installed distributions, from the names of their metadata folders: `numpy-2.4.6.dist-info`.
+"""Versions and entry points of installed distributions, from their metadata folders: `numpy-2.4.6.dist-info`.
 
 `importlib.metadata` opens and parses a file for each, and takes longer to import than a search takes to select.
 """
@@ -10,7 +10,6 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from hashlib import blake2b
 from pathlib import Path
 
 _RESTS_ON = (
@@ -35,10 +34,27 @@ _SEPARATORS = re.compile(r"[-_.]+")
 
 def version_of(distribution: str) -> str | None:
     """Returns the version of a distribution, the first on the path; None if it is not installed."""
-    name = _normal(distribution)
-    return next(
-        (versions[name] for folder in sys.path if name in (versions := _versions(folder, _modified_at(folder)))), None
-    )
+    place = _find(distribution)
+    return place[1][2] if place else None
+
+
+def entry_points_of(distribution: str, group: str) -> Mapping[str, str]:
+    """Returns the entry points of a distribution in one group: the value of each by its name."""
+    place = _find(distribution)
+    if place is None:
+        return {}
+    try:
+        lines = Path(place[0], place[1][0], "entry_points.txt").read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return {}
+    points, inside = {}, False
+    for line in lines:
+        name, equals, value = map(str.strip, line.partition("="))
+        if line.startswith("["):
+            inside = line.strip() == f"[{group}]"
+        elif inside and equals:
+            points[name] = value
+    return points
 
 
 def list_dependencies() -> list[str]:
@@ -50,6 +66,8 @@ def list_dependencies() -> list[str]:
 @cache
 def source_digest() -> str:
     """Returns a digest of secateur's own modules: two installations of one version may have been edited."""
+    from hashlib import blake2b  # only a cluster asks
+
     top = Path(__file__).parent
     digest = blake2b(digest_size=8)
     for path in sorted(top.rglob("*.py")):
@@ -58,15 +76,23 @@ def source_digest() -> str:
     return digest.hexdigest()
 
 
+def _find(distribution: str) -> tuple[str, re.Match[str]] | None:
+    """Returns the folder of the path that holds a distribution's metadata, and the match of the metadata's name."""
+    name = _normal(distribution)
+    return next(
+        ((folder, held[name]) for folder in sys.path if name in (held := _metadata(folder, _modified_at(folder)))), None
+    )
+
+
 @lru_cache(maxsize=64)
-def _versions(folder: str, _changed: int) -> Mapping[str, str]:
-    """Returns the versions in one folder of the path, by normalized name."""
+def _metadata(folder: str, _changed: int) -> Mapping[str, re.Match[str]]:
+    """Returns the matches of the metadata folders' names in one folder of the path, by normalized name."""
     try:
         names = os.listdir(folder or ".")  # noqa: PTH208 - many names, and only names
     except OSError:
         return {}
     matches = (_FOLDER.fullmatch(name) for name in sorted(names))
-    return {_normal(match[1]): match[2] for match in matches if match}
+    return {_normal(match[1]): match for match in matches if match}
 
 
 def _modified_at(folder: str) -> int:

@@ -6,9 +6,7 @@ pruned.text             # its last line names the digest; None: the output fits 
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from secateur import Progress, Settings
@@ -22,8 +20,7 @@ _FOOT_TOKENS = 40
 """Room for the last line, so that pruned output fits and is not pruned again."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrunedOutput:
+class PrunedOutput(NamedTuple):
     """The text that stands in place of an output, and the tokens of both."""
 
     text: str
@@ -33,7 +30,7 @@ class PrunedOutput:
 
 def import_pruner() -> None:
     """Imports what `prune_output` needs, which takes longer than to prune."""
-    from secateur import Environment, count_tokens, format_outcome, get_kind, prune  # noqa: F401
+    from secateur import Environment, count_tokens, format_outcome, get_kind, prune, redact  # noqa: F401
 
     get_kind("log")
     count_tokens("tables of tokens")
@@ -57,6 +54,8 @@ def prune_output(
     """
     if len(data) <= most_tokens:  # a token is a byte or more
         return None
+    import hashlib
+
     from secateur import Environment, format_outcome, get_kind, prune, unreported, with_values
 
     settings = with_values(settings, {get_kind("log").budget.key: max(0, most_tokens - _FOOT_TOKENS)})

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -19,7 +19,6 @@ from secateur.cli.common import (
 from secateur.cli.executing import workers_arguments, workers_of
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number
-from secateur.cli.repeated import RepeatableCall
 from secateur.errors import UsageError
 from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome
 from secateur.kinds.run import EXPLAIN, carry_out, check_format
@@ -27,6 +26,9 @@ from secateur.output_files import write_folder, write_output
 from secateur.settings import Committed, Loaded, Settings, key_of
 from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
+
+if TYPE_CHECKING:
+    from secateur.cli.repeated import RepeatableCall
 
 
 def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:

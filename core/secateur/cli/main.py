@@ -22,10 +22,10 @@ from secateur.cli.command_parser import CommandParser, MixingParser
 from secateur.cli.interruption import raise_again, wants_json
 from secateur.cli.output import on_terminal, report_interruption
 from secateur.cli.parsing import Parser, literal, paragraph, refuse_command
-from secateur.cli.repeated import RepeatableCall
+from secateur.distributions import entry_points_of
 from secateur.errors import SecateurError, UsageError
+from secateur.kind_places import COMMANDS_GROUP, unusable
 from secateur.kind_places import commands as commands_beside
-from secateur.kind_places import is_ours, unusable
 from secateur.kinds import registry
 from secateur.recognised import begin_run, ignore_allowed, may_hold_token
 from secateur.system.console import understand_escapes
@@ -123,7 +123,11 @@ def _run(arguments: list[str]) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not arguments and on_terminal(sys.stdin) and on_terminal(sys.stdout):
         arguments = ["inspect"]
-    call = RepeatableCall.of(arguments)
+    call = None
+    if arguments[:1] == ["search"]:  # only its answers are kept
+        from secateur.cli.repeated import RepeatableCall
+
+        call = RepeatableCall.of(arguments)
     try:
         if call is not None and (code := call.repeat_answer()) is not None:
             return code
@@ -171,13 +175,13 @@ def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[Comma
     if name in _IN_THIS_FOLDER:
         module = import_module(f"secateur.cli.{name}")
         return module.arguments, module.run
+    if own := entry_points_of("secateur", COMMANDS_GROUP).get(name):
+        module = import_module(own)
+        return module.arguments, module.run
     point = commands_beside()[0].get(name)
     if point is None:
         hint = "install the whole distribution: pip install secateur"
         raise UsageError(f"the command {name} is not installed", hint=hint)
-    if is_ours(point):
-        module = point.load()
-        return module.arguments, module.run
     try:
         module = point.load()
         return module.arguments, module.run

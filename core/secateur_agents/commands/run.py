@@ -16,8 +16,6 @@ import threading
 from secateur import CommandCall, CommandParser
 
 from secateur_agents.command_output import MOST_TOKENS, import_pruner, prune_output
-from secateur_agents.savings import SavingsRecord
-from secateur_agents.store import user_store
 
 MOST_BYTES = 64 * 1024 * 1024
 """Longer output is passed on as it comes."""
@@ -82,6 +80,9 @@ def _pruned(data: bytes, options: CommandCall) -> bytes:
     if len(data) <= options.max_tokens:  # a token is a byte or more
         return data
     try:
+        from secateur_agents.savings import SavingsRecord
+        from secateur_agents.store import user_store
+
         settings = options.load_settings(None).settings
         store = user_store(os.environ)
         pruned = prune_output(data, options.query, options.max_tokens, settings, store)
