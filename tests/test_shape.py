@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 from msgspec import UNSET, UnsetType
-from secateur.render import dumps
+from secateur.render.structured import dumps
 from secateur.shape import Count, Shape, plain_values
 
 

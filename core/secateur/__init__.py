@@ -64,15 +64,15 @@ if TYPE_CHECKING:
     from secateur.kinds.knobs import Knob
     from secateur.kinds.registry import get_kind, kind_names, recognise_kind
     from secateur.kinds.run import answer_of, format_outcome, prune, trials_of
-    from secateur.ledger import LedgerShape
-    from secateur.model import Decision, Entry, Fragment, Ledger, Notice, Pool, Reason, Selection, State, TrimReport
+    from secateur.ledger import Entry, Ledger, LedgerShape, Notice, Reason, State, TrimReport
+    from secateur.model import Decision, Fragment, Pool, Selection
     from secateur.output_files import OutputLines, refuse_links, write_folder, write_output
     from secateur.progress import Progress, unreported
     from secateur.redaction import redact, separate_call
-    from secateur.render import dumps
     from secateur.render.page import Column, Page, Section
     from secateur.render.proofs import prove_turns
     from secateur.render.sentences import sentence
+    from secateur.render.structured import dumps
     from secateur.selection import priority, select, select_greedy
     from secateur.settings import (
         PROFILES,
@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     from secateur.terminal import clip, visible
     from secateur.tokens import count_string_tokens, count_tokens, get_counter
     from secateur.toml_values import toml_value
-    from secateur.what_if.explanation import ProofFields
+    from secateur.what_if.shapes import ProofFields
 
 _NAMES = {
     "secateur.cli.command_parser": "CommandParser",
@@ -129,15 +129,15 @@ _NAMES = {
     "secateur.kinds.knobs": "Knob",
     "secateur.kinds.registry": "get_kind kind_names recognise_kind",
     "secateur.kinds.run": "answer_of format_outcome prune trials_of",
-    "secateur.ledger": "LedgerShape",
-    "secateur.model": "Decision Entry Fragment Ledger Notice Pool Reason Selection State TrimReport",
+    "secateur.ledger": "Entry Ledger LedgerShape Notice Reason State TrimReport",
+    "secateur.model": "Decision Fragment Pool Selection",
     "secateur.output_files": "OutputLines refuse_links write_folder write_output",
     "secateur.progress": "Progress unreported",
     "secateur.redaction": "redact separate_call",
-    "secateur.render": "dumps",
     "secateur.render.page": "Column Page Section",
     "secateur.render.proofs": "prove_turns",
     "secateur.render.sentences": "sentence",
+    "secateur.render.structured": "dumps",
     "secateur.selection": "priority select select_greedy",
     "secateur.settings": "PROFILES Loaded Settings SettingsSources about installed_keys lookup table_of with_values",
     "secateur.shape": "SCHEMA_VERSION Count Number Shape Version",
@@ -151,7 +151,7 @@ _NAMES = {
     "secateur.terminal": "clip visible",
     "secateur.tokens": "count_string_tokens count_tokens get_counter",
     "secateur.toml_values": "toml_value",
-    "secateur.what_if.explanation": "ProofFields",
+    "secateur.what_if.shapes": "ProofFields",
 }
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}

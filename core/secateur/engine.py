@@ -38,11 +38,12 @@ from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress, unreported
 from secateur.redaction import recognise_in_names, redact
-from secateur.render import DROPPED_LISTED, count_pack, dumps_report, json_report, notices_of, search_page
 from secateur.render.layouts import LAYOUTS, pack_format
 from secateur.render.pack import render_message, render_pack
-from secateur.render.page import Page
-from secateur.render.search_json import SearchOutput
+from secateur.render.page import Page, notices_of
+from secateur.render.search_json import DROPPED_LISTED, SearchOutput, count_pack, json_report
+from secateur.render.structured import dumps_report
+from secateur.render.text import search_page
 from secateur.retrieval.answers import Answer, AnswerPlace
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.first_files import FirstFiles

@@ -24,7 +24,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.model import Notice
 from secateur.model.facts import FragmentKind
 from secateur.redaction.spans import MARKER
-from secateur.render import notices_of
+from secateur.render.page import notices_of
 from secateur.retrieval.answers import LOW
 from secateur.settings import Settings, with_values
 from secateur.shape import Count, Shape

@@ -10,7 +10,10 @@ from xml.etree import ElementTree
 import pytest
 from secateur.errors import SecateurError
 from secateur.model import Notice, Selection
-from secateur.render import LAYOUTS, dumps, error_json, json_report, render_pack
+from secateur.render.layouts import LAYOUTS
+from secateur.render.pack import render_pack
+from secateur.render.search_json import json_report
+from secateur.render.structured import dumps, error_json
 from support.packs import page_text, selection_of
 
 HOSTILE = [

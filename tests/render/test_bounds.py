@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from secateur import Engine
 from secateur.cli.schemas import schemas
 from secateur.model import State
-from secateur.render import dumps_report, json_report
-from secateur.render.search_json import DROPPED_LISTED, JSON_LIMIT, Extent, fit_extent
+from secateur.render.search_json import DROPPED_LISTED, JSON_LIMIT, Extent, fit_extent, json_report
+from secateur.render.structured import dumps_report
 from secateur.selection import select
 from secateur.settings import Settings
 from support.json_shapes import violations

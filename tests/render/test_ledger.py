@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from secateur.render import count_pack, render_pack, search_ledger, search_report
-from secateur.render.search_json import WRAPPER_SECTION
+from secateur.render.pack import render_pack
+from secateur.render.search_json import WRAPPER_SECTION, count_pack, search_ledger, search_report
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.tokens import get_counter

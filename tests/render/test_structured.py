@@ -9,7 +9,8 @@ import pytest
 from msgspec.structs import replace
 from secateur.errors import BudgetExceeded
 from secateur.model import Channel
-from secateur.render import dumps, error_json, json_report
+from secateur.render.search_json import json_report
+from secateur.render.structured import dumps, error_json
 from secateur.selection import select
 from secateur.settings import Settings
 from support.pools import FOUND, REACHED, Row, pool_of

@@ -7,8 +7,7 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 from secateur.model import Reason
-from secateur.render import why
-from secateur.render.text import DROPPED_SHOWN
+from secateur.render.text import DROPPED_SHOWN, why
 from secateur.selection import select
 from secateur.settings import Settings
 from support.packs import page_text

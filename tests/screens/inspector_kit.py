@@ -18,7 +18,9 @@ import numpy as np
 from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
 from secateur.model import Channel, Pool, Selection, State
-from secateur.render import json_report, render_pack, search_page
+from secateur.render.pack import render_pack
+from secateur.render.search_json import json_report
+from secateur.render.text import search_page
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.sources.git_log import HistoryCommit

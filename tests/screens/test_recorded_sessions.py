@@ -14,7 +14,7 @@ from secateur.directories import data_dir
 from secateur.engine import Engine
 from secateur.kinds.search.report_entries import shorten_ledger
 from secateur.ledger import Ledger
-from secateur.render import dumps
+from secateur.render.structured import dumps
 from secateur.settings import Settings, load, with_values
 from secateur_lab.replays.events import AnswerSeen, Captioned
 from secateur_lab.replays.recorder import Recorder

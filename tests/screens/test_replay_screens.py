@@ -13,7 +13,7 @@ import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from secateur.kinds.search.report_entries import shorten_ledger
 from secateur.ledger import Ledger
-from secateur.render import dumps
+from secateur.render.structured import dumps
 from secateur.settings import Settings
 from secateur_lab.commands.demo import list_demos
 from secateur_lab.replays.recording import Recording, read_recording

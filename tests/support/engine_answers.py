@@ -6,7 +6,7 @@ from msgspec import structs
 from secateur import Engine
 from secateur.model import Selection
 from secateur.progress import Progress
-from secateur.render import dumps_report
+from secateur.render.structured import dumps_report
 from secateur.retrieval.results import pool_to_text
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 from secateur.model import Notice, Reason, Selection, State
-from secateur.render import search_page
+from secateur.render.text import search_page
 from secateur.selection import select
 from secateur.settings import Settings
 from support.pools import Row, pool_of

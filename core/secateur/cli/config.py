@@ -19,8 +19,8 @@ from secateur.cli.parsing import completed_by, one_of
 from secateur.errors import UsageError, unreadable_folder
 from secateur.ledger import Reason, ReasonCode
 from secateur.profile_files import adopt_profile, own_file, repository_file, write_profile
-from secateur.render import dumps
 from secateur.render.sentences import SENTENCES
+from secateur.render.structured import dumps
 from secateur.settings import Settings, installed_keys, lookup, schema
 from secateur.shape import Shape
 from secateur.terminal import visible

@@ -19,8 +19,8 @@ from secateur.errors import UsageError, unreadable_folder
 from secateur.notice import Notice
 from secateur.remembered.preferences import RULE, PreferenceStore
 from secateur.remembered.store import RememberedError
-from secateur.render import dumps
 from secateur.render.page import Column, Page, Section
+from secateur.render.structured import dumps
 from secateur.settings import Settings
 from secateur.shape import Count, Shape
 from secateur.sources.named import FORMS

@@ -29,7 +29,7 @@ from secateur.kind_places import command_name
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.protocols import Delivery, EntryDescription, Finds, Outcome, OutputFolder, P
-from secateur.model import Ledger, State
+from secateur.ledger import Ledger, State
 from secateur.render.page import Page
 from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, key_of

@@ -14,7 +14,7 @@ from secateur.directories import cache_dir, current_folder
 from secateur.errors import UsageError, shown
 from secateur.executors.executor import Executor
 from secateur.inputs import read_input
-from secateur.model import Notice
+from secateur.ledger import Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
 from secateur.settings import Committed, Loaded, Settings

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from secateur.kinds.environment import Environment, Inputs
 from secateur.kinds.steering import FilePlace, Steer
-from secateur.model import Ledger, ModelCall, Notice
+from secateur.ledger import Ledger, ModelCall, Notice
 from secateur.render.page import Page, Section
 from secateur.retrieval.answers import AnswerPlace
 from secateur.settings import Loaded, Settings

@@ -23,11 +23,12 @@ from secateur.kinds.base import Delivery, Kind
 from secateur.kinds.environment import Deciding, Environment, Inputs
 from secateur.kinds.protocols import Delivers, Finds, KeepsAnswers, Locates, Outcome, Proves, SpellsCommand, Steers
 from secateur.kinds.steering import FilePlace, Steer, location_in
+from secateur.ledger import Entry, Ledger, Notice, State
 from secateur.llm import open_model
-from secateur.model import Entry, Ledger, Notice, State
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor, not_scanned
 from secateur.render.page import Page, add_redactions
+from secateur.render.structured import dumps, dumps_report
 from secateur.settings import Loaded, Settings, with_values
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
@@ -234,7 +235,7 @@ def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: b
         output = kind.output(outcome)
         if proven is not None:
             output = rendering.proofs.add_explanation(output, outcome.ledger.shape(), proven)
-        return rendering.dumps_report(output) if isinstance(kind, Finds) else rendering.dumps(output, kind.one_line)
+        return dumps_report(output) if isinstance(kind, Finds) else dumps(output, kind.one_line)
     if form == "text":
         page = add_redaction_rows(kind, outcome, kind.page(outcome, verbose=verbose))
         return (page if proven is None else rendering.proofs.add_explanation_sections(page, proven)).text()

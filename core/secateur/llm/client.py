@@ -23,8 +23,8 @@ from typing import Any
 import msgspec
 
 from secateur.http import Client, RequestFailure, Server
+from secateur.ledger import ModelCall
 from secateur.llm.interface import Question, Reply, limit_schema, read_answer, remove_limits, schema_of
-from secateur.model import ModelCall
 from secateur.progress import Progress, unreported
 from secateur.settings import Llm
 from secateur.tokens import Counter, get_counter

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import structs
 
-from secateur.model import ModelCall, Notice
+from secateur.ledger import ModelCall, Notice
 from secateur.progress import Progress
 
 

@@ -5,12 +5,16 @@ an answer shows: a pack that holds an item has none, because a model reads it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from secateur.model import ModelCall, Notice, Selection
+from secateur.ledger import ModelCall, Notice
 from secateur.terminal import visible
+
+if TYPE_CHECKING:
+    from secateur.model import Selection
 
 LONGEST_NAME = 200  # most characters of a name in a sentence
 OF_INSTALLATION = frozenset({"not_scanned"})

@@ -33,7 +33,7 @@ from secateur.render.structured import written_size
 from secateur.render.walk_text import Walk
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
 from secateur.tokens import Counter
-from secateur.what_if.explanation import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
+from secateur.what_if.shapes import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
 
 JSON_LIMIT = 40_000  # most characters of `dropped`, `graph` and `report.actions` together
 DROPPED_LISTED = 20  # dropped candidates that are listed by default

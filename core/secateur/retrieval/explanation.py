@@ -10,9 +10,9 @@ from msgspec import structs
 from secateur.errors import UsageError
 from secateur.model import Selection
 from secateur.progress import Progress, unreported
-from secateur.render import DROPPED_LISTED, proofs
+from secateur.render import proofs
 from secateur.render.page import Page
-from secateur.render.search_json import SearchOutput
+from secateur.render.search_json import DROPPED_LISTED, SearchOutput
 from secateur.render.walk_text import Walk
 from secateur.selection.pool_trials import PoolTrials
 from secateur.selection.select import select

@@ -9,9 +9,8 @@ from datetime import UTC, datetime
 from secateur.index.facts.lexical import find_terms, word_terms, words
 from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Pool, Reason, Selection, State
-from secateur.render import why
 from secateur.render.sentences import describe_redactions
-from secateur.render.text import kind_of
+from secateur.render.text import kind_of, why
 from secateur.sources.git_log import HistoryCommit
 from secateur.terminal import visible
 

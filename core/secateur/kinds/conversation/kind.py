@@ -43,7 +43,7 @@ from secateur.settings import ConversationPrune, Settings, with_values
 from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import cell_width, clip, visible
 from secateur.tokens import get_counter
-from secateur.what_if.explanation import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
+from secateur.what_if.shapes import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
 
 SUMMARIZING = ("summarize", "hybrid", "staged")
 """Strategies whose summaries a language model may write, if one is set (`[llm]`)."""

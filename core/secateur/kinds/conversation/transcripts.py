@@ -40,7 +40,7 @@ from secateur.kinds.conversation.text_results import is_result_text
 from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, damage_notices, refuse_foreign
 from secateur.kinds.json_fields import DuplicateField, unique
 from secateur.model import Notice
-from secateur.render import dumps
+from secateur.render.structured import dumps
 
 FORMATS = ("openai", "anthropic", "ai-sdk", "text", *MESSAGE_FORMATS)
 

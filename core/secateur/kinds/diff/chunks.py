@@ -26,7 +26,7 @@ from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
 from secateur.terminal import visible
-from secateur.what_if.explanation import ProofFields
+from secateur.what_if.shapes import ProofFields
 
 
 class PartShape(Shape, frozen=True):

@@ -39,8 +39,8 @@ from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Loa
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.model import Reason
-from secateur.render import dumps
 from secateur.render.page import Page, listed
+from secateur.render.structured import dumps
 from secateur.settings import Loaded, Settings, with_values
 from secateur.settings import keys as setting_keys
 from secateur.terminal import visible

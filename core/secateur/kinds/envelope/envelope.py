@@ -41,7 +41,7 @@ from secateur.settings import ContextBudget, Settings
 from secateur.shape import Shape
 from secateur.suggestions import suggestion
 from secateur.tokens import SAFETY_FACTORS, Counter, get_counter
-from secateur.what_if.explanation import ProofFields
+from secateur.what_if.shapes import ProofFields
 
 
 def _table() -> Mapping[str, int]:

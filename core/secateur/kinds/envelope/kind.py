@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+from msgspec import structs
 
 from secateur.errors import PromptComposeError, not_utf8
 from secateur.kind_places import place_of
@@ -180,7 +182,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
 
     def deliver(self, delivery: Delivery, outcome: Outcome[TrimmedEnvelope], inputs: Inputs) -> Delivery:
         """Prints the warnings as messages: the frozen shape has no field for them."""
-        return replace(delivery, said=tuple(f"warning: {notice.message}" for notice in outcome.notices))
+        return structs.replace(delivery, said=tuple(f"warning: {notice.message}" for notice in outcome.notices))
 
 
 def _target_notices(target: Any, redactor: Redactor | None) -> tuple[Notice, ...]:

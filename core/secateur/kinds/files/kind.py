@@ -34,7 +34,7 @@ from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.sources.listed import parse_file_list
 from secateur.sources.named import is_named
 from secateur.terminal import clip, clip_left, visible
-from secateur.what_if.explanation import ProofFields
+from secateur.what_if.shapes import ProofFields
 from secateur.what_if.trials import BudgetColumns, Knapsack, Swept, Trials
 
 SHOWN_FILES = 40  # most dropped files that the text lists without --verbose

@@ -8,7 +8,7 @@ from collections import Counter as Tally
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate, count
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import Meta
 from msgspec.structs import replace
@@ -17,14 +17,12 @@ from secateur.errors import SecateurError, shown
 from secateur.kind_places import place_of
 from secateur.kinds.base import EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
-from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.levels import RESULT
 from secateur.kinds.log.lines import SLICE, LogLines, is_stamped, read_lines
 from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, select_lines
-from secateur.ledger import LedgerShape
-from secateur.model import Entry, Ledger, Notice, State
+from secateur.ledger import Entry, Ledger, LedgerShape, Notice, State
 from secateur.progress import Progress
 from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
 from secateur.render.sentences import sentence
@@ -32,8 +30,10 @@ from secateur.settings import Settings
 from secateur.shape import SCHEMA_VERSION, Version
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
-from secateur.what_if.explanation import ProofFields
-from secateur.what_if.trials import Trials
+from secateur.what_if.shapes import ProofFields
+
+if TYPE_CHECKING:
+    from secateur.what_if.trials import Trials
 
 LARGEST = 64 << 20  # largest log that is read, in bytes
 MARK = "…"  # begins a line that is not from the log, repeated so often that no line of the log begins so
@@ -192,6 +192,8 @@ class LogKind(Kind[ReadLog, LogSelection]):
         )
 
     def trials(self, material: ReadLog, inputs: Inputs, settings: Settings, outcome: Outcome[LogSelection]) -> Trials:
+        from secateur.kinds.kind_trials import KindTrials  # it needs numpy, which a log does not
+
         return KindTrials(self, material, inputs, settings, outcome, states_in=_states_in)
 
     def described(self, material: ReadLog) -> str:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from secateur.errors import SecateurError
 from secateur.kinds.log.levels import DECIDES
-from secateur.model import Notice
+from secateur.ledger import Notice
 from secateur.progress import Progress
 from secateur.terminal import visible
 from secateur.tokens import Counter

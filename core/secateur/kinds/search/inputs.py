@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from secateur.kinds.base import Input
-from secateur.render import DROPPED_LISTED
+from secateur.render.search_json import DROPPED_LISTED
 from secateur.sources.named import FORMS
 
 INPUTS: Sequence[Input] = (

@@ -32,12 +32,11 @@ from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
 from secateur.kinds.search.report_entries import find_pool_row, parse_dropped_limit, shorten_ledger
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Ledger, Pool, Selection, State
-from secateur.render import DROPPED_LISTED, notices_of, search_ledger, shown_notices, why
 from secateur.render.layouts import LAYOUTS
 from secateur.render.pack import gives_notices
-from secateur.render.page import Page, Section
-from secateur.render.search_json import SearchOutput
-from secateur.render.text import kind_of, signals_of
+from secateur.render.page import Page, Section, notices_of, shown_notices
+from secateur.render.search_json import DROPPED_LISTED, SearchOutput, search_ledger
+from secateur.render.text import kind_of, signals_of, why
 from secateur.retrieval.answers import Answer
 from secateur.selection import select
 from secateur.settings import Settings, condense_notices

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from secateur.model import Ledger, Selection, State
-from secateur.render import DROPPED_LISTED, search_ledger
+from secateur.render.search_json import DROPPED_LISTED, search_ledger
 
 
 def shorten_ledger(
