@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 from secateur.engine import Engine
 from secateur.executors import pool
-from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract
+from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract, extract_many
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot_arrays import build
 from secateur.index.graph.resolve.calls import CallResolution, CallResolver
@@ -106,18 +106,19 @@ class FailingCounter:
 def test_a_file_whose_words_fail_too_is_only_counted() -> None:
     counter: Counter = FailingCounter()
     assert extract("b.py", b"x = 1\n", counter, None).indexed
-    record = extract("a.py", b"deadly = 1\n", counter, None)
+    record, sound = extract_many([("a.py", b"deadly = 1\n"), ("b.py", b"x = 1\n")], counter, None)
     assert record.flags == ("unreadable_text",)
     assert not record.indexed
+    assert sound == extract("b.py", b"x = 1\n", counter, None)
 
 
 FILES = [("a.py", b"def a(): ...\n"), ("deadly.py", b"def d(): ...\n"), ("z.py", b"def z(): ...\n")]
 
-_ENDS = """import secateur.index.update.worker as worker; first = worker.extract
-def extract(path, *rest, **more):
+_ENDS = """import secateur.index.facts.extract as extract, secateur.index.update.worker as worker; first = extract._read
+def read(path, data, problem, scanning):
     if path == 'deadly.py'{only}: {end}
-    return first(path, *rest, **more)
-worker.extract = extract
+    return first(path, data, problem, scanning)
+extract._read = read
 """
 _DIES = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"
 _SPINS = "\n        while True: pass"
@@ -139,7 +140,7 @@ def test_where_processes_do_not_work_files_are_read_without_them(
 
 
 def run(
-    monkeypatch: pytest.MonkeyPatch, workers: int, end: str, *, only: str = " and not rest[-1]", seconds: int = 30
+    monkeypatch: pytest.MonkeyPatch, workers: int, end: str, *, only: str = " and not problem", seconds: int = 30
 ) -> list[Record]:
     """The records of FILES, made by processes that end over one of them. `only`: a further condition."""
     fault = _ENDS.format(end=end, only=only) + f"worker.FILE_SECONDS = {seconds}\n"

@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secateur.index.facts.embedding.static import StaticEmbedder
 from secateur.index.facts.extract import (
     bag_of,
     decode,
     digest_of,
     encode,
     extract,
+    extract_many,
     fingerprint,
     have_declarations,
     text_of,
@@ -85,6 +87,19 @@ def test_what_nobody_reads_is_counted_not_indexed(path: str, data: bytes) -> Non
     assert not record.indexed
     assert record.facts.fragments == ()
     assert len(record.flags) == 1
+
+
+def test_a_record_does_not_depend_on_the_files_beside_it() -> None:
+    embedder = StaticEmbedder()
+    files = [
+        ("cart.py", CODE.encode()),
+        ("empty.py", b""),
+        ("a.png", b"\x89PNG\r\n\x1a\n\0"),
+        ("notes.md", "# Summe\n\nDie Summe eines Warenkorbs, 購物車的總和\n".encode()),
+        ("b.py", CODE.replace("Cart", "Basket").encode()),
+    ]
+    alone = [encode(extract(path, data, COUNTER, embedder)) for path, data in files]
+    assert [encode(record) for record in extract_many(files, COUNTER, embedder)] == alone
 
 
 def test_words_of_every_fragment() -> None:

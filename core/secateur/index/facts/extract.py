@@ -1,8 +1,8 @@
-"""Makes the record of one file from its bytes: a pure function, which any process may run in any order."""
+"""Makes the records of files from their bytes: a pure function, which any process may run in any order."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 from msgspec.structs import replace
 
 from secateur.distributions import version_of
@@ -125,38 +126,51 @@ def extract(
     problem: str = "",
     scanning: Scanning | None = None,
 ) -> Record:
-    """Parses one file, counts its tokens, and collects its words and vectors. Pure; no content makes it raise.
+    """Makes the record of one file. See `extract_many`."""
+    return extract_many([(path, data)], counter, embedder, problem, scanning)[0]
+
+
+def extract_many(
+    files: Sequence[tuple[str, bytes]],
+    counter: Counter,
+    embedder: Embedder | None,
+    problem: str = "",
+    scanning: Scanning | None = None,
+    before_each: Callable[[], None] = lambda: None,
+) -> list[Record]:
+    """Parses files, counts their tokens, and collects their words and vectors. Pure; no content makes it raise.
 
     Credentials are replaced by markers first, so that no fact, word, vector or count contains one. If a step fails, the
-    file becomes blocks of text; if that fails too, it is only counted.
+    file becomes blocks of text; if that fails too, it is only counted. A record depends on its own file alone, but the
+    words of all files are counted together: most of the time of a small file is the fixed cost of numpy's calls.
 
     Args:
-        problem: why the syntax of the file must not be read. The file becomes blocks of text with this problem. "": its
+        files: (path, content) of each.
+        problem: why the syntax of the files must not be read. They become blocks of text with this problem. "": their
             syntax is read.
         scanning: finds credentials; None: our own rules and the scanner that is installed.
+        before_each: is called before each file is read, and before the words are counted.
 
     Raises:
-        SecateurError: vectors cannot be made, for this file or any other.
+        SecateurError: vectors cannot be made, for these files or any others.
     """
-    from secateur.languages.syntax.fragments import READER_FAILED, concerns_run, make_text_blocks, parse_file
+    from secateur.languages.syntax.fragments import READER_FAILED, concerns_run
 
-    text = as_utf8(data)
-    flags = classify(path, text[:HEAD_BYTES])
-    if flags & UNINDEXED:
-        return make_unindexed_record(*sorted(flags & UNINDEXED))
-    for reason in (problem,) if problem else ("", READER_FAILED):
-        try:
-            spans, whole = (scanning or Scanning()).spans(text, path)
-            clean = insert_markers(text, spans, CredentialNumbers()) if spans else text
-            named = insert_markers(text, spans, CredentialNumbers(numbered=False)) if spans else text
-            facts = make_text_blocks(path, named, reason) if reason else parse_file(path, named)
-            if not whole:
-                facts = replace(facts, problems=(*facts.problems, NOT_WHOLLY_SCANNED))
-            return _record(path, clean, flags, facts, counter, embedder, format_spans(text, spans))
-        except BaseException as error:
-            if concerns_run(error) or isinstance(error, SecateurError):
-                raise
-    return make_unindexed_record(UNREADABLE_TEXT)
+    try:
+        read = []
+        for path, data in files:
+            before_each()
+            read.append(_read(path, data, problem, scanning or Scanning()))
+        before_each()
+        return list(_make_records(read, counter, embedder))
+    except BaseException as error:
+        if concerns_run(error) or isinstance(error, SecateurError):
+            raise
+    if len(files) > 1:
+        return [extract(path, data, counter, embedder, problem, scanning) for path, data in files]
+    if not problem:
+        return extract_many(files, counter, embedder, READER_FAILED, scanning)
+    return [make_unindexed_record(UNREADABLE_TEXT)]
 
 
 def make_unindexed_record(*flags: str) -> Record:
@@ -164,46 +178,81 @@ def make_unindexed_record(*flags: str) -> Record:
     return Record(FileFacts("", ()), 0, flags, b"", b"", b"", _NOTHING, _NOTHING, b"", "", b"")
 
 
-def _record(
-    path: str,
-    data: bytes,
-    flags: frozenset[str],
-    facts: FileFacts,
-    counter: Counter,
-    embedder: Embedder | None,
-    redactions: str,
-) -> Record:
+class _ReadFile(Struct, frozen=True):
+    """A file that was read, and whose words are not counted yet."""
+
+    path: str
+    lines: int
+    flags: frozenset[str]
+    facts: FileFacts
+    texts: Sequence[str]  # of each fragment
+    declared: Sequence[str]  # the declaration of each fragment; "" = none
+    redactions: str
+
+
+def _read(path: str, data: bytes, problem: str, scanning: Scanning) -> _ReadFile:
+    """Reads the syntax of a file. A file that is not indexed has no fragments."""
+    from secateur.languages.syntax.fragments import make_text_blocks, parse_file, read_text, split_lines
+
+    data = as_utf8(data)
+    flags = classify(path, data[:HEAD_BYTES])
+    if flags & UNINDEXED:
+        return _ReadFile(path, 0, flags & UNINDEXED, FileFacts("", ()), (), (), "")
+    spans, whole = scanning.spans(data, path)
+    clean = insert_markers(data, spans, CredentialNumbers()) if spans else data
+    named = insert_markers(data, spans, CredentialNumbers(numbered=False)) if spans else data
+    facts = make_text_blocks(path, named, problem) if problem else parse_file(path, named)
+    if not whole:
+        facts = replace(facts, problems=(*facts.problems, NOT_WHOLLY_SCANNED))
+    lines = split_lines(read_text(path, clean)[0])
+    return _ReadFile(
+        path,
+        len(lines),
+        flags,
+        facts,
+        [text_of(lines, fragment.line_start, fragment.line_end) for fragment in facts.fragments],
+        [
+            text_of(lines, fragment.sig_start, fragment.sig_end) if has else ""
+            for fragment, has in zip(facts.fragments, have_declarations(facts.fragments), strict=True)
+        ],
+        format_spans(data, spans),
+    )
+
+
+def _make_records(files: Sequence[_ReadFile], counter: Counter, embedder: Embedder | None) -> Iterator[Record]:
+    """Counts the words of all files together, and yields the record of each."""
     from secateur.index.facts.embedding import documents
     from secateur.index.graph.resolve.exported_symbols import digest_of_links
-    from secateur.languages.syntax.fragments import read_text, split_lines
     from secateur.render.pack import body, ingredients
 
-    text, _ = read_text(path, data)
-    lines = split_lines(text)
-    texts = [text_of(lines, fragment.line_start, fragment.line_end) for fragment in facts.fragments]
-    names = [fragment.qualname for fragment in facts.fragments]
-    declared = [
-        text_of(lines, f.sig_start, f.sig_end) if has else ""
-        for f, has in zip(facts.fragments, have_declarations(facts.fragments), strict=True)
-    ]
+    texts = [text for file in files for text in file.texts]
+    names = [fragment.qualname for file in files for fragment in file.facts.fragments]
+    ids = [f"{file.path}::{fragment.qualname}" for file in files for fragment in file.facts.fragments]
     runs = RunCounts.of(texts)
-    vectors = b""
-    if embedder is not None and texts:
-        embedded = documents(embedder, [f"{path}::{name}" for name in names], texts, runs)
-        vectors = np.ascontiguousarray(embedded, dtype=np.int8).tobytes()
-    return Record(
-        facts=facts,
-        lines=len(lines),
-        flags=tuple(sorted(flags)),
-        tokens=_column(counter.count_many([body(text) for text in texts])),
-        sig_tokens=_column(counter.count_many([body(text) if text else "" for text in declared])),
-        wrapping=np.array([ingredients(text) for text in texts], dtype="<i4").tobytes(),
-        body=_bag(TermBag.of_runs(runs)),
-        names=_bag(TermBag.of(names)),
-        vectors=vectors,
-        redactions=redactions,
-        links=digest_of_links(facts, DIGEST_BYTES),
-    )
+    body_words, name_words = TermBag.of_runs(runs), TermBag.of(names)
+    vectors = documents(embedder, ids, texts, runs) if embedder is not None and texts else np.zeros((0, 0))
+    tokens = counter.count_many([body(text) for text in texts])
+    sig_tokens = counter.count_many([body(text) if text else "" for file in files for text in file.declared])
+    first = 0
+    for file in files:
+        end = first + len(file.texts)
+        if file.flags & UNINDEXED:
+            yield make_unindexed_record(*sorted(file.flags))
+            continue
+        yield Record(
+            facts=file.facts,
+            lines=file.lines,
+            flags=tuple(sorted(file.flags)),
+            tokens=_column(tokens[first:end]),
+            sig_tokens=_column(sig_tokens[first:end]),
+            wrapping=_column([ingredients(text) for text in file.texts]),
+            body=_bag(body_words.part(first, end)),
+            names=_bag(name_words.part(first, end)),
+            vectors=vectors[first:end].astype(np.int8).tobytes(),
+            redactions=file.redactions,
+            links=digest_of_links(file.facts, DIGEST_BYTES),
+        )
+        first = end
 
 
 def have_declarations(fragments: Sequence[Fragment]) -> list[bool]:

@@ -208,6 +208,11 @@ class TermBag(Struct, frozen=True):
         )
         return cls(start, np.concatenate([bag.hashes for bag in bags]), np.concatenate([bag.counts for bag in bags]))
 
+    def part(self, first: int, end: int) -> TermBag:
+        """Returns the documents `first` to `end`, `end` excluded."""
+        low, high = self.start[first], self.start[end]
+        return TermBag(self.start[first : end + 1] - low, self.hashes[low:high], self.counts[low:high])
+
     def select(self, documents: npt.NDArray[np.int64]) -> TermBag:
         """Returns some of the documents, in this order."""
         size = np.diff(self.start)[documents]

@@ -37,7 +37,7 @@ crash. One step of a parser, in which no other thread runs, took up to 1.1 s for
 size."""
 
 TASK_FILES = 48
-TASK_BYTES = 1_000_000
+TASK_BYTES = 250_000
 """The size of one task: large enough to make sending it cheap, and small enough that no process waits long for the last
 one."""
 

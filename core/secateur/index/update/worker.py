@@ -13,7 +13,7 @@ from functools import cache
 from msgspec import Struct
 
 from secateur.index.facts.embedding import Embedder, open_embedder
-from secateur.index.facts.extract import encode, extract
+from secateur.index.facts.extract import encode, extract_many
 from secateur.redaction import Scanning
 from secateur.settings import Embedding
 from secateur.system.processes import grant
@@ -41,12 +41,11 @@ class ExtractTask(Struct, frozen=True):
 def extract_files(task: ExtractTask) -> list[bytes]:
     """Makes the encoded record of each file."""
     counter, embedder = _open_tools(task.counter, task.with_vectors)
-    records = []
-    for path, data in task.files:
-        grant(FILE_SECONDS)
-        records.append(encode(extract(path, data, counter, embedder, task.problem, scanning=task.scanning)))
+    records = extract_many(
+        task.files, counter, embedder, task.problem, task.scanning, before_each=lambda: grant(FILE_SECONDS)
+    )
     gc.collect(0)
-    return records
+    return [encode(record) for record in records]
 
 
 @cache
