@@ -12,7 +12,7 @@ from secateur.tokens import ranks
 from secateur.tokens.exact import O200K_WORDS
 from secateur.tokens.rank_table import NEVER, RankTable, pack
 from secateur.tokens.ranks import CL100K, O200K, RankFile, data_folder, rank_lookup, read_ranks
-from secateur.tokens.small_texts import SmallTexts
+from secateur.tokens.small_texts import PieceJoiner, WordCounter
 
 TEXT = "def refund_total(parts):\n    return sum(parts)  # Rückerstattung, 订单\n" * 3
 
@@ -44,11 +44,11 @@ def test_a_table_that_is_not_whole_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: bytes | None
 ) -> None:
     monkeypatch.setattr(ranks, "data_dir", lambda _: tmp_path / "none")
-    without = SmallTexts(O200K, O200K_WORDS).count(TEXT)
+    without = WordCounter(O200K_WORDS, PieceJoiner(O200K).count).count(TEXT)
     data = pack(list(read_ranks(O200K, data_folder())))
     if change is not None:
         data = change + data[len(change) + 1 :] if change else b""
     (tmp_path / O200K.table).write_bytes(data)
     monkeypatch.setattr(ranks, "data_dir", lambda _: tmp_path)
     assert isinstance(getattr(rank_lookup(O200K), "__self__", None), RankTable) == (change is None)
-    assert SmallTexts(O200K, O200K_WORDS).count(TEXT) == without
+    assert WordCounter(O200K_WORDS, PieceJoiner(O200K).count).count(TEXT) == without

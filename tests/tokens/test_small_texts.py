@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.tokens.exact import VOCABULARIES, tiktoken_encoding
-from secateur.tokens.small_texts import LONGEST_WORD, SmallTexts
+from secateur.tokens.small_texts import LONGEST_WORD, PieceJoiner, WordCounter
 
 NAMES = ("o200k_base", "cl100k_base")
-SMALL = {name: SmallTexts(VOCABULARIES[name].file, VOCABULARIES[name].words) for name in NAMES}
+SMALL = {name: WordCounter(VOCABULARIES[name].words, PieceJoiner(VOCABULARIES[name].file).count) for name in NAMES}
 SOURCES = sorted(Path(__file__).parents[2].glob("sample_repos/**/*.*"))
 
 TEXTS = st.one_of(

@@ -1,9 +1,9 @@
 """Counts exactly by the published vocabularies. A process loads each vocabulary once, at the first count.
 
-tiktoken is the reference. toktok is five times as fast, and counts instead if it is installed and agrees with tiktoken
-on a text of many scripts. Strings that look like special tokens are ordinary text. Lone surrogates count as U+FFFD. No
-text
-makes a count fail: tiktoken aborts on runs of white space near a million characters, so runs are cut far below that.
+tiktoken is the reference, and counts each new word (`small_texts.py`). toktok counts instead if it is installed and
+agrees with tiktoken on a text of many scripts. Strings that look like special tokens are ordinary text. Lone surrogates
+count as U+FFFD. No text makes a count fail: tiktoken aborts on runs of white space near a million characters, so runs
+are cut far below that.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from secateur.tokens.ranks import CL100K, O200K, RankFile, data_folder, read_ranks
-from secateur.tokens.small_texts import CL100K_WORDS, O200K_WORDS, SmallTexts
+from secateur.tokens.small_texts import CL100K_WORDS, O200K_WORDS, PieceJoiner, WordCounter
 
 if TYPE_CHECKING:
     import tiktoken
@@ -90,7 +90,7 @@ NEWEST_UNICODE = 16
 Count = Callable[[list[str]], list[int]]
 
 _loaded: dict[Vocabulary, Count] = {}
-_little: dict[Vocabulary, SmallTexts] = {}
+_little: dict[Vocabulary, WordCounter] = {}
 _counted: dict[Vocabulary, int] = {}
 _loading = Lock()
 
@@ -128,9 +128,7 @@ class ExactCounter:
         little = self._find_small_counter(sum(map(len, texts)))
         if little is None:
             return self._count_loaded(texts)
-        counts = [little.count(text) for text in texts]
-        rest = iter(self._count_loaded([text for text, count in zip(texts, counts, strict=True) if count is None]))
-        return [next(rest) if count is None else count for count in counts]
+        return _count_by_words(little, self._count_loaded, texts)
 
     def load(self) -> None:
         """Loads the vocabulary at once, before much text is counted. Raises TokenizerError."""
@@ -145,7 +143,7 @@ class ExactCounter:
             return count(texts)
         return [sum(count(list(_pieces(text)))) if len(text) > LONGEST_RUN else count([text])[0] for text in texts]
 
-    def _find_small_counter(self, letters: int) -> SmallTexts | None:
+    def _find_small_counter(self, letters: int) -> WordCounter | None:
         """Returns a counter that needs no loaded vocabulary; None if it would be slower for this many further
         letters."""
         vocabulary = self._vocabulary
@@ -156,7 +154,7 @@ class ExactCounter:
         with _loading:
             little = _little.get(vocabulary)
             if little is None:
-                little = _little[vocabulary] = SmallTexts(vocabulary.file, vocabulary.words)
+                little = _little[vocabulary] = WordCounter(vocabulary.words, PieceJoiner(vocabulary.file).count)
         return little
 
 
@@ -183,7 +181,19 @@ def _load(vocabulary: Vocabulary) -> Count:
 
 def _build(vocabulary: Vocabulary) -> Count:
     """Returns the fastest counter of texts without long runs of white space."""
-    return _build_toktok(vocabulary) or partial(_count_by_tiktoken, vocabulary)
+    toktok = _build_toktok(vocabulary)
+    if toktok is not None:
+        return toktok
+    encode = tiktoken_encoding(vocabulary).encode_ordinary
+    by_words = WordCounter(vocabulary.words, lambda word: len(encode(word)))
+    return partial(_count_by_words, by_words, partial(_count_by_tiktoken, vocabulary))
+
+
+def _count_by_words(counter: WordCounter, count_others: Count, texts: list[str]) -> list[int]:
+    """Counts each text by its words. `count_others` counts the texts for which that is impossible."""
+    counts = [counter.count(text) for text in texts]
+    others = iter(count_others([text for text, count in zip(texts, counts, strict=True) if count is None]))
+    return [next(others) if count is None else count for count in counts]
 
 
 def _build_toktok(vocabulary: Vocabulary) -> Count | None:

@@ -1,5 +1,7 @@
-"""Counts little text exactly without tiktoken, whose tables take 0.4 s to build. Words are cut by an expression over
-ASCII, and bytes are joined by ranks that are looked up in a file (`rank_table.py`).
+"""Counts text exactly by its words, each of which is counted once. Words are cut by an expression over ASCII.
+
+Little text needs no tiktoken, whose tables take 0.4 s to build: its words are joined by ranks that are looked up in a
+file (`rank_table.py`). For much text tiktoken counts the words, and this is twice as fast as tiktoken alone.
 
 While a text is cut into words, each letter beyond ASCII is replaced by an ASCII character of its kind, because the
 published expressions only ask for kinds. A text with a letter whose kind may differ in tiktoken is not counted here.
@@ -49,22 +51,26 @@ _LONG_S = "ſ"
 """A lower-case letter that a case-insensitive expression takes for an s."""
 
 LONGEST_WORD = 2000
-"""The most letters of a word; longer words are data, and left to tiktoken."""
+"""The most letters of a word; a text with a longer word, which is data, is left to tiktoken."""
 
 SHORT_WORD = 64
 """The most bytes for which the simple way of joining is the faster one."""
 
-REMEMBERED = 200_000
-"""The most words whose counts are kept; then the cache is emptied."""
+REMEMBERED = 65_536
+"""The most words whose counts are kept, about 8 MB; then the cache is emptied."""
 
 
-class SmallTexts:
-    """Counts the tokens of small texts by one vocabulary."""
+class WordCounter:
+    """Counts the tokens of texts by one vocabulary.
 
-    def __init__(self, file: RankFile, words: str) -> None:
-        """Raises TokenizerError: the vocabulary cannot be read."""
+    Args:
+        words: the expression that cuts a text into words.
+        count_word: counts the tokens of one word.
+    """
+
+    def __init__(self, words: str, count_word: Callable[[str], int]) -> None:
         self._words = re.compile(words, re.ASCII)
-        self._known = _WordCounts(rank_lookup(file))
+        self._known = _WordCounts(count_word)
         self._kinds = _LetterKinds()
 
     def count(self, text: str) -> int | None:
@@ -112,20 +118,30 @@ class _LetterKinds(dict[int, str]):
 class _WordCounts(dict[str, int]):
     """The tokens of each word, counted at the first lookup. Raises OverflowError for a word that is too long."""
 
-    def __init__(self, rank: Callable[[bytes], int]) -> None:
+    def __init__(self, count_word: Callable[[str], int]) -> None:
         super().__init__()
-        self._rank = rank
+        self._count_word = count_word
 
     def __missing__(self, word: str) -> int:
         if len(word) > LONGEST_WORD:
             raise OverflowError
+        count = self[word] = self._count_word(word)
+        return count
+
+
+class PieceJoiner:
+    """Counts the tokens of a word without a loaded vocabulary."""
+
+    def __init__(self, file: RankFile) -> None:
+        """Raises TokenizerError: the vocabulary cannot be read."""
+        self._rank = rank_lookup(file)
+
+    def count(self, word: str) -> int:
+        """Joins the bytes of a word as far as the vocabulary allows, and counts the parts."""
         data = word.encode()
         if self._rank(data) < NEVER:
-            count = 1
-        else:
-            count = self._join(data) if len(data) <= SHORT_WORD else self._join_long(data)
-        self[word] = count
-        return count
+            return 1
+        return self._join(data) if len(data) <= SHORT_WORD else self._join_long(data)
 
     def _join(self, data: bytes) -> int:
         """Joins the neighbours with the lowest rank again and again, and counts the parts that are left."""
