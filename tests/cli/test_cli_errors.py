@@ -127,6 +127,7 @@ def test_a_setting_whose_name_holds_the_word_is_no_secret(capsys):
             "secateur index has no flag --worker",
             "did you mean --workers? see secateur index --help",
         ),
+        (["search", "x", "--stop"], "secateur search has no flag --stop", "see secateur search --help"),
         (["search", "x", "-b", "5"], "secateur search has no flag -b", "see secateur search --help"),
         (
             ["search", "what", "is", "this"],

@@ -46,16 +46,16 @@ class Parser(argparse.ArgumentParser):
                 hint=f"put words that belong together in quotes; {self.see()}",
             )
         near = suggestion(
-            flag,
+            flag.strip("-"),
             (
-                option
+                option.removeprefix("--")
                 for action in self._actions
                 for option in action.option_strings
-                if len(flag) > 2 and option.startswith("--")
+                if option.startswith("--")
             ),
         )
         raise UsageError(
-            f"{self.prog} has no flag {flag}", hint=(f"did you mean {near}? " if near else "") + self.see()
+            f"{self.prog} has no flag {flag}", hint=(f"did you mean --{near}? " if near else "") + self.see()
         )
 
     def _print_message(self, message: str, file: Any = None) -> None:
