@@ -61,10 +61,17 @@ def test_the_oldest_go_beyond_the_most_bytes(tmp_path: Path, monkeypatch: pytest
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number:012x}" for number in (3, 4)]
 
 
-def test_a_folder_in_a_repository_is_refused(tmp_path: Path) -> None:
-    (tmp_path / ".git").mkdir()
+@pytest.mark.parametrize("name", [".git", ".git/HEAD"])
+def test_a_folder_in_a_repository_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text("of a work tree, or of a repository")
     with pytest.raises(UsageError, match="lies in the repository"):
         Store.at(tmp_path / "deep" / "originals")
+
+
+def test_an_empty_folder_that_a_sandbox_shows_is_no_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    assert Store.at(tmp_path / "originals").folder == tmp_path / "originals"
 
 
 @pytest.mark.parametrize("digest", ["", "../../etc/passwd", "0123", "0123456789AB", "x" * 200])
