@@ -26,11 +26,11 @@ from secateur.system.files import OpenedFolder, is_link
 from secateur.terminal import visible
 
 
-def write_output(path: Path, text: str, *, make_folder: bool = False, own: bool = False) -> None:
+def write_output(path: Path, text: str, *, make_folder: int = 0, own: bool = False) -> None:
     """Writes the whole file or nothing: into a temporary file that is renamed. An existing file keeps its permissions.
     A pipe or a terminal is written to directly. Lone surrogates that stand for bytes are written as those bytes.
-    `make_folder`: makes the folder of the file if there is none. `own`: the text is that of the file with a change, so
-    its credentials stay.
+    `make_folder`: how many folders at the end of the path are made if they are missing. `own`: the text is that of the
+    file with a change, so its credentials stay.
 
     Raises:
         SecateurError: `OUTPUT`, or `LINK`: see the module docstring.
@@ -41,7 +41,7 @@ def write_output(path: Path, text: str, *, make_folder: bool = False, own: bool 
         if _is_stream(path):
             path.write_bytes(data)
             return
-        with _open_folder(target.parent, make=int(make_folder)) as folder:
+        with _open_folder(target.parent, make=make_folder) as folder:
             old = folder.status(target.name)
             if old is not None and is_link(old):
                 raise _link_error(path, path)

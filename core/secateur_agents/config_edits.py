@@ -77,7 +77,7 @@ class JsonServer:
 
 @dataclass(frozen=True, slots=True)
 class JsonHook:
-    """A hook of Claude Code in JSON, in the list of its event."""
+    """A hook in JSON, in the list of its event."""
 
     event: str
     value: Mapping[str, Any]
@@ -128,7 +128,8 @@ class JsonHook:
         """Tells whether a hook calls what this one calls, also with other values of the user's."""
         try:
             (own,), called = self.value["hooks"], known["hooks"]
-            return any((one.get("server"), one.get("tool")) == (own["server"], own["tool"]) for one in called)
+            keys = own.keys() & {"server", "tool", "command"}
+            return any(all(one.get(key) == own[key] for key in keys) for one in called)
         except (TypeError, KeyError, AttributeError):
             return False
 
@@ -281,6 +282,23 @@ class InstructionLines:
         yield from _without_block(text, re.escape(BEGIN) + "(?s:.*?)" + re.escape(END))
 
 
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A file that holds nothing else, such as a plugin. Another file of this name is the user's."""
+
+    name: str  # for people
+    text: str
+
+    def add(self, text: str | None) -> str:
+        """See the module docstring."""
+        return self.text if text is None else text
+
+    def without(self, text: str) -> Iterator[str | None]:
+        """See the module docstring."""
+        if text == self.text:
+            yield None
+
+
 def _append(text: str | None, block: str) -> str:
     """Adds a block below an empty line. The last line of the text decides whether a line end follows the block."""
     end = "\r\n" if text and "\r\n" in text else "\n"
@@ -301,7 +319,7 @@ def _without_block(text: str, pattern: str) -> list[str | None]:
     return [None, *above, *(before.removesuffix(end) + after.removeprefix(end) for end in ends)]
 
 
-ConfigEntry = JsonServer | JsonHook | TomlServer | InstructionLines
+ConfigEntry = JsonServer | JsonHook | TomlServer | InstructionLines | OwnFile
 
 
 def remove_entry(entry: ConfigEntry, text: str | None) -> str | None:

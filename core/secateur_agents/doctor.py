@@ -10,9 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import anyio
-import mcp
-from mcp import StdioServerParameters, stdio_client
 from secateur import count_tokens
 
 from secateur_agents.config_edits import ConfigEntry, UnreadableConfigError, remove_entry
@@ -43,6 +40,12 @@ def entry_status(entry: ConfigEntry, text: str | None) -> str:
 
 def examine_server(command: str, args: list[str], environ: Mapping[str, str] = os.environ) -> ServerHealth:
     """Starts a server as an agent does, and lists its tools."""
+    try:
+        import anyio
+        import mcp
+        from mcp import StdioServerParameters, stdio_client
+    except ImportError:
+        return ServerHealth(error="the extra mcp is missing: pip install 'secateur[mcp]'")
 
     async def listed() -> list[Any]:
         server = StdioServerParameters(command=command, args=args, env=dict(environ))

@@ -12,6 +12,7 @@ from secateur_agents.config_edits import (
     ConfigEntry,
     InstructionLines,
     JsonServer,
+    OwnFile,
     TomlServer,
     UnreadableConfigError,
     remove_entry,
@@ -111,6 +112,12 @@ def test_what_came_since_stays_and_so_does_an_entry_that_was_changed() -> None:
     )
     assert remove_entry(TOML, added.replace('"mcp"', '"mcp", "."')) == added.replace('"mcp"', '"mcp", "."')
     assert remove_entry(LINES, LINES.add("# Rules\n") + "More.\n") == "# Rules\nMore.\n"
+
+
+def test_a_file_of_our_own_goes_and_one_that_differs_is_the_users() -> None:
+    entry = OwnFile("plugin", "export {}\n")
+    assert entry.add(None) == "export {}\n" and remove_entry(entry, "export {}\n") is None
+    assert entry.add("mine") == "mine" == remove_entry(entry, "mine") and remove_entry(entry, None) is None
 
 
 @pytest.mark.parametrize(

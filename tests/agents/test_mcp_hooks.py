@@ -103,6 +103,12 @@ async def test_where_nothing_can_be_kept_nothing_is_taken_out(tmp_path: Path) ->
     assert await answer(tmp_path, bash(OUTPUT)) == ""
 
 
+async def test_what_was_asked_back_stays_whole(tmp_path: Path) -> None:
+    given = bash(OUTPUT)
+    assert await answer(tmp_path, given | {"command": "cat build.log"}) != ""
+    assert await answer(tmp_path, given | {"command": "secateur recall 550ccfe33fea"}) == ""
+
+
 async def test_hooks_cost_the_model_nothing(tmp_path: Path) -> None:
     async with mcp.Client(server(tmp_path / "work")) as client:
         assert "hook" not in {tool.name for tool in (await client.list_tools()).tools}

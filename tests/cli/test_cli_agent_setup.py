@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -36,17 +37,21 @@ def files(folder: Path) -> dict[str, bytes]:
 
 OWN = {
     "claude": {".claude.json", ".claude/CLAUDE.md", ".claude/settings.json"},
-    "codex": {".codex/config.toml", ".codex/AGENTS.md"},
+    "codex": {".codex/config.toml", ".codex/AGENTS.md", ".codex/hooks.json"},
     "gemini": {".gemini/settings.json", ".gemini/GEMINI.md"},
-    "opencode": {".config/opencode/opencode.json", ".config/opencode/AGENTS.md"},
-    "copilot": {".copilot/mcp-config.json", ".copilot/copilot-instructions.md"},
+    "opencode": {
+        ".config/opencode/opencode.json",
+        ".config/opencode/AGENTS.md",
+        ".config/opencode/plugins/secateur.js",
+    },
+    "copilot": {".copilot/mcp-config.json", ".copilot/copilot-instructions.md", ".copilot/hooks/secateur.json"},
 }
 PROJECT = {
     "claude": {".mcp.json", "CLAUDE.md", ".claude/settings.json"},
-    "codex": {".codex/config.toml", "AGENTS.md"},
+    "codex": {".codex/config.toml", "AGENTS.md", ".codex/hooks.json"},
     "gemini": {".gemini/settings.json", "GEMINI.md"},
-    "opencode": {"opencode.json", "AGENTS.md"},
-    "copilot": {".mcp.json", "AGENTS.md"},
+    "opencode": {"opencode.json", "AGENTS.md", ".opencode/plugins/secateur.js"},
+    "copilot": {".mcp.json", "AGENTS.md", ".github/hooks/secateur.json"},
 }
 
 
@@ -76,10 +81,7 @@ def test_what_the_user_has_stays_with_its_credentials_and_the_diff_shows_none(ho
     done = secateur("agent-setup", "gemini")
     assert TOKEN not in done.out + done.err and "mcpServers" in done.out
     after = files(home)
-    assert (
-        after[".gemini/settings.json"].startswith(settings[:-3].encode())
-        and TOKEN.encode() in after[".gemini/settings.json"]
-    )
+    assert after[".gemini/settings.json"].count(TOKEN.encode()) == 2
     secateur("agent-setup", "gemini", "--remove")
     assert files(home) == before
 
@@ -92,6 +94,14 @@ def test_what_is_written_is_what_the_agent_reads(home: Path) -> None:
     assert tomli.loads((home / ".codex/config.toml").read_text()) == {"mcp_servers": {"secateur": server}}
     opencode = json.loads((home / ".config/opencode/opencode.json").read_text())["mcp"]["secateur"]
     assert opencode == {"type": "local", "command": ["secateur", "mcp"], "enabled": True}
+    hooks = {"hooks.json": ".codex", "settings.json": ".gemini", "secateur.json": ".copilot/hooks"}
+    for name, agent in zip(hooks, ("codex", "gemini", "copilot"), strict=True):
+        ((event, (hook,)),) = json.loads((home / hooks[name] / name).read_text())["hooks"].items()
+        command = hook["bash"] if agent == "copilot" else hook["hooks"][0]["command"]
+        assert command == f"secateur hook {agent} || true"  # an exit code of 2 would refuse the command
+        assert re.fullmatch(
+            hook["matcher"], {"PreToolUse": "Bash", "BeforeTool": "run_shell_command"}.get(event, "bash")
+        )
     assert len((home / ".claude/CLAUDE.md").read_text().splitlines()) == 4
 
 
@@ -126,7 +136,7 @@ def test_links_folders_and_unknown_agents_are_refused(home: Path) -> None:
 
 def test_a_program_gets_the_files_and_their_diffs(home: Path) -> None:
     answer = secateur("agent-setup", "codex", "--format", "json").json
-    assert answer["agent"] == "codex" and [one["changed"] for one in answer["files"]] == [True, True]
+    assert answer["agent"] == "codex" and [one["changed"] for one in answer["files"]] == [True] * 3
     assert "+[mcp_servers.secateur]" in answer["files"][0]["diff"]
     assert answer["files"][0]["path"] == str(home / ".codex" / "config.toml")
 
@@ -200,6 +210,68 @@ def test_hooks_stand_beside_those_of_the_user_and_go_byte_for_byte(settings: str
     assert "nothing to add" in secateur("agent-setup", "claude").err
     secateur("agent-setup", "claude", "--remove")
     assert path.read_bytes() == settings.encode()
+
+
+@pytest.mark.parametrize(("agent", "name"), [("codex", ".codex/hooks.json"), ("gemini", ".gemini/settings.json")])
+@pytest.mark.parametrize("event", ["PreToolUse", "BeforeTool", "Stop"])
+@pytest.mark.parametrize("indent", [None, 2])
+def test_hooks_of_codex_and_gemini_stand_beside_those_of_the_user(
+    agent: str, name: str, event: str, indent: int | None, home: Path
+) -> None:
+    path = home / name
+    path.parent.mkdir()
+    before = {"hooks": {event: [USERS_HOOK]}, "other": [1]}
+    path.write_text(json.dumps(before, indent=indent))
+    old = files(home)
+    assert secateur("agent-setup", agent).code == 0
+    new = json.loads(path.read_text())
+    own = "PreToolUse" if agent == "codex" else "BeforeTool"
+    (*kept, ours) = new["hooks"][own]
+    assert kept == (before["hooks"][event] if event == own else []) and new["other"] == [1]
+    assert f"secateur hook {agent}" in ours["hooks"][0]["command"]
+    assert "nothing to add" in secateur("agent-setup", agent).err
+    secateur("agent-setup", agent, "--remove")
+    assert files(home) == old
+
+
+def test_a_plugin_of_another_text_is_the_users(home: Path) -> None:
+    plugin = home / ".config" / "opencode" / "plugins" / "secateur.js"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text("export default 1\n")
+    before = files(home)
+    secateur("agent-setup", "opencode")
+    assert f"{plugin}: plugin: your own" in secateur("agent-setup", "opencode", "--doctor").out
+    secateur("agent-setup", "opencode", "--remove")
+    assert files(home) == before
+
+
+def test_setup_says_what_is_left_to_do(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECATEUR_STATE_DIR", str(home / "state"))
+    said = secateur("agent-setup", "codex").err
+    assert "with /hooks" in said and str(home / "state") in said
+    assert "with /hooks" not in secateur("agent-setup", "codex", "--remove").err
+    assert "secateur run --" in secateur("agent-setup", "gemini").err
+    assert secateur("agent-setup").code == 2
+
+
+@posix
+def test_the_doctor_of_all_agents_needs_no_server(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECATEUR_STATE_DIR", str(home / "state"))
+    monkeypatch.setenv("PATH", str(home))
+    secateur("agent-setup", "codex")
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    doctor = secateur("agent-setup", "--doctor")
+    assert doctor.code == 4 and doctor.err == ""
+    *lines, server, _saved = doctor.out.splitlines()
+    assert lines[:3] == [
+        f"{home}/.codex/config.toml: server: registered",
+        f"{home}/.codex/AGENTS.md: instructions: registered",
+        f"{home}/.codex/hooks.json: hook PreToolUse: registered",
+    ]
+    assert lines[3:] == [f"{agent}: not set up" for agent in ("claude", "gemini", "opencode", "copilot")]
+    assert server == "server: the extra mcp is missing: pip install 'secateur[mcp]'"
+    entries = secateur("agent-setup", "--doctor", "--format", "json").json["entries"]
+    assert {entry["agent"] for entry in entries} == set(OWN)
 
 
 def test_a_hook_that_the_user_changed_is_theirs(home: Path) -> None:

@@ -1,16 +1,16 @@
-"""`secateur agent-setup AGENT` adds the MCP server and its hooks to the configuration of a coding agent, and lines on
+"""`secateur agent-setup AGENT` adds the MCP server and a hook to the configuration of a coding agent, and lines on
 its use to the agent's instructions. `--remove` takes them out."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur import CommandCall, CommandParser, Environment, SecateurError
+from secateur import CommandCall, CommandParser, Environment, SecateurError, UsageError
 
 if TYPE_CHECKING:
     from secateur_agents.config_edits import ConfigEntry
@@ -27,19 +27,51 @@ SERVER: dict[str, Any] = {"command": "secateur", "args": ["mcp"]}
 
 NOT_AS_IT_SHOULD = 4
 
-_HOOK = {"type": "mcp_tool", "server": "secateur", "tool": "hook", "timeout": 2}
+_SERVER_TOOL = {"type": "mcp_tool", "server": "secateur", "tool": "hook", "timeout": 2}
 
-HOOKS = {
-    "PostToolUse": {
-        "event": "${hook_event_name}",
-        "response": "${tool_response}",
-        "about": "${tool_input.description}",
-        "transcript": "${transcript_path}",
-        "session": "${session_id}",
-    },
-    "PreToolUse": {"event": "${hook_event_name}", "input": "${tool_input}"},
+_OUTPUT = {
+    "event": "${hook_event_name}",
+    "response": "${tool_response}",
+    "command": "${tool_input.command}",
+    "about": "${tool_input.description}",
+    "transcript": "${transcript_path}",
+    "session": "${session_id}",
 }
-"""The hooks of Claude Code: event -> what it says to the tool. After two seconds Claude Code goes on without it."""
+_INPUT = {"event": "${hook_event_name}", "input": "${tool_input}"}
+
+_COPILOT = {"bash": "secateur hook copilot || true", "powershell": "secateur hook copilot; exit 0", "timeoutSec": 5}
+
+HOOKS: dict[str, dict[str, dict[str, Any]]] = {
+    "claude": {
+        "PostToolUse": {"matcher": "Bash", "hooks": [{**_SERVER_TOOL, "input": _OUTPUT}]},
+        "PreToolUse": {"matcher": "Bash", "hooks": [{**_SERVER_TOOL, "input": _INPUT}]},
+    },
+    "codex": {
+        "PreToolUse": {
+            "matcher": "^Bash$",
+            "hooks": [{"type": "command", "command": "secateur hook codex || true", "timeout": 5}],
+        },
+    },
+    "gemini": {
+        "BeforeTool": {
+            "matcher": "run_shell_command",
+            "hooks": [{"type": "command", "command": "secateur hook gemini || true", "timeout": 5_000}],
+        },
+    },
+    "copilot": {"postToolUse": {"type": "command", "matcher": "bash|powershell", **_COPILOT}},
+}
+"""The hooks of each agent by event; opencode has a plugin. After the time-out the agent goes on without an answer; a
+program that ends with exit code 2, as one without this command does, would refuse what the agent wants to do."""
+
+NOTES = {
+    "codex": "Codex runs a new hook after you trust it with /hooks. In its sandbox, outputs are pruned if {store} is"
+    " among sandbox_workspace_write.writable_roots.",
+    "gemini": "Gemini CLI prunes a build whose command your rules allow both as it is and behind `secateur run --`.",
+}
+"""Steps that a user still takes before the hook of an agent has an effect."""
+
+MOST_NEW_FOLDERS = 3
+"""Most folders that are made for a file: `opencode/plugins` in a user's folder of configurations."""
 
 MOST_BYTES = 64 << 20
 """Largest configuration that is read: Claude Code keeps histories in its own."""
@@ -47,7 +79,13 @@ MOST_BYTES = 64 << 20
 
 def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
-    parser.add_argument("agent", metavar="AGENT", type=parser.one_of("AGENT", AGENTS), help=", ".join(AGENTS))
+    parser.add_argument(
+        "agent",
+        metavar="AGENT",
+        nargs="?",
+        type=parser.one_of("AGENT", AGENTS),
+        help=f"{', '.join(AGENTS)}; with --doctor all of them by default",
+    )
     parser.add_argument("--remove", action="store_true", help="take out what this command added")
     parser.add_argument("--dry-run", action="store_true", help="show the change, and write nothing")
     parser.add_argument("--project", action="store_true", help="change files of the current folder, not your own")
@@ -64,10 +102,12 @@ def run(options: CommandCall) -> int:
     missing or does not answer."""
     if options.doctor:
         return _examine(options)
-    from secateur import dumps, redact, refuse_links, shown, visible, write_output
+    from secateur import dumps, redact, refuse_links, shown, state_dir, visible, write_output
 
     from secateur_agents.config_edits import remove_entry
 
+    if options.agent is None:
+        raise UsageError("AGENT is missing", hint=f"name one of {', '.join(AGENTS)}")
     changes = []
     for path, entries in _files(options.agent, os.environ, Environment().base if options.project else None).items():
         new = old = _read(path)
@@ -98,30 +138,39 @@ def run(options: CommandCall) -> int:
             path.unlink()
             options.say(f"{path}: removed")
         else:
-            write_output(path, new, make_folder=True, own=True)
+            write_output(path, new, make_folder=MOST_NEW_FOLDERS, own=True)
             options.say(f"{path}: written")
+    if options.agent in NOTES and not options.remove:
+        options.say(NOTES[options.agent].format(store=state_dir(os.environ)))
     return 0
 
 
 def _examine(options: CommandCall) -> int:
     from secateur import dumps, visible
 
+    from secateur_agents.doctor import entry_status, examine_server
     from secateur_agents.savings import summarize
     from secateur_agents.store import user_store
 
-    if find_spec("mcp") is None:
-        raise SecateurError("the server needs the extra mcp", hint="pip install 'secateur[mcp]'", code="EXTRA_MISSING")
-    from secateur_agents.doctor import entry_status, examine_server
-
-    files = _files(options.agent, os.environ, Environment().base if options.project else None)
-    entries = [(path, entry, entry_status(entry, _read(path))) for path, all_ in files.items() for entry in all_]
+    base = Environment().base if options.project else None
+    entries = [
+        (agent, path, entry, entry_status(entry, _read(path)))
+        for agent in ((options.agent,) if options.agent else AGENTS)
+        for path, all_ in _files(agent, os.environ, base).items()
+        for entry in all_
+    ]
     health = examine_server(**SERVER)
     total = summarize(user_store(os.environ).savings.read(), options.load_settings(None).settings, 0).total
+    used = {agent for agent, _, _, status in entries if status != "missing"} | {options.agent}
     if options.format == "json":
-        found = [{"path": str(path), "entry": entry.name, "status": status} for path, entry, status in entries]
+        found = [
+            {"agent": agent, "path": str(path), "entry": entry.name, "status": status}
+            for agent, path, entry, status in entries
+        ]
         options.emit(dumps({"agent": options.agent, "entries": found, "server": asdict(health), "saved": total}))
     else:
-        lines = [f"{path}: {entry.name}: {status}" for path, entry, status in entries]
+        lines = [f"{path}: {entry.name}: {status}" for agent, path, entry, status in entries if agent in used]
+        lines += [f"{agent}: not set up" for agent in AGENTS if not options.agent and agent not in used]
         if health.error:
             lines.append(f"server: {health.error}")
         else:
@@ -130,7 +179,8 @@ def _examine(options: CommandCall) -> int:
             )
         lines += [f"saved: {total.not_sent:,} of {total.whole:,} tokens, by all agents; secateur saved says more"]
         options.emit("".join(f"{visible(line)}\n" for line in lines))
-    return NOT_AS_IT_SHOULD if health.error or any(status == "missing" for _, _, status in entries) else 0
+    incomplete = any(status == "missing" and agent in used for agent, _, _, status in entries)
+    return NOT_AS_IT_SHOULD if health.error or incomplete else 0
 
 
 def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict[Path, list[ConfigEntry]]:
@@ -139,7 +189,7 @@ def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict
     Args:
         project: the folder of a project; None: the user's own files.
     """
-    from secateur_agents.config_edits import InstructionLines, JsonHook, JsonServer, TomlServer
+    from secateur_agents.config_edits import InstructionLines, JsonHook, JsonServer, OwnFile, TomlServer
 
     home = environ.get("HOME") or environ.get("USERPROFILE") or ""
 
@@ -151,32 +201,37 @@ def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict
 
     entry: ConfigEntry = JsonServer("mcpServers", SERVER)
     more: dict[Path, list[ConfigEntry]] = {}
+    hooks = [JsonHook(event, value) for event, value in HOOKS.get(agent, {}).items()]
     if agent == "claude":
         config = project / ".mcp.json" if project else under("CLAUDE_CONFIG_DIR") / ".claude.json"
         lines = (project or under("CLAUDE_CONFIG_DIR", ".claude")) / "CLAUDE.md"
         settings = (project / ".claude" if project else under("CLAUDE_CONFIG_DIR", ".claude")) / "settings.json"
-        more = {
-            settings: [
-                JsonHook(event, {"matcher": "Bash", "hooks": [{**_HOOK, "input": said}]})
-                for event, said in HOOKS.items()
-            ]
-        }
+        more = {settings: [*hooks]}
     elif agent == "codex":
         folder = project / ".codex" if project else under("CODEX_HOME", ".codex")
         config, lines = folder / "config.toml", (project or folder) / "AGENTS.md"
         entry = TomlServer("mcp_servers", SERVER)
+        more = {folder / "hooks.json": [*hooks]}
     elif agent == "gemini":
         folder = (project or under("GEMINI_CLI_HOME")) / ".gemini"
         config, lines = folder / "settings.json", (project or folder) / "GEMINI.md"
+        more = {config: [entry, *hooks]}
     elif agent == "opencode":
         folder = project or under("XDG_CONFIG_HOME", ".config") / "opencode"
         commented = folder / "opencode.jsonc"
         config, lines = commented if commented.exists() else folder / "opencode.json", folder / "AGENTS.md"
+        plugin = Path(__file__).parents[1] / "opencode_plugin.js"
+        plugins = (project / ".opencode" if project else folder) / "plugins"
+        more = {plugins / "secateur.js": [OwnFile("plugin", plugin.read_text("utf-8"))]}
         entry = JsonServer("mcp", {"type": "local", "command": ["secateur", "mcp"], "enabled": True})
     else:
         folder = under("COPILOT_HOME", ".copilot") if project is None else project
         config = folder / ("mcp-config.json" if project is None else ".mcp.json")
         lines = folder / ("copilot-instructions.md" if project is None else "AGENTS.md")
+        text = json.dumps({"version": 1, "hooks": {event: [hook] for event, hook in HOOKS[agent].items()}}, indent=2)
+        more = {
+            (project / ".github" if project else folder) / "hooks" / "secateur.json": [OwnFile("hook", f"{text}\n")]
+        }
         entry = entry if project else JsonServer("mcpServers", {"type": "local", **SERVER, "tools": ["*"]})
     return {config: [entry], lines: [InstructionLines(LINES)], **more}
 

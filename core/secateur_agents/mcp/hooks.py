@@ -15,13 +15,13 @@ from typing import Any
 
 from secateur import Progress, Settings, read_file
 
+from secateur_agents.agent_hooks import MOST_OTHER_TOKENS, most_tokens, wrap_command
 from secateur_agents.command_output import prune_output
 from secateur_agents.mcp.shapes import HookCall
 from secateur_agents.savings import SavingsRecord
 from secateur_agents.sessions.places import known_places
 from secateur_agents.store import OriginalStore
 
-MOST_TOKENS = 4_000  # more than `secateur run` leaves of a build: a command may print source, which is needed whole
 MOST_BYTES = 64 * 1024 * 1024
 """Largest output that is read."""
 
@@ -31,20 +31,12 @@ _TAIL_BYTES = 1 << 20
 _QUERY_CHARS = 2_000
 _MOST_SETTINGS_BYTES = 1 << 20
 
-_WRAPPED_PROGRAMS = re.compile(
-    "cargo|ctest|dotnet|go|gradlew?|jest|make|mvnw?|ninja|npm|npx|pip|pnpm|pytest|ruff|tox|tsc|uv|yarn"
-)
-"""Programs that build or test: their output is long, and what they need is in it. No other command is wrapped."""
-
 _MANAGED = (
     Path("/etc/claude-code/managed-settings.json"),
     Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
     Path("C:/Program Files/ClaudeCode/managed-settings.json"),
 )
 """Rules of an administrator."""
-
-_PLAIN_COMMAND = re.compile(r"[\w./:=@%+, '\"\[\]*-]+")
-"""Characters of a command that a shell runs as one program, without pipes, substitutions or variables."""
 
 
 def answer_hook(
@@ -62,12 +54,14 @@ def answer_hook(
     if call.event == "PreToolUse":
         return _wrap_command(json.loads(call.input), environ)
     response = json.loads(call.response)
+    if most_tokens(call.command) is None:
+        return ""
     if not isinstance(response, dict) or not isinstance(response.get("stdout"), str) or response.get("isImage"):
         return ""
     folders = [place.path for place in known_places(environ) if place.agent == "claude-code"]
     data = _read_full_output(response, folders)
     query = f"{call.about}\n{_find_question(call.transcript, folders)}"[:_QUERY_CHARS]
-    pruned = prune_output(data, query, MOST_TOKENS, settings(), store, progress)
+    pruned = prune_output(data, query, MOST_OTHER_TOKENS, settings(), store, progress)
     if pruned is None:
         return ""
     store.savings.add(SavingsRecord("hook", call.session or store.session, pruned.before, pruned.after))
@@ -80,16 +74,14 @@ def _wrap_command(tool_input: Mapping[str, Any], environ: Mapping[str, str]) -> 
     """Returns an answer that wraps the command in `secateur run`, or an empty one. The hook must allow the rewritten
     command, since the user's rules match only the original; so it rewrites only commands that these rules allow."""
     command = tool_input["command"]
-    program = command.split(" ", 1)[0].rpartition("/")[2]
-    if not _WRAPPED_PROGRAMS.fullmatch(program) or not _PLAIN_COMMAND.fullmatch(command):
-        return ""
-    if tool_input.get("run_in_background") or not _is_allowed(command, environ):
+    wrapped = wrap_command(command)
+    if wrapped is None or tool_input.get("run_in_background") or not _is_allowed(command, environ):
         return ""
     output = {
         "hookEventName": "PreToolUse",
         "permissionDecision": "allow",
         "permissionDecisionReason": "your rules allow the command; secateur run prunes its output",
-        "updatedInput": {**tool_input, "command": f"secateur run -- {command}"},
+        "updatedInput": {**tool_input, "command": wrapped},
     }
     return json.dumps({"hookSpecificOutput": output}, ensure_ascii=False)
 

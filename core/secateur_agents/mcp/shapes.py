@@ -94,6 +94,7 @@ class HookCall(ToolCall):
     event: Literal["PreToolUse", "PostToolUse"]
     input: str = ""
     response: str = ""
+    command: str = ""  # of a response
     about: str = ""  # the command in words
     transcript: str = ""  # a path
     session: str = ""

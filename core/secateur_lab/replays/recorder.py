@@ -189,7 +189,7 @@ class Recorder:
         given = self._placed.given(seen.kind, inputs)
         for path, data in self._placed.copies.items():
             if path not in self._copied:
-                write_output(path, data.decode("utf-8", "surrogateescape"), make_folder=True)
+                write_output(path, data.decode("utf-8", "surrogateescape"), make_folder=1)
                 self._copied.add(path)
         return given
 

@@ -116,7 +116,7 @@ class PlacedInputs:
         before = {path: path.read_bytes() for path in self.copies if path.is_file()}
         try:
             for path, data in self.copies.items():
-                write_output(path, data.decode("utf-8", "surrogateescape"), make_folder=True)
+                write_output(path, data.decode("utf-8", "surrogateescape"), make_folder=1)
             yield
         except BaseException:
             for path in self.copies:
