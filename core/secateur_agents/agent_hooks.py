@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -36,6 +35,9 @@ _WRAPPED_PROGRAMS = re.compile(
 
 _PLAIN_COMMAND = re.compile(r"[\w./:=@%+, '\"\[\]*-]+")
 """Characters of a command that a shell runs as one program, without pipes, substitutions or variables."""
+
+_PLAIN_PATH = re.compile(r"/[\w./+@-]+")
+"""A whole path that every shell reads as it stands; those of Windows are not."""
 
 _OWN_OUTPUT = re.compile(r"\bsecateur (run|recall)\b")
 """Commands whose output is as long as it was asked for."""
@@ -114,7 +116,7 @@ def _rewrite_for_codex(call: Mapping[str, Any], environ: Mapping[str, str]) -> A
     Codex starts a login shell, which may have another PATH, so the path to `secateur` is absolute.
     """
     wrapped, program = wrap_command(call["tool_input"]["command"]), shutil.which("secateur", path=environ.get("PATH"))
-    if wrapped is None or program is None or call["permission_mode"] == "plan":
+    if wrapped is None or not _PLAIN_PATH.fullmatch(program or "") or call["permission_mode"] == "plan":
         return None
     own = Path(environ["CODEX_HOME"]) if environ.get("CODEX_HOME") else _home(environ) / ".codex"
     cwd = Path(call["cwd"])
@@ -125,7 +127,7 @@ def _rewrite_for_codex(call: Mapping[str, Any], environ: Mapping[str, str]) -> A
             return None
     changed = {
         "permissionDecision": "allow",
-        "updatedInput": {"command": f"{shlex.quote(program)}{wrapped.removeprefix('secateur')}"},
+        "updatedInput": {"command": f"{program}{wrapped.removeprefix('secateur')}"},
     }
     return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **changed}}
 

@@ -77,7 +77,7 @@ def gemini(command: str, tmp_path: Path, **more: Any) -> Any:
 
 @posix
 @pytest.mark.usefixtures("home")
-def test_codex_runs_a_build_in_secateur_run_by_its_whole_path(tmp_path: Path) -> None:
+def test_codex_runs_a_build_in_secateur_run_by_its_whole_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed = codex("make -j 4 all", tmp_path)
     assert changed == {
         "hookEventName": "PreToolUse",
@@ -87,7 +87,10 @@ def test_codex_runs_a_build_in_secateur_run_by_its_whole_path(tmp_path: Path) ->
     for command in ("make; rm x", "make > out", "cat x", "secateur run -- make", "CI=1 make", "make\nrm x", ""):
         assert codex(command, tmp_path) is None
     assert codex("make", tmp_path, mode="plan") is None
-    (tmp_path / "bin" / "secateur").unlink()
+    (tmp_path / "bin").rename(tmp_path / "my bin")
+    monkeypatch.setenv("PATH", str(tmp_path / "my bin"))
+    assert codex("make", tmp_path) is None
+    monkeypatch.setenv("PATH", str(tmp_path))
     assert codex("make", tmp_path) is None
 
 
