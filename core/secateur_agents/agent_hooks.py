@@ -125,11 +125,9 @@ def _rewrite_for_codex(call: Mapping[str, Any], environ: Mapping[str, str]) -> A
     for text in _texts(folders, "rules/*.rules", "requirements.toml"):
         if any(name in text for name in names):
             return None
-    changed = {
-        "permissionDecision": "allow",
-        "updatedInput": {"command": f"{program}{wrapped.removeprefix('secateur')}"},
-    }
-    return {"hookSpecificOutput": {"hookEventName": "PreToolUse", **changed}}
+    rewritten = {"command": f"{program}{wrapped.removeprefix('secateur')}"}
+    output = {"hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": rewritten}
+    return {"hookSpecificOutput": output}
 
 
 def _rewrite_for_gemini(call: Mapping[str, Any], environ: Mapping[str, str]) -> Any:
