@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from secateur.recognised import without_recognised
 
@@ -49,13 +49,11 @@ _HARMFUL = "".join(
 _STACKED = re.compile(f"([{_STACKING}]{{{_STACKING_LIMIT}}})([{_STACKING}]+)")
 
 
-def _harmful(kept: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Returns patterns of replaced characters, for ASCII text and for any text, if the characters `kept` stay."""
+@cache
+def _harmful(kept: str, in_ascii: bool) -> re.Pattern[str]:
+    """Returns the pattern of replaced characters in ASCII text, or in any text, if the characters `kept` stay."""
     characters = "".join(chr(code) for code in (*range(0x20), 0x7F) if chr(code) not in kept)
-    return re.compile(f"[{characters}]"), re.compile(f"[{characters}{_HARMFUL}]")
-
-
-_PATTERNS = {(lines, tabs): _harmful("\n" * lines + "\t" * tabs) for lines in (False, True) for tabs in (False, True)}
+    return re.compile(f"[{characters}{'' if in_ascii else _HARMFUL}]")
 
 
 def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) -> str:
@@ -68,8 +66,7 @@ def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) 
     text = without_recognised(text)
     if keep_newlines and "\r\n" in text:
         text = text.replace("\r\n", "\n")
-    in_ascii, in_any = _PATTERNS[keep_newlines, keep_tabs]
-    harmful = in_ascii if text.isascii() else in_any
+    harmful = _harmful("\n" * keep_newlines + "\t" * keep_tabs, text.isascii())
     if harmful.search(text):  # a table takes a tenth of the time of a call per character
         table = {ord(char): _substitute(ord(char)) for char in set(text) if harmful.match(char)}
         text = "".join(text[at : at + _AT_ONCE].translate(table) for at in range(0, len(text), _AT_ONCE))

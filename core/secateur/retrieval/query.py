@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -48,9 +49,14 @@ SHORT_QUERY = 200
 
 # Chinese is written without spaces, so its letters end a URL, a name and a path.
 _URL = re.compile(r"(?:https?|ftp|file)://[!-~]+")
-_NAME = rf"(?:[^\W\d{CJK}]|\$)(?:[^\W{CJK}]|\$)*"
-_IDENTIFIER = re.compile(rf"{_NAME}(?:(?:\.|::|#|->){_NAME})*")
 _CODE_LIKE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|_|\.|::|#|->|\$|\d")
+
+
+@cache
+def _compile_identifier(ends: str) -> re.Pattern[str]:
+    """Returns the pattern of names and paths of names. `ends`: letters that end a name, as the inside of a class."""
+    name = rf"(?:[^\W\d{ends}]|\$)(?:[^\W{ends}]|\$)*"
+    return re.compile(rf"{name}(?:(?:\.|::|#|->){name})*")
 
 
 class StackFrame(NamedTuple):
@@ -230,7 +236,7 @@ def parse_query(
             weights.setdefault(term, weight)
     if not weights:  # the query has only stop words: looking for them is better than looking for nothing
         weights = {term: 1.0 for word in words(body) for term in word_terms(word)}
-    candidates = dict.fromkeys(_IDENTIFIER.findall(body))
+    candidates = dict.fromkeys(_compile_identifier(CJK if has_cjk(body) else "").findall(body))
     single = body.strip()
     identifiers = [name for name in candidates if _CODE_LIKE.search(name) or name == single]
     plain = dict.fromkeys(
@@ -454,7 +460,7 @@ def _remove_frames(body: str) -> str:
 
 
 _PATH_RUN = re.compile(r"[\w.@+/\\-]+")
-_PATH_RUN_WITHOUT_CJK = re.compile(rf"(?:[^\W{CJK}]|[.@+/\\-])+")
+_PATH_RUN_WITHOUT_CJK = rf"(?:[^\W{CJK}]|[.@+/\\-])+"
 _FILE_NAME = re.compile(r".\.(?:py|js|jsx|ts|tsx|go|java|rs|c|h|cc|cpp|hpp|cs|rb|php|md|toml|ya?ml|json)\Z", re.DOTALL)
 
 
@@ -463,7 +469,7 @@ def _find_paths(body: str) -> list[str]:
     with the letters and without them."""
     paths: dict[str, None] = {}
     for run in _PATH_RUN.findall(body):
-        for text in (run, *(_PATH_RUN_WITHOUT_CJK.findall(run) if has_cjk(run) else ())):
+        for text in (run, *(re.findall(_PATH_RUN_WITHOUT_CJK, run) if has_cjk(run) else ())):
             parts = text.replace("\\", "/").rstrip("./").split("/")
             while parts and parts[0] in ("", ".", ".."):
                 del parts[0]

@@ -29,7 +29,7 @@ COMMON, RARE = 0.5, 0.2
 
 FIRST = 3
 
-_PARTS = re.compile(rf"[{HAN}]+|[^\s{CJK}]+")
+_PARTS = rf"[{HAN}]+|[^\s{CJK}]+"
 """Matches runs of Chinese characters, and runs without any letter of Chinese, Japanese or Korean."""
 
 _PARTICLE_TEXT = """
@@ -193,7 +193,7 @@ def translate(text: str) -> tuple[str | TranslatedWord, ...]:
     the glossary alone if the extra `[zh]` is not installed."""
     known, more = glossary(), dictionary_words()
     parts: list[str | TranslatedWord] = []
-    for part in _PARTS.findall(text):
+    for part in re.findall(_PARTS, text):
         if not has_chinese(part):
             parts.append(part)
             continue
@@ -251,9 +251,9 @@ WORDS_PER_TERM = 8
 """Most English words that a Chinese word gives; the dictionary lists common definitions first."""
 
 
-_HAN = re.compile(f"[{HAN}]+")
+_HAN = f"[{HAN}]+"
 _WORD = re.compile(r"[a-z]{2,}")
-_ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|CL:.*|\b(?:variant|abbr\.|surname|see|also written|used in)\b.*")
+_ASIDE = r"\([^)]*\)|\[[^\]]*\]|CL:.*|\b(?:variant|abbr\.|surname|see|also written|used in)\b.*"
 _GRAMMAR = """
 to of the an in on at for and or be is it its by with as from up out off one some something somebody sb sth etc that
 this which into used also not so do pr tw fig lit classifier particle
@@ -268,7 +268,7 @@ DATA = "data/cedict_1_0_ts_utf-8_mdbg.txt.gz"
 
 def has_chinese(text: str) -> bool:
     """Tells whether a text holds Chinese characters."""
-    return _HAN.search(text) is not None
+    return not text.isascii() and re.search(_HAN, text) is not None
 
 
 def translated_query(query: str) -> list[str] | None:
@@ -290,7 +290,7 @@ def translated_query(query: str) -> list[str] | None:
 
 def han_runs(text: str) -> list[str]:
     """Returns the runs of Chinese characters in a text, in order."""
-    return _HAN.findall(text)
+    return re.findall(_HAN, text)
 
 
 def longest_words(run: str, known: Sequence[Container[str]], *, forward: bool = False) -> list[str]:
@@ -339,7 +339,7 @@ def dictionary_words() -> DictionaryWords:
 def _english(definitions: str) -> list[str]:
     words: dict[str, None] = {}
     for definition in definitions.split("/"):
-        for word in _WORD.findall(_ASIDE.sub(" ", definition).lower()):
+        for word in _WORD.findall(re.sub(_ASIDE, " ", definition).lower()):
             if word not in _EMPTY:
                 words[word] = None
     return list(words)[:WORDS_PER_TERM]

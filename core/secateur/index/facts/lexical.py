@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -31,8 +31,9 @@ _WORD = re.compile(r"[^\W\d]\w*|\d+")
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Chinese, Japanese and Korean letters, as the inside of a character class."""
 
-_CJK = re.compile(f"[{CJK}]+")
-_RUN = re.compile(f"[{CJK}]+|[^{CJK}]+")
+_CJK = f"[{CJK}]+"
+_RUN = f"[{CJK}]+|[^{CJK}]+"
+_compile = cache(re.compile)  # at the first text that is not ASCII: such a class takes a millisecond
 _PARTS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 _STOP_TEXT = """
@@ -79,7 +80,7 @@ def _terms_of(word: str) -> tuple[str, ...]:
     if word.isascii():
         if word.isalpha() and word.islower():
             return (stem(word),)
-    elif _CJK.search(word):
+    elif has_cjk(word):
         return _mixed_terms(word)
     whole = word.strip("_").lower()
     if not whole:
@@ -94,7 +95,7 @@ def _terms_of(word: str) -> tuple[str, ...]:
 def _mixed_terms(word: str) -> tuple[str, ...]:
     terms: dict[str, None] = {}
     position = 0
-    for run in _CJK.finditer(word):
+    for run in _compile(_CJK).finditer(word):
         terms |= dict.fromkeys(word_terms(word[position : run.start()]) if run.start() > position else ())
         text = run.group()
         terms |= dict.fromkeys([text[i : i + 2] for i in range(len(text) - 1)] or [text])
@@ -109,9 +110,9 @@ def words(text: str) -> list[str]:
     that overlap by one letter, so that no bigram is lost."""
     pieces = []
     for word in _WORD.findall(text):
-        if len(word) > MAX_WORD and _CJK.search(word):
-            for run in _RUN.findall(word):
-                step = MAX_WORD - 1 if _CJK.match(run) else len(run)
+        if len(word) > MAX_WORD and has_cjk(word):
+            for run in _compile(_RUN).findall(word):
+                step = MAX_WORD - 1 if has_cjk(run) else len(run)
                 pieces += [run[i : i + step + 1] for i in range(0, max(1, len(run) - 1), step)]
         else:
             pieces.append(word)
@@ -123,8 +124,8 @@ def find_terms(text: str, terms: Collection[str]) -> Iterator[tuple[int, int, st
     word."""
     for match in _WORD.finditer(text):
         word, start = match.group(), match.start()
-        if _CJK.search(word):
-            for run in _RUN.finditer(word):
+        if has_cjk(word):
+            for run in _compile(_RUN).finditer(word):
                 yield from _find_in_word(run.group(), start + run.start(), terms)
         elif any(term in terms for term in word_terms(word)):
             yield from _find_in_word(word, start, terms)
@@ -132,7 +133,7 @@ def find_terms(text: str, terms: Collection[str]) -> Iterator[tuple[int, int, st
 
 def _find_in_word(word: str, start: int, terms: Collection[str]) -> Iterator[tuple[int, int, str]]:
     """Yields the whole word if it is a term, else its parts that are terms."""
-    if _CJK.match(word):
+    if has_cjk(word[:1]):
         end = 0
         for at in range(max(1, len(word) - 1)):
             if word[at : at + 2] in terms:
@@ -171,7 +172,7 @@ _TERMS = RunTable(_count_hashes)
 
 def has_cjk(text: str) -> bool:
     """True if the text holds Chinese, Japanese or Korean characters."""
-    return _CJK.search(text) is not None
+    return not text.isascii() and _compile(_CJK).search(text) is not None
 
 
 class TermBag(Struct, frozen=True):
