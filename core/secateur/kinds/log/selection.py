@@ -68,20 +68,32 @@ class LogText:
         """Tokens that these lines add, with marks. They must not overlap the present spans."""
         lines = self._log.lines
         total = sum(lines.after[end] - lines.after[start] for start, end in spans)
+        marks = [note] if note else []
         for start, end in spans if self._long else ():
             cut = self._long[bisect_left(self._long, start) : bisect_left(self._long, end)]
-            total += sum(self._count(self._cut_mark(line)) for line in cut)
+            marks += map(self._cut_mark, cut)
+        before, after = self._gap_around(spans)
+        gaps = pairwise([before, *(edge for span in spans for edge in span), after])
+        marks += (mark for gap in islice(gaps, 0, None, 2) for mark in self._gap_marks(*gap))
+        present = list(self._gap_marks(before, after)) if self._spans else []
+        return total + self._count(marks) - self._count(present)
+
+    def least_cost(self, spans: Sequence[Span]) -> int:
+        """A lower bound of `cost`, which counts no new mark."""
+        lines = self._log.lines
+        total = sum(lines.after[end] - lines.after[start] for start, end in spans)
+        return total - (self._count(list(self._gap_marks(*self._gap_around(spans)))) if self._spans else 0)
+
+    def _gap_around(self, spans: Sequence[Span]) -> Span:
+        """The left-out lines around these: from the end of the span before to the start of the span after."""
         position = bisect_left(self._spans, spans[0])
         before = self._spans[position - 1][1] if position else 0
-        after = self._spans[position][0] if position < len(self._spans) else len(lines)
-        gaps = pairwise([before, *(edge for span in spans for edge in span), after])
-        total += sum(self._gap_cost(*gap) for gap in islice(gaps, 0, None, 2))
-        return total - (self._gap_cost(before, after) if self._spans else 0) + (self._count(note) if note else 0)
+        return before, self._spans[position][0] if position < len(self._spans) else len(self._log.lines)
 
     @property
     def head(self) -> int:
         """Tokens of the line above all others."""
-        return self._count(self._head) if self._head else 0
+        return self._count([self._head]) if self._head else 0
 
     def put(self, spans: Sequence[Span], note: str = "") -> None:
         """Adds lines."""
@@ -155,13 +167,12 @@ class LogText:
     def _mark_line(self, what: str) -> str:
         return f"{self._log.mark} {what} {self._log.mark}"
 
-    def _gap_cost(self, start: int, end: int) -> int:
-        return sum(map(self._count, self._gap_marks(start, end)))
-
-    def _count(self, line: str) -> int:
-        if line not in self._costs:
-            self._costs[line] = self._counter.count(line + "\n")
-        return self._costs[line]
+    def _count(self, marks: Sequence[str]) -> int:
+        """Counts marks; new ones together, since a call of the counter takes as long as 50 of them."""
+        new = [mark for mark in dict.fromkeys(marks) if mark not in self._costs]
+        if new:
+            self._costs.update(zip(new, self._counter.count_many(mark + "\n" for mark in new), strict=True))
+        return sum(map(self._costs.__getitem__, marks))
 
 
 class LogSelection(Struct, frozen=True, eq=False):
@@ -294,6 +305,8 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
         if not spans:
             stretch.reason = Reason.REPEATS_EARLIER
             return
+        if stretch.reason is Reason.ROUTINE and text.least_cost(spans) > min(limit - used, share):
+            return  # most stretches of a long log: they get their figures at the end
         times = log.failures.times.get(stretch.start, 1) if stretch.block else 1
         note = text.note(stretch.start) if stretch.block else ""
         earlier = stretch.spans
