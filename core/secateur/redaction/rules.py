@@ -88,12 +88,14 @@ def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]
     """
     lower = data.lower() if lower is None else lower
     long_words = b" ".join(word for word in data.translate(_WORD_SIGNS).split() if len(word) >= LEAST_TOKEN)
-    spans: list[CredentialSpan] = []
-    for rule in _TOKEN_RULES:
-        if rule.context in lower:
-            for needle in rule.needles:
-                if needle in long_words:
-                    spans += _apply_rule(rule, needle, data, data)
+    if not long_words:  # like most small files
+        return []
+    spans = [
+        span
+        for rule, needle in _TOKEN_NEEDLES
+        if needle in long_words and rule.context in lower
+        for span in _apply_rule(rule, needle, data, data)
+    ]
     if _DISCORD.search(long_words):
         bots = (CredentialSpan(*bot.span(), "discord-token") for bot in _DISCORD.finditer(data))
         spans += [span for span in bots if is_strongly_random(data[span.start : span.end])]
@@ -303,6 +305,7 @@ _TOKEN_RULES = (
         is_credential=lambda value: b".eyJzdWIiOiIxMjM0NTY3ODkwIi" not in value,  # the example of jwt.io
     ),
 )
+_TOKEN_NEEDLES = tuple((rule, needle) for rule in _TOKEN_RULES for needle in rule.needles)
 
 _OTHER_RULES = (
     CredentialRule(

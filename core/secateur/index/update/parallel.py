@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 
 from secateur.executors.executor import OVERTIME, Task, TaskOutcome
-from secateur.index.facts.extract import encode, extract, fingerprint, make_unindexed_record
+from secateur.index.facts.extract import encode, extract_many, fingerprint, make_unindexed_record
 from secateur.languages.syntax.file_flags import UNREADABLE_TEXT
 from secateur.redaction import Scanning
 from secateur.settings import Settings
@@ -96,11 +96,12 @@ class Extractor(Struct, frozen=True):
         under_way: deque[tuple[list[File], Future[TaskOutcome[list[bytes]]]]] = deque()
         try:
             if inline:
-                for path, data in files:
-                    if len(data) <= LARGE_FILE_BYTES or not sys.executable:
-                        yield path, data, self.extract_here(path, data)
+                for task in _tasks(files):
+                    if len(task[0][1]) > LARGE_FILE_BYTES and sys.executable:
+                        yield from processes.finish(task, processes.submit(task))
                     else:
-                        yield from processes.finish([(path, data)], processes.submit([(path, data)]))
+                        records = zip(task, self.extract_here(task), strict=True)
+                        yield from ((path, data, record) for (path, data), record in records)
                 return
             for task in _tasks(files):
                 under_way.append((task, processes.submit(task)))
@@ -111,9 +112,10 @@ class Extractor(Struct, frozen=True):
         finally:
             processes.close()
 
-    def extract_here(self, path: str, data: bytes) -> bytes:
-        """Makes the record of one file in this process."""
-        return encode(extract(path, data, self.counter, self.embedder, scanning=self.scanning))
+    def extract_here(self, files: Sequence[File]) -> list[bytes]:
+        """Makes the records of files in this process."""
+        records = extract_many(files, self.counter, self.embedder, scanning=self.scanning)
+        return [encode(record) for record in records]
 
 
 class _Processes:
@@ -145,7 +147,7 @@ class _Processes:
             singles = [self.submit([file]) for file in files]
             records = [self._finish_one(file, single) for file, single in zip(files, singles, strict=True)]
         elif records is None:  # no process works here, not even without a file, so it is not the fault of the files
-            records = [self._extractor.extract_here(*file) for file in files]
+            records = self._extractor.extract_here(files)
         for (path, data), record in zip(files, records, strict=True):
             yield path, data, record
 
@@ -171,9 +173,16 @@ class _Processes:
 
 
 def _tasks(files: Iterable[File]) -> Iterator[list[File]]:
+    """Divides files into tasks. A large file is a task of its own."""
     task: list[File] = []
     size = 0
     for file in files:
+        if len(file[1]) > LARGE_FILE_BYTES:
+            if task:
+                yield task
+            yield [file]
+            task, size = [], 0
+            continue
         task.append(file)
         size += len(file[1])
         if len(task) >= TASK_FILES or size >= TASK_BYTES:
