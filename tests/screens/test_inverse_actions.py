@@ -7,15 +7,17 @@ import asyncio
 import tempfile
 from pathlib import Path
 
+import diff_kit
+import ledger_kit
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from inspector_kit import Inspector, bench_of, inspector, press, settle
-from secateur.settings import Settings
+from inspector_kit import Inspector, Pace, bench_of, inspector, press, settle
+from secateur.settings import Settings, with_values
 
 EXAMPLES = 4 if settings().derandomize else 60
 
-BEFORE = ["b", "B", "plus", "underscore", "down", "pagedown", "right", "left", "s", "w", "escape"]
+BEFORE = ["b", "B", "plus", "underscore", "down", "pagedown", "right", "left", "s", "p", "w", "x", "minus", "escape"]
 """What leads to the place from which an action is done."""
 
 INVERSES = {
@@ -46,7 +48,7 @@ async def session(before: list[str], done: str, back: str) -> None:
         app = inspector(settings=Settings(budget=4000), path=name, environ=environ)
         async with app.run_test(size=(120, 40), notifications=False):
             await settle(app)
-            await press(app, "plus", *before, "escape")  # the first change pins the ghost
+            await press(app, *before, "escape")
             there = await state_of(app, folder)
             await press(app, done)
             gone = await state_of(app, folder)
@@ -60,6 +62,8 @@ async def session(before: list[str], done: str, back: str) -> None:
 @given(before=st.lists(st.sampled_from(BEFORE), max_size=5), done=st.sampled_from(sorted(INVERSES)))
 @example(before=[], done="asterisk")
 @example(before=["down", "B"], done="full_stop")
+@example(before=["down", "down", "minus", "x"], done="minus")
+@example(before=["x"], done="minus")
 def test_an_action_and_its_inverse_lead_back(before: list[str], done: str) -> None:
     asyncio.run(session(before, done, INVERSES[done]))
 
@@ -67,8 +71,99 @@ def test_an_action_and_its_inverse_lead_back(before: list[str], done: str) -> No
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(before=st.lists(st.sampled_from(BEFORE), max_size=5), done=st.sampled_from(CHANGES))
 @example(before=["w", "right"], done="p")  # a profile takes back what was tuned; undo brings it again
+@example(before=["down"], done="p")  # the item at the cursor comes first under the next profile
 def test_undo_leads_back(before: list[str], done: str) -> None:
     asyncio.run(session(before, done, "u"))
+
+
+ON_EVERY_BENCH = (
+    *(("space", "space"), ("minus", "minus"), ("full_stop", "comma"), ("K", "K"), ("plus", "underscore")),
+    *(("percent_sign", "percent_sign"), ("enter", "enter"), ("v", "i"), ("d", "i"), ("T", "i"), ("l escape", "i")),
+    *(("slash", "escape"), ("equals_sign", "escape"), ("F", "escape"), ("c", "escape"), ("M", "M escape")),
+    *(("b", "u"), ("B", "u"), ("s", "u"), ("p", "u"), ("w right escape", "u"), ("w 0 escape", "u"), ("u", "U")),
+)
+"""Keys that do something on the benches, with those that lead back."""
+
+BENCHES = {
+    "search": lambda: inspector(settings=Settings(budget=4000)),
+    "conversation": lambda: ledger_kit.opened(
+        "conversation", with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
+    ),
+    "envelope": lambda: ledger_kit.opened("envelope"),
+    "files": lambda: ledger_kit.opened("files"),
+    "diff": diff_kit.opened,
+    "log": lambda: Inspector(None, Settings(), bench="log", path="ci.log", pace=Pace(0.001, 0.001, 0, proves=False)),
+}
+
+
+@pytest.mark.parametrize("bench", list(BENCHES))
+async def test_on_every_bench_an_action_and_its_inverse_lead_back(
+    bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if bench in ledger_kit.WRITERS:
+        ledger_kit.WRITERS[bench](tmp_path)
+    diff_kit.write_pull_request(tmp_path)
+    lines = (
+        f"step {n} failed: no rate for JPY" if n % 40 == 7 else f"step {n} of the build is done" for n in range(300)
+    )
+    (tmp_path / "ci.log").write_text("\n".join(lines), encoding="utf-8")
+    app = BENCHES[bench]()
+    async with app.run_test(size=(120, 40), notifications=False):
+        for before in ("", "down down x"):
+            await settle(app)
+            await press(app, *before.split())
+            there = await state_of(app, tmp_path)
+            for done, back in ON_EVERY_BENCH:
+                await press(app, *done.split())
+                if back == "u" and (await state_of(app, tmp_path))[0] == there[0]:
+                    continue  # nothing was changed
+                await press(app, *back.split())
+                assert (done, await state_of(app, tmp_path)) == (done, there)
+
+
+async def test_a_derived_budget_is_derived_again_after_a_step_there_and_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ledger_kit.write_envelope(tmp_path)
+    app = ledger_kit.opened("envelope")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "plus", "plus", "underscore", "underscore")
+        assert bench_of(app).state.settings == Settings()
+
+
+async def test_the_cursor_is_on_its_item_again_when_undo_brings_it_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ledger_kit.write_envelope(tmp_path)
+    app = ledger_kit.opened("envelope", with_values(Settings(), {"context_budget.tokens": 5000}), model="")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "escape", "down", "down")
+        lines = [*await settle(app)]
+        state = bench_of(app).state
+        entry = state.entry
+        await press(app, *"b" * 16)
+        await settle(app)
+        assert state.answer is not None and entry not in state.answer.ids
+        await press(app, *"B" * 16)
+        assert [*await settle(app)] == lines
+
+
+async def test_undo_after_adopting_shows_the_comparison_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    app = inspector(settings=Settings(budget=4000))
+    async with app.run_test(size=(120, 40), notifications=False):
+        await settle(app)
+        await press(app, "b", "down", "c", "enter")
+        there = await state_of(app, tmp_path)
+        await press(app, "a")
+        assert any("what was before" in line for line in await settle(app))
+        await press(app, "u")
+        assert await state_of(app, tmp_path) == there
 
 
 @pytest.mark.parametrize("there", ["b", "B"])

@@ -9,6 +9,7 @@ line says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
@@ -34,7 +35,7 @@ from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, Par
 from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import ScreenPart, Tab
-from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.bench_state import BenchState, Request
 from secateur_tui.state.history import WrittenFile
 from secateur_tui.state.list_view import ListChoice
 from secateur_tui.styled_text import Line, Span, clip_line, line, plain
@@ -105,6 +106,9 @@ class Bench(FieldScreen):
         self.answering = Answering(self.jobs, lambda: self.app.pace, lambda: self.state, self.paint)
         self.scene = Scene(state, self.jobs, actions.make_keymap({}))
         self.frame = Frame(self.scene, self.answering, lambda: self.app, self.unavailable)
+        self._derived_budget: tuple[Request, int] | None = (
+            None  # that from which the budget was stepped, and its number
+        )
         self.parts = [part(self) for part in parts]
         self._doers = {action: do for part in self.parts for action, do in part.actions.items()}
 
@@ -286,9 +290,18 @@ class Bench(FieldScreen):
             self.settings_changed()
 
     def change_budget(self, tokens: int) -> None:
-        """Takes another budget, or the least or the largest there may be."""
-        kind = self.kind_page.kind
-        self.change(kind.budget.within(self.state.settings, max(least_budget(kind), tokens)))
+        """Takes another budget, or the least or the largest there may be; a derived one again where a step leads back
+        to it."""
+        kind, state = self.kind_page.kind, self.state
+        if kind.budget.value(state.settings) != state.budget:
+            self._derived_budget = state.wanted, state.budget
+        settings = kind.budget.within(state.settings, max(least_budget(kind), tokens))
+        if self._derived_budget is not None:
+            derived, number = self._derived_budget
+            again = kind.budget.put(settings, kind.budget.value(derived.settings))
+            if tokens == number and derived == replace(state.wanted, settings=again):
+                settings = again
+        self.change(settings)
 
     def settings_changed(self) -> None:
         """Decides under settings that the state has taken."""

@@ -16,13 +16,14 @@ from secateur.errors import SecateurError
 from secateur.kinds.base import Environment, Outcome
 from secateur.kinds.run import answer_of
 from secateur.kinds.side_by_side import SideBySide, side_by_side
+from secateur.settings import Settings
 from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
 from secateur_tui.messages import ComparisonProgress, IndexProgress, PartMessage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
-from secateur_tui.state.alternatives import GHOST, Alternative, find_commit_input, parse_alternative, propose_words
+from secateur_tui.state.alternatives import Alternative, find_commit_input, parse_alternative, propose_words
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.blank import draw_progress
@@ -30,6 +31,9 @@ from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.side_by_side_page import draw_side_by_side
 
 PAGE = "compare"
+
+ADOPTED_FROM = "what was before"
+"""The word of the other side once the right side was adopted."""
 
 
 @dataclass(eq=False)
@@ -59,7 +63,8 @@ class Comparing(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        self._word = ""  # what the other side is, as it was typed; "" for nothing yet
+        self._typed = ""  # what the other side is, as it was typed; "" for nothing yet
+        self._adopted_from: Settings | None = None  # the left side when the right one was adopted
         self._compared: tuple[object, str] | None = None  # the answer and the word that `_sides` is of, or will be
         self._reading = ComparisonReading(None, unwanted=True)
         self._shown_question: object = None  # the question that the result below belongs to
@@ -118,9 +123,13 @@ class Comparing(ScreenPart):
     # --- choosing the other side ---
 
     @property
+    def _word(self) -> str:
+        """The word of the other side. What was on the left stays beside what was adopted, until that is undone."""
+        return self._typed if self._adopted_from in (None, self._bench.state.settings) else ADOPTED_FROM
+
+    @property
     def _ghost(self) -> bool:
-        state = self._bench.state
-        return state.baseline is not None and state.baseline is not state.answer
+        return self._bench.state.comparison is not None
 
     def _propose_words(self) -> Sequence[str]:
         state = self._bench.state
@@ -146,20 +155,23 @@ class Comparing(ScreenPart):
         return [*lines, (), line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
 
     def _parse(self, word: str) -> Alternative:
-        bench = self._bench
+        bench, adopted_from = self._bench, self._adopted_from
+        if word == ADOPTED_FROM and adopted_from is not None:
+            return Alternative(word, adopted_from, bench.given)
         return parse_alternative(word, bench.state.kind_page.kind, bench.state.settings, bench.given, ghost=self._ghost)
 
     def _choose(self, word: str | None) -> None:
         if word is not None:
-            self._word, self._compared, self._cancelled = word, None, False
+            if word != self._word:
+                self._typed, self._adopted_from = word, None
+            self._compared, self._cancelled = None, False
             self._bench.show_page(PAGE)
             self._bench.paint_page()
 
     def _adopt(self) -> None:
         other = self._other
         if other is not None:
-            self._word = GHOST  # what was on the left is the ghost from now on, and stays beside
-            self._bench.state.pin_baseline()
+            self._typed, self._adopted_from = self._word, self._bench.state.settings
             self._bench.change(other.settings)
 
     # --- comparing ---

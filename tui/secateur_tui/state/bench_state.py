@@ -75,6 +75,7 @@ class BenchState(Generic[K]):
     page: str = "why"  # the open page beside the list
     saved: Settings | None = None  # as the profile that was saved last has them
     choice: ListChoice = WHOLE  # the part of the list that is shown, and its order
+    _followed: tuple[str, str] | None = None  # the name that the user went to, and that which the cursor is on for it
     _key: tuple[Mapping[str, str], Settings, Hashable] | None = None  # what `key` was made of, and it
     hinted: tuple[str, Settings] | None = None  # the entry that a hint was applied for, and the settings that made
 
@@ -151,10 +152,12 @@ class BenchState(Generic[K]):
 
     @property
     def comparison(self) -> Any:
-        """Baseline against answer; None while nothing has changed since the baseline."""
-        if self.baseline is None or self.answer is None or self.baseline is self.answer:
+        """Baseline against answer; None while nothing has changed since the baseline, or all of it was taken back."""
+        answer, baseline = self.answer, self.baseline
+        if baseline is None or answer is None or baseline is answer:
             return None
-        return self.answer.since(self.baseline)
+        comparison = answer.since(baseline)
+        return None if answer.settings == baseline.settings and comparison.same else comparison
 
     @property
     def outcome(self) -> Outcome[Any] | None:
@@ -256,10 +259,13 @@ class BenchState(Generic[K]):
         answered = self.answered
         before = self.answer if answered is not None and answered.question == self.question else None
         name = before.ids[self.cursor] if before is not None and len(before) else ""
+        top = before is not None and self.shown is not None and self.shown.line_of(self.cursor) == 0
+        if self._followed is not None and self._followed[1] == name:
+            name, top = self._followed[0], False
         another = self.decided_on is not self.reading or (
             answered is not None and answered.settings.profile != asked.settings.profile
         )
-        on_top = before is not None and another and self.shown is not None and self.shown.line_of(self.cursor) == 0
+        on_top = top and another
         first = min(self.cursor, max(0, len(answer) - 1))
         if len(answer) and (before is None or self.kind_page.instant):
             first = self.kind_page.first_item(answer)
@@ -270,9 +276,11 @@ class BenchState(Generic[K]):
             newest = self._newest(answer) if self.follows else None
             stays = before is not None and self.cursor != self._newest(before)
             self.cursor = answer.place_of.get(name, first) if newest is None or stays else newest
+            top = top or newest is not None
             on_top = on_top and newest is None
         if on_top and (shown := self.shown) is not None:
             self.cursor = shown.item_at(0)
+        self._followed = (name, answer.ids[self.cursor]) if name and len(answer) and not top else None
         self._keep_in_sight()
 
     def _newest(self, answer: Any) -> int | None:

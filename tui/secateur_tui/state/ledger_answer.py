@@ -196,6 +196,11 @@ class LedgerComparison:
         """Items of `then` that are missing now."""
         return [item for item, name in enumerate(self.then.ids) if name not in self.now.place_of]
 
+    @property
+    def same(self) -> bool:
+        """Tells whether the same goes out."""
+        return not (self.moved or self.vanished)
+
     def work_out(self) -> LedgerComparison:
         """Computes everything that is drawn of it, and returns itself."""
         _ = self.moved, self.vanished

@@ -52,6 +52,13 @@ class SearchComparison:
         flipped: BoolArray = self.state_then != self.now.state
         return flipped
 
+    @cached_property
+    def same(self) -> bool:
+        """Tells whether the same goes out, in the same order."""
+        if self.then.used != self.now.used or len(self.then) != len(self.now):
+            return False
+        return not (self.flipped.any() or self.moved.any() or self.vanished)
+
     def flips(self, before: State | None, after: State | None) -> list[int]:
         """Rows that went from `before` to `after` (None: any state that goes out), best rank now first."""
         mask = self.flipped & _is(self.state_then, before) & _is(self.now.state, after)
