@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspector_kit import STALLED, Inspector, press, settle
+from inspector_kit import STALLED, Inspector, press, screen_lines, settle
 from ledger_kit import TRANSCRIPT, ledger_bench, opened, write_files, write_transcript
 from secateur.kinds.registry import get_kind
 from secateur.progress import Progress, unreported
@@ -107,6 +107,21 @@ async def test_a_reading_that_nobody_waits_for_ends_at_its_next_report() -> None
         await settle(app)
         assert subject.read_paths == [TRANSCRIPT, "other.json"] and subject.done_paths == ["other.json"]
         assert ledger_bench(app).state.question == "other.json" and ledger_bench(app).state.answer is not None
+
+
+async def test_escape_cancels_the_first_reading_and_refresh_reads_again() -> None:
+    app, subject = held()
+    async with app.run_test(size=SIZE) as pilot:
+        await begun(pilot, subject, 1)
+        await pilot.pause(0.1)
+        assert any("Esc cancels" in line for line in screen_lines(app))
+        await press(app, "escape")
+        subject.go_on.release(9)
+        lines = await settle(app)
+        assert any("reading session.json was cancelled" in line for line in lines) and not subject.done_paths
+        await press(app, "R")
+        await settle(app)
+        assert subject.done_paths == [TRANSCRIPT] and ledger_bench(app).state.answer is not None
 
 
 async def test_a_decision_that_nobody_waits_for_ends_at_its_next_report() -> None:

@@ -85,3 +85,8 @@ def test_at_120_columns_the_last_line_names_what_people_do_most() -> None:
     drawn = plain(draw_footer(actions.make_keymap({}), lambda _: "", 120))
     assert all(f" {key} {label}" in drawn for key, label in MOST.items()), drawn
     assert not any(label in drawn for label in ("Pin", "Exclude", "Ghost"))
+
+
+def test_the_last_line_calls_an_action_as_the_bench_does() -> None:
+    drawn = plain(draw_footer(actions.make_keymap({}), lambda _: "", 120, None, {"query": "Open", "weights": "Knobs"}))
+    assert " / Open " in drawn and " w Knobs " in drawn and "Query" not in drawn

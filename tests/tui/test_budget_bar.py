@@ -9,7 +9,7 @@ from secateur.ledger import WRAPPER
 from secateur.model import Entry, Ledger, Reason, State
 from secateur.settings import Settings
 from secateur_tui.pages.kind_page import ledger_picture
-from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.ledger_answer import LedgerAnswer, Sum
 from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.budget_bar import (
     BudgetFrame,
@@ -118,6 +118,22 @@ def test_the_segment_at_the_cursor_is_lit_and_marked() -> None:
     assert plain(above).index("▼") == 25 and plain(above).endswith("▼ c 100")
     ghost, _ = draw_bar(picture, picture, 2, "c 100", 40)
     assert plain(ghost)[25] == "▼" and plain(ghost).count("▁") == 36 - 1
+
+
+def test_an_item_too_small_for_a_cell_is_marked_where_it_stands() -> None:
+    segments = [(0, 5_000, State.KEPT), (1, 1, State.KEPT), (2, 4_999, State.KEPT)]
+    frame = BudgetFrame.of(10_000, segments, 0)
+    after = BudgetFrame.of(10_000, [(3, 10_000, State.KEPT)], 0)
+    for frames, mark in ((frame,), 20), ((frame, after), 10), ((after, frame), 31):
+        marked, bar = draw_bar(BudgetPicture(frames, {}), None, 1, "refund 1", 41)
+        assert plain(marked).index("▼") == mark and not any("accent" in span.role for span in bar)
+    nowhere, _ = draw_bar(BudgetPicture((frame,), {}), None, 7, "gone does not leave", 20)
+    assert "▼" not in plain(nowhere)
+
+
+def test_only_tokens_that_were_saved_are_told() -> None:
+    picture = BudgetPicture((BudgetFrame.of(100, [(0, 60, State.KEPT)], 0),), {State.KEPT: Sum(1, 50, 60)})
+    assert "kept 1 (60)" in plain(draw_headline(picture, None, 100))
 
 
 def test_chunks_have_a_frame_each_as_long_as_there_is_room() -> None:

@@ -56,7 +56,7 @@ def test_any_curve_and_any_hint_can_be_drawn(case: tuple[Pool, Settings], cells:
             nothing = proof.why
         elif isinstance(proof, ProvenCurve):
             assert all(width(drawn) <= cells for drawn in draw_curve(proof, cells))
-    lines = draw_hints(hints, trials, 0, nothing, ("h", "I"), proving=False, cells=cells)
+    lines = draw_hints(hints, trials, 0, nothing, ("h", "I"), (), proving=False, cells=cells)
     assert lines and bool(hints) is not bool(nothing)
 
 

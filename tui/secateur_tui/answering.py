@@ -96,6 +96,20 @@ class Answering:
             self._jobs.start(partial(self._serve, again), ENGINE)
         self._paint()
 
+    def cancel(self, hint: str) -> bool:
+        """Ends the first reading of what takes long to read; returns whether one was under way. `hint`: what the user
+        can do then."""
+        state, jobs = self._state(), self._jobs
+        page = state.kind_page
+        if page.instant or state.answer is not None or jobs.activity != page.reading:
+            return False
+        jobs.reset()
+        self._reads, self._late = None, False
+        jobs.stop(_PATIENCE)
+        jobs.error = SecateurError(f"{page.reading} {state.question} was cancelled", hint=hint)
+        self._paint()
+        return True
+
     def _act(self, activity: str) -> None:
         """Shows the activity and forgets an old error."""
         self._jobs.activity, self._jobs.error = activity, None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from secateur.kinds.knobs import further_knobs
 from textual.app import ComposeResult
@@ -43,6 +44,7 @@ def draw_footer(
     unavailable: Callable[[str], str],
     cells: int,
     only: Sequence[str] | None = None,
+    labels: Mapping[str, str] = MappingProxyType({}),
     *,
     typing: bool = False,
 ) -> Line:
@@ -50,6 +52,7 @@ def draw_footer(
 
     Args:
         only: ids of the actions, in their order; None: what people do most.
+        labels: by action what this bench calls it, if not by its own label.
         typing: the keys go to a field: its own come first, and the others are faint, because they would be typed.
     """
 
@@ -61,7 +64,9 @@ def draw_footer(
         )
 
     named = [BY_ID[action_id] for action_id in only or MOST_USED]
-    entries = [(action.id, entry(action.id, action.label)) for action in named if keys.keys[action.id]]
+    entries = [
+        (action.id, entry(action.id, labels.get(action.id, action.label))) for action in named if keys.keys[action.id]
+    ]
     last = tuple(span for action_id, drawn in entries if action_id in _ALWAYS for span in drawn)
     others = [drawn for action_id, drawn in entries if action_id not in _ALWAYS]
     out: Line = ()
@@ -181,7 +186,9 @@ class Frame:
     def _draw_footer(self, cells: int) -> Sequence[Line]:
         host = self._host()
         only = REPLAY_FOOTER if host.stop is not None else None
-        return [draw_footer(host.keymap, self._unavailable, cells, only, typing=self._scene.typing)]
+        page = self._scene.state.kind_page
+        labels = {"weights": page.knobs_title} | ({} if page.asking_field.name == "query" else {"query": "Open"})
+        return [draw_footer(host.keymap, self._unavailable, cells, only, labels, typing=self._scene.typing)]
 
     def _draw_stop(self, cells: int) -> Sequence[Line]:
         stop = self._host().stop

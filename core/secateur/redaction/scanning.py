@@ -212,6 +212,7 @@ class Scanning(Struct, frozen=True):
         return merge_spans(span for span in spans if not self._allows(data[span.start : span.end], span.rule)), whole
 
     def _scan(self, data: bytes, progress: Progress) -> tuple[list[CredentialSpan], bool]:
+        progress("scanning", 0, len(data))
         spans = find_credentials(data)
         if not self.is_full:
             return spans, True

@@ -101,6 +101,11 @@ class KindPage(Generic[M, P]):
         )
         self.watch: Any = FileWatch()
 
+    @property
+    def asking_field(self) -> Field:
+        """The field in which people ask: the query where there is one, else what is opened."""
+        return next((field for field in self.fields if field.name == "query"), self.fields[0])
+
     # --- reading ---
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
@@ -309,7 +314,11 @@ class KindPage(Generic[M, P]):
                 ),
             ]
         if scene.jobs.activity == self.reading:
-            return blank.draw_progress(state.question, scene.jobs.progress, cells)
+            back = scene.keys.first_key("back")
+            cancels = (
+                [(), line(Span(f"{back} cancels", "faint"))] if back and not (self.instant or scene.typing) else []
+            )
+            return [*blank.draw_progress(state.question, scene.jobs.progress, cells), *cancels]
         if state.refusal is not None and state.reading is not None:
             below = self.explain_refusal(state.reading.material, state.inputs, state.settings, cells)
             return [*blank.draw_error(state.refusal, cells), (), *below]

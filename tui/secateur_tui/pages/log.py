@@ -15,6 +15,11 @@ class LogListing(LedgerListing):
 
     titles: ClassVar[tuple[str, str]] = ("lines", "beginning")
 
+    def describe_item(self, item: int) -> str:
+        """Returns the lines in a few words, and the tokens that leave of them."""
+        name = self.label(item).name
+        return ("line " * name.isdigit() or "lines " * name[:1].isdigit()) + super().describe_item(item)
+
 
 class LogPage(KindPage[Any, Any]):
     """The look of the Log bench."""

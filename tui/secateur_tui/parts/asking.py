@@ -47,11 +47,13 @@ class Asking(ScreenPart):
     def _go_to_field(self) -> None:
         bench = self._bench
         bench.close_overlays()
-        names = [field.name for field in bench.kind_page.fields]
-        first = bench.field(names[0])
+        first = bench.field(bench.kind_page.fields[0].name)
         wrong = first if bench.jobs.error is not None else None  # the path that could not be read is typed again
-        query = bench.field("query") if "query" in names else first
-        bench.go_to(wrong or self._empty_field or query)
+        bench.go_to(wrong or self._empty_field or bench.field(bench.kind_page.asking_field.name))
+
+    def cancel(self) -> bool:
+        refresh = self._bench.app.keymap.first_key("refresh")
+        return self._bench.answering.cancel(f"{refresh} reads it" if refresh else "")
 
     def _back(self) -> None:
         """Cancels slow work that is waited for, else moves the focus to the items; from there it shows all of them in

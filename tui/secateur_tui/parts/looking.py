@@ -72,6 +72,7 @@ class Looking(ScreenPart):
             scene.chosen_hint,
             scene.nothing,
             (scene.keys.first_key("hint"), scene.keys.first_key("next-hint")),
+            self._page.kind.knobs,
             proving=scene.proving,
             cells=cells,
         )

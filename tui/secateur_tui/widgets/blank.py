@@ -22,7 +22,7 @@ def draw_progress(
     is over."""
     lines = [*wrap_words(f"Reading {visible(source)}", cells, "bold"), ()]
     if progress is None:
-        return [*lines, line(Span("looking for changed files …", "faint"))]
+        return [*lines, line(Span("looking for changed files …" if unit else "opening …", "faint"))]
     total = max(progress.total, progress.done)
     figures = f"  {progress.done:,} of {total:,} {unit}".rstrip() if total else " …"
     lines.append(line(outside(progress.phase), figures))

@@ -156,6 +156,8 @@ def draw_bar(
                 mark = start + run // 2
             bars += _draw_segment(frame, owner, run, is_lit)
             start += run
+        if mark < 0 and item is not None and (cell := _find_cell(frame, item, slot, reach)) is not None:
+            mark = start - slot + cell
     return _draw_above(then, reach, mark, caption, cells), tuple(bars)
 
 
@@ -165,6 +167,14 @@ def reach_of(picture: BudgetPicture, then: BudgetPicture | None) -> int:
     if len(picture.frames) != 1 or then is None:
         return 0
     return max(picture.joined.reach, then.joined.after)
+
+
+def _find_cell(frame: BudgetFrame, item: int, cells: int, reach: int) -> int | None:
+    """Returns the cell in which an item lies, be it too small to own one; None if it does not leave."""
+    segments = np.flatnonzero((frame.items == item) & (frame.tokens > 0))
+    if not len(segments):
+        return None
+    return min(cells - 1, int(frame.ends[segments[0]] - 1) * cells // (reach or frame.reach))
 
 
 def _group_cells(cells: IntArray) -> Iterator[tuple[int, int]]:
@@ -243,8 +253,8 @@ def draw_headline(picture: BudgetPicture, then: BudgetPicture | None, cells: int
 
 
 def _count_items(total: Sum) -> str:
-    """Items, and in brackets the tokens that leave of them, with those that came where these are others."""
-    came = f" of {total.before:,}" if total.before != total.after else ""
+    """Items, and in brackets the tokens that leave of them, with those that came where these are more."""
+    came = f" of {total.before:,}" if total.before > total.after else ""
     return f"{total.items:,} ({total.after:,}{came})"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from secateur.kinds.knobs import decimal
+from secateur.kinds.knobs import Knob, decimal
 from secateur.terminal import clip_left, visible
 from secateur.what_if.trials import BUDGET, Trials
 
@@ -22,6 +22,7 @@ def draw_hints(
     chosen: int,
     nothing: str,
     keys: tuple[str, str],
+    knobs: Sequence[Knob],
     *,
     proving: bool,
     cells: int,
@@ -40,7 +41,7 @@ def draw_hints(
     lines: list[Line] = []
     for index, hint in enumerate(hints):
         mark = Span("› " if index == chosen else "  ", "accent")
-        lines.append(line(mark, Span(f"{describe_hint(hint, trials)} (re-run ✓)", "success")))
+        lines.append(line(mark, Span(f"{describe_hint(hint, trials, knobs)} (re-run ✓)", "success")))
         if index == chosen:
             lines += _draw_changes(hint, trials, cells)
     if keys[0]:
@@ -49,9 +50,11 @@ def draw_hints(
     return lines
 
 
-def describe_hint(hint: ProvenHint, trials: Trials) -> str:
-    """Says a hint in words: "kept at budget 4,110"."""
+def describe_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob]) -> str:
+    """Says a hint in words, in those of the knob if the setting has others: "kept at budget 4,110"."""
     label = trials.budget_label if hint.name == BUDGET else hint.name.rpartition(".")[2].replace("_", " ")
+    shown = next((knob.label for knob in knobs if knob.key == hint.name), label)
+    label = label if shown in label else shown
     value = hint.turn.value
     text = f"{value:,}" if isinstance(value, int) else decimal(value)
     return f"{'kept whole' if hint.gains else 'no longer whole'} at {label} {text}"
