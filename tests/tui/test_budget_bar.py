@@ -121,11 +121,11 @@ def test_the_segment_at_the_cursor_is_lit_and_marked() -> None:
 
 
 def test_an_item_too_small_for_a_cell_is_marked_where_it_stands() -> None:
-    segments = [(0, 5_000, State.KEPT), (1, 1, State.KEPT), (2, 4_999, State.KEPT)]
+    segments = [(0, 4_100, State.KEPT), (1, 1, State.KEPT), (2, 5_899, State.KEPT)]
     frame = BudgetFrame.of(10_000, segments, 0)
     after = BudgetFrame.of(10_000, [(3, 10_000, State.KEPT)], 0)
-    for frames, mark in ((frame,), 20), ((frame, after), 10), ((after, frame), 31):
-        marked, bar = draw_bar(BudgetPicture(frames, {}), None, 1, "refund 1", 41)
+    for frames, mark in ((frame,), 16), ((frame, after), 7), ((after, frame), 27):
+        marked, bar = draw_bar(BudgetPicture(frames, {}), None, 1, "refund 1", 40)
         assert plain(marked).index("▼") == mark and not any("accent" in span.role for span in bar)
     nowhere, _ = draw_bar(BudgetPicture((frame,), {}), None, 7, "gone does not leave", 20)
     assert "▼" not in plain(nowhere)
