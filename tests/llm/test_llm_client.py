@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import force_setattr
 from secateur.errors import ConfigError
 from secateur.http import ServerKey, server_at
 from secateur.llm import open_model
@@ -46,7 +47,7 @@ def model_of(server: ChatServer | str, waits: Waits | None = None, **changes: An
     given = {"enabled": True, "base_url": url, "model": "m", "api_key_env": "KEY"} | changes
     timeout = given.pop("timeout", 60)
     chosen = Llm(**given)
-    object.__setattr__(chosen, "timeout", timeout)  # less than a user may set, so that the tests are fast
+    force_setattr(chosen, "timeout", timeout)  # less than a user may set, so that the tests are fast
     model = open_model(chosen, {"KEY": KEY})
     assert isinstance(model, ServerModel)
     model._wait = waits or Waits()
