@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secateur.index.facts.embedding import TextKind, Vectors
 from secateur.index.facts.embedding.static import StaticEmbedder
 from secateur.index.facts.extract import (
     bag_of,
@@ -100,6 +103,21 @@ def test_a_record_does_not_depend_on_the_files_beside_it() -> None:
     ]
     alone = [encode(extract(path, data, COUNTER, embedder)) for path, data in files]
     assert [encode(record) for record in extract_many(files, COUNTER, embedder)] == alone
+
+
+class RoundingEmbedder:
+    """A model whose vectors depend on the number of texts in a batch, as rounding can make them do."""
+
+    id, dimension = "rounding", 1
+
+    def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
+        return np.full((len(texts), 1), len(texts), dtype=np.int8)
+
+
+def test_a_model_embeds_each_file_alone() -> None:
+    files = [("cart.py", CODE.encode()), ("empty.py", b""), ("b.py", b"x = 1\n")]
+    alone = [extract(path, data, COUNTER, RoundingEmbedder()) for path, data in files]
+    assert extract_many(files, COUNTER, RoundingEmbedder()) == alone
 
 
 def test_words_of_every_fragment() -> None:

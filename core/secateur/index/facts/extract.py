@@ -230,7 +230,8 @@ def _make_records(files: Sequence[_ReadFile], counter: Counter, embedder: Embedd
     ids = [f"{file.path}::{fragment.qualname}" for file in files for fragment in file.facts.fragments]
     runs = RunCounts.of(texts)
     body_words, name_words = TermBag.of_runs(runs), TermBag.of(names)
-    vectors = documents(embedder, ids, texts, runs) if embedder is not None and texts else np.zeros((0, 0))
+    sizes = [len(file.texts) for file in files]
+    vectors = documents(embedder, ids, texts, runs, sizes) if embedder is not None and texts else np.zeros((0, 0))
     tokens = counter.count_many([body(text) for text in texts])
     sig_tokens = counter.count_many([body(text) if text else "" for file in files for text in file.declared])
     first = 0

@@ -8,6 +8,9 @@ SemanticSpace(matrix).similarity(embedder.embed([query], "query")[0])
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
+
+import numpy as np
 
 from secateur.index.facts.embedding.vectors import (
     Embedder,
@@ -55,11 +58,22 @@ def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder |
     return ServerEmbedder(settings.model, settings.base_url, settings.server_model, key=key)
 
 
-def documents(embedder: Embedder, symbol_ids: Sequence[str], texts: Sequence[str], runs: RunCounts) -> Vectors:
-    """Embeds fragments by symbol id and text. `runs` are the counted runs of the texts, so that the static embedder
-    need not count them again. Raises EmbeddingError."""
+def documents(
+    embedder: Embedder, symbol_ids: Sequence[str], texts: Sequence[str], runs: RunCounts, sizes: Sequence[int]
+) -> Vectors:
+    """Embeds fragments by symbol id and text.
+
+    Args:
+        runs: the counted runs of the texts, so that the static embedder need not count them again.
+        sizes: the number of fragments of each file. A model embeds each file alone, because the last bit of its vectors
+            may depend on the texts beside them.
+
+    Raises EmbeddingError.
+    """
     from secateur.index.facts.embedding.static import StaticEmbedder
 
     if isinstance(embedder, StaticEmbedder):
         return embedder.embed_counted(symbol_ids, runs)
-    return embedder.embed([document_text(name, text) for name, text in zip(symbol_ids, texts, strict=True)], "document")
+    named = [document_text(name, text) for name, text in zip(symbol_ids, texts, strict=True)]
+    files = [named[first:end] for first, end in pairwise(accumulate(sizes, initial=0)) if first < end]
+    return np.concatenate([embedder.embed(file, "document") for file in files])
