@@ -110,7 +110,7 @@ class RoundingEmbedder:
 
     id, dimension = "rounding", 1
 
-    def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
+    def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:  # noqa: ARG002
         return np.full((len(texts), 1), len(texts), dtype=np.int8)
 
 
