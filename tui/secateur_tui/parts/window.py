@@ -1,26 +1,27 @@
 """A page about what fills a conversation's window, tool by tool; for a coding agent's session also how full the model's
-window is, when it will be full, and what each strategy would cut now."""
+window is, when it will be full, and what each strategy would cut now.
+
+What it is drawn with is imported when the page is: most sessions look at no conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.decisions import MeasuredTranscript
-from secateur.kinds.conversation.session_facts import SessionFacts, StrategyCut, session_facts, strategy_cuts
-from secateur.kinds.conversation.session_report import content_rows, cut_rows, session_line, window_lines
-from secateur.kinds.conversation.window_contents import STALE, dead_weight, window_contents
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.background import Cancelled
-from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
 from secateur_tui.widgets.line_view import DrawnView
+
+if TYPE_CHECKING:
+    from secateur.kinds.conversation.decisions import MeasuredTranscript
+    from secateur.kinds.conversation.session_facts import SessionFacts, StrategyCut
 
 PAGE = "window"
 _CUTS, _REST = "window-cuts", "window-rest"
@@ -39,7 +40,7 @@ class FilledWindow(ScreenPart):
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        if not isinstance(self._bench.kind_page, ConversationPage):
+        if self._bench.name_of_bench != "conversation":
             return ()
         return (Tab(PAGE, "Window", lambda: DrawnView(self._draw, id=PAGE), self._paint),)
 
@@ -48,7 +49,7 @@ class FilledWindow(ScreenPart):
         return {PAGE: lambda: self._bench.show_page(PAGE)}
 
     def unavailable(self, action: str) -> str:
-        if action == PAGE and not isinstance(self._bench.kind_page, ConversationPage):
+        if action == PAGE and not self.tabs:
             return "only conversations fill a window"
         return ""
 
@@ -60,7 +61,7 @@ class FilledWindow(ScreenPart):
         """The material and settings that the page is about; None while there are none."""
         state = self._bench.state
         reading = state.reading
-        if reading is None or not isinstance(reading.material, MeasuredTranscript):
+        if reading is None or not self.tabs:
             return None
         return reading.material, state.settings
 
@@ -69,6 +70,8 @@ class FilledWindow(ScreenPart):
         return self._of is not None and all(known is value for known, value in zip(self._of, wanted, strict=True))
 
     def _paint(self) -> None:
+        from secateur.kinds.conversation.session_facts import session_facts
+
         wanted = self._wanted
         if wanted is not None and not self._is_decided_for(wanted) and session_facts(wanted[0]) is not None:
             self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._decide, matters=False)
@@ -79,6 +82,8 @@ class FilledWindow(ScreenPart):
             self._bench.jobs.start(self._run, _CUTS)
 
     async def _run(self) -> None:
+        from secateur.kinds.conversation.session_facts import strategy_cuts
+
         wanted = self._wanted
         if wanted is None or self._is_decided_for(wanted):
             return
@@ -92,6 +97,10 @@ class FilledWindow(ScreenPart):
     # --- drawing ---
 
     def _draw(self, cells: int) -> Sequence[Line]:
+        from secateur.kinds.conversation.session_facts import session_facts
+        from secateur.kinds.conversation.session_report import content_rows
+        from secateur.kinds.conversation.window_contents import STALE, window_contents
+
         wanted = self._wanted
         if wanted is None:
             return [line(Span("nothing is open yet", "faint"))]
@@ -108,6 +117,9 @@ class FilledWindow(ScreenPart):
         return lines
 
     def _draw_facts(self, facts: SessionFacts, measured: MeasuredTranscript, cells: int) -> Iterator[Line]:
+        from secateur.kinds.conversation.session_report import session_line, window_lines
+        from secateur.kinds.conversation.window_contents import dead_weight
+
         yield from wrap_words(visible(session_line(facts)), cells, "bold")
         window, forecast = window_lines(facts)
         if facts.window:
@@ -124,6 +136,8 @@ class FilledWindow(ScreenPart):
     def _draw_cuts(self, cells: int) -> Sequence[Line]:
         if not self._cuts:
             return [line(Span("deciding under each strategy …", "faint"))]
+        from secateur.kinds.conversation.session_report import cut_rows
+
         titles = "strategy", "tokens", "saved", "pays after", "read again", "results", "first changed"
         rows = [(*row[:3], row[6], row[5], row[3], row[4]) for row in cut_rows(self._cuts)]
         wanted = self._wanted
