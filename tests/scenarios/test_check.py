@@ -16,6 +16,7 @@ from secateur.kinds import registry
 from secateur_lab.scenarios.assertions import find_failures
 from secateur_lab.scenarios.check import CheckVerdict, Result, check_one
 from secateur_lab.scenarios.comparison import Aspect, Way, find_cut
+from secateur_lab.scenarios.report import text_report
 from secateur_lab.scenarios.running import decided_of, session
 from secateur_lab.scenarios.scenario import Expect, Scenario, add_expected, dump_scenario, read_scenario
 from support.cli import secateur
@@ -249,6 +250,14 @@ def test_an_assertion_holds(saved: Save, name: str) -> None:
     with_assertion(path, written)
     result = checked(path)
     assert (result.verdict, result.error, result.compared.failures) == (CheckVerdict.PASSED, None, ())
+
+
+def test_a_ceiling_that_holds_is_listed_item_by_item_where_more_is_asked_for(saved: Save) -> None:
+    path = saved("files")
+    with_assertion(path, "input_at_most = 1000")
+    brief, whole = (text_report([checked(path)], verbose) for verbose in (False, True))
+    assert "shop/refund.py 41, " in whole and "input_at_most 1,000: " in whole and " below: " in whole
+    assert "input_at_most" not in brief
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -81,7 +81,7 @@ def find_failures(expect: Expect, decided: Decided) -> Iterator[Failure]:
             rules = _join_first(sorted({redaction.rule for redaction in redactions}))
             yield Failure("lacks_credentials", f"the output contains: {rules}", _key("lacks_credentials"))
     if expect.input_at_most is not None and decided.ledger.before > expect.input_at_most:
-        yield _describe_input(expect.input_at_most, decided)
+        yield describe_input(expect.input_at_most, decided)
     measures = decided.outcome.measures()
     if expect.cache_reread_at_most is not None:
         reread = measures.get("cache_reread")
@@ -147,13 +147,14 @@ def _check_budget_use(between: tuple[float, float], decided: Decided) -> Iterato
         yield Failure(name, f"the output has {used_text}", _key("budget_used_between"))
 
 
-def _describe_input(at_most: int, decided: Decided) -> Failure:
-    """Lists the tokens of each item, the largest first."""
+def describe_input(at_most: int, decided: Decided) -> Failure:
+    """Lists the tokens of each item, the largest first, whether or not there are too many."""
     items = sorted(decided.listed, key=lambda listed: -listed.entry.before)
     listed = _join_first([f"{item.id} {item.entry.before:,}" for item in items], most=MOST_COUNTED)
     over = decided.ledger.before - at_most
-    fault = f"{decided.ledger.before:,} tokens are read, {over:,} too many: {listed}"
-    return Failure(f"input_at_most {at_most:,}", fault, _key("input_at_most"))
+    figure = f"{over:,} too many" if over > 0 else f"{-over:,} below"
+    said = f"{decided.ledger.before:,} tokens are read, {figure}: {listed}"
+    return Failure(f"input_at_most {at_most:,}", said, _key("input_at_most"))
 
 
 def _state(decided: Decided, id_: str) -> State | None:

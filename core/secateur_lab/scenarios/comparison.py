@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 from secateur import Number, Reason, Shape, State
 
-from secateur_lab.scenarios.assertions import Failure, find_failures
+from secateur_lab.scenarios.assertions import Failure, describe_input, find_failures
 from secateur_lab.scenarios.causes import Moves, changed_settings
 from secateur_lab.scenarios.running import Decided, Listed
 from secateur_lab.scenarios.scenario import Recorded, RecordedItem, Scenario
@@ -114,6 +114,7 @@ class CheckFindings:
     knobs: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # (recorded, now) of settings that changed
     files: tuple[str, ...] = ()  # files whose text changed, if decisions changed
     origins: Mapping[str, str] = field(default_factory=dict)  # where the changed settings are set
+    input_read: str = ""  # what is read, item by item, where that has a ceiling and is below it
 
 
 def compare(scenario: Scenario, decided: Decided) -> CheckFindings:
@@ -129,7 +130,10 @@ def compare(scenario: Scenario, decided: Decided) -> CheckFindings:
     if recorded is not None and scenario.expect.cut_tolerance is not None:
         differences, flips = _separate_flips(differences, recorded, decided, scenario.expect.cut_tolerance)
     if recorded is None or not (differences or failed):
-        return CheckFindings(differences, failed, flips)
+        ceiling = scenario.expect.input_at_most
+        read = describe_input(ceiling, decided) if ceiling is not None and not failed else None
+        input_read = f"{read.assertion}: {read.said}" if read is not None else ""
+        return CheckFindings(differences, failed, flips, input_read=input_read)
     knobs = changed_settings(recorded, decided)
     origins = {key: decided.origins[key] for key in knobs if key in decided.origins}
     files = tuple(dict.fromkeys(_file(id_) for id_ in _changed_texts(recorded, decided)))

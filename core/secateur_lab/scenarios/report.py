@@ -104,6 +104,7 @@ def details(result: Result, *, verbose: bool = False) -> list[str]:
         lines.append("it has no recorded decisions and no assertions: --update records the decisions")
     compared = result.compared
     lines += [f"- {visible(finding.assertion)}: {visible(finding.said)}" for finding in compared.failures]
+    lines += [visible(compared.input_read)] if verbose and compared.input_read else []
     shown = compared.differences if verbose else compared.differences[:MOST_SHOWN]
     for way, changes in groupby(shown, key=lambda finding: finding.way):
         lines.append(_title(way, any(finding.way is Way.OUT for finding in shown)))
