@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from secateur.settings import keys
-from secateur.suggestions import suggested_key, suggestion
+from secateur.suggestions import describe_unknown, suggested_key, suggestion
 
 KEYS = list(keys())
 
@@ -51,3 +51,12 @@ def test_the_nearest_word(word, known, meant):
 )
 def test_the_nearest_key_is_near_in_its_last_part(name, meant):
     assert suggested_key(name, KEYS) == meant
+
+
+def test_an_unknown_id_is_answered_with_the_ids_that_contain_or_resemble_it():
+    ids = ["lib/mail/header.rb", "lib/mail/fields/header_field.rb", "messages[7]"]
+    assert describe_unknown(["header"], ids, "") == (
+        "Nothing here is called header; the nearest are lib/mail/header.rb, lib/mail/fields/header_field.rb."
+    )
+    assert describe_unknown(["mesages[7]"], ids, "") == "Nothing here is called mesages[7]; the nearest is messages[7]."
+    assert describe_unknown(["zzz"], ids, "ids look so") == "Nothing here is called zzz; ids look so."

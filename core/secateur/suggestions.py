@@ -17,6 +17,9 @@ PART = 0.9
 SHORTEST = 2
 """Least letters of a beginning that stands for a word."""
 
+_NAMED = 3
+"""Most ids that are named as near an unknown one."""
+
 _LONGEST = 80
 """Longer words get no suggestion: no valid word is near, and comparing takes quadratic time."""
 
@@ -31,6 +34,21 @@ def suggestion(word: str, known: Iterable[str]) -> str:
         return begun
     best = max(words, key=lambda choice: _alike(word, choice), default="")
     return best if _alike(word, best) >= CUTOFF else ""
+
+
+def near_ids(word: str, known: Iterable[str]) -> list[str]:
+    """Returns a few of `known` that contain `word`, or the one that it resembles."""
+    ids = list(known)
+    containing = sorted((name for name in ids if word.casefold() in name.casefold()), key=len) if word.strip() else []
+    return containing[:_NAMED] or [near for near in (suggestion(word, ids),) if near]
+
+
+def describe_unknown(unknown: Iterable[str], known: Iterable[str], looks: str) -> str:
+    """Says that these ids name nothing, with the nearest ids, or else how ids look."""
+    names, ids = list(unknown), list(known)
+    near = list(dict.fromkeys(name for word in names for name in near_ids(word, ids)))[:_NAMED]
+    hint = f"the nearest are {', '.join(near)}" if len(near) > 1 else f"the nearest is {near[0]}" if near else looks
+    return f"Nothing here is called {', '.join(names)}; {hint}."
 
 
 def suggested_key(name: str, known: Iterable[str]) -> str:

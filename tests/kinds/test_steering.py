@@ -9,7 +9,7 @@ from secateur.errors import ConfigError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment
 from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, typed
-from secateur.kinds.run import answer_of, location_of, steer_entry
+from secateur.kinds.run import answer_of, location_of
 from secateur.kinds.steering import BOOSTS, Steer, next_factor, steered
 from secateur.model import State
 from secateur.settings import Settings, with_values
@@ -53,17 +53,15 @@ def test_a_search_keeps_what_is_pinned_and_drops_what_is_excluded():
     kind, given_, outcome, there = decided("search", inputs, Settings(budget=600))
     dropped = next(number for number, entry in enumerate(outcome.ledger.entries) if entry.state is State.DROPPED)
     symbol = outcome.ledger.entries[dropped].id
-    pinned = steer_entry(kind, outcome, dropped, outcome.settings, Steer.PIN)
+    pinned = kind.steer(outcome, dropped, outcome.settings, Steer.PIN)
     assert pinned == kind.hold(outcome, dropped, outcome.settings)
     again = kind.decide(outcome.payload and kind.read(given_, pinned, there), given_, pinned)
     assert again.ledger.entries[number_of(again, symbol)].state is State.KEPT
-    excluded = steer_entry(kind, again, number_of(again, symbol), pinned, Steer.EXCLUDE)
+    excluded = kind.steer(again, number_of(again, symbol), pinned, Steer.EXCLUDE)
     last = kind.decide(kind.read(given_, excluded, there), given_, excluded)
     entry = last.ledger.entries[number_of(last, symbol)]
     assert entry.state is State.DROPPED and entry.reason.label == "excluded"
-    assert "only a candidate is boosted" in steer_entry(
-        kind, outcome, len(outcome.ledger.entries) - 1, pinned, Steer.BOOST
-    )
+    assert "only a candidate is boosted" in kind.steer(outcome, len(outcome.ledger.entries) - 1, pinned, Steer.BOOST)
 
 
 def test_entries_of_every_kind_know_where_they_stand(tmp_path):

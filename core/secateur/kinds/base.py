@@ -29,7 +29,8 @@ from secateur.kind_places import command_name
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.protocols import Delivery, EntryDescription, Finds, Outcome, OutputFolder, P
-from secateur.ledger import Ledger, State
+from secateur.kinds.steering import Steer, steered
+from secateur.ledger import Ledger, Reason, State
 from secateur.render.page import Page
 from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, key_of
@@ -97,6 +98,10 @@ class Flag(Struct, frozen=True):
         return str if self.values is not None else key_of(self.key).kind
 
 
+PIN = Flag("pins", "ID", "keep this entry first, by its id (--explain shows ids); repeatable", repeatable=True)
+"""The flag of every kind whose `decide` honours `settings.pins`, which hold ids of the ledger."""
+
+
 def opened_inputs(inputs: Sequence[Input], path: str) -> dict[str, Any]:
     """The input that a lone path is meant for, as a value by name."""
     paths = (declared for declared in inputs if declared.role == "path")
@@ -111,7 +116,7 @@ def fields_of(inputs: Sequence[Input]) -> Sequence[Input]:
 
 
 __all__ = ["Delivery", "EntryDescription", "Environment", "Flag", "Input", "Inputs", "Kind", "Load", "Outcome"]
-__all__ += ["OutputFolder", "Wording", "least_budget"]
+__all__ += ["PIN", "OutputFolder", "Wording", "least_budget"]
 
 M = TypeVar("M")
 
@@ -237,8 +242,25 @@ class Kind(ABC, Generic[M, P]):
         return sorted(set(ids).difference(outcome.ledger.ids))
 
     def hold(self, outcome: Outcome[P], number: int, settings: Settings) -> Settings | str:
-        """Returns settings that hold this entry, or no longer do; or a text that says why that is impossible."""
-        return "nothing in this list is held"
+        """Returns settings that hold this entry, or no longer do; or a text that says why that is impossible.
+
+        By default it pins the entry, if `flags` has `PIN`.
+        """
+        if PIN not in self.flags:
+            return "nothing in this list is held"
+        entries = outcome.ledger.entries
+        if number >= len(entries) or entries[number].reason in (Reason.WRAPPER, Reason.NOT_LISTED):
+            return "only an entry of the list is pinned"
+        return steered(settings, entries[number].id, Steer.PIN)
+
+    def steer(self, outcome: Outcome[P], index: int, settings: Settings, how: Steer) -> Settings | str:
+        """Returns settings with an entry pinned, excluded or boosted, or no longer; or why that is impossible."""
+        return self.hold(outcome, index, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
+
+    def overruled(self, outcome: Outcome[P], index: int, settings: Settings) -> Steer | None:
+        """Returns how the settings overrule the decision on an entry; None if they do not. Cheap."""
+        pinned = settings.pins and index < len(outcome.ledger.entries)
+        return Steer.PIN if pinned and outcome.ledger.entries[index].id in settings.pins else None
 
     # --- weights, which `evaluate` measures and `tune` fits -----------------------------------------------------------
 

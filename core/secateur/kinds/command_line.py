@@ -40,8 +40,12 @@ class CommandWords:
         self._said.add(key)
 
     def setting(self, flag: Flag) -> None:
-        """Writes a flag with the value of its setting: a switch if it is on, names as `--set`."""
+        """Writes a flag with the value of its setting: a switch if it is on, a repeatable one for each of its values,
+        other names as `--set`."""
         value = lookup(self._settings, flag.key)
+        if flag.repeatable:
+            self.input(flag.name.removeprefix("--"), value)
+            return
         if isinstance(value, tuple):
             self.set(flag.key, toml(value))
             return

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_check
 from msgspec import Struct
 
 from secateur.kinds.environment import Environment, Inputs
-from secateur.kinds.steering import FilePlace, Steer
+from secateur.kinds.steering import FilePlace
 from secateur.ledger import Ledger, ModelCall, Notice
 from secateur.render.page import Page, Section
 from secateur.retrieval.answers import AnswerPlace
@@ -99,20 +99,6 @@ class Locates(Protocol):
 
     def location(self, outcome: Outcome[Any], index: int, inputs: Inputs, environment: Environment) -> FilePlace | None:
         """The file and line of an entry; None if it has none."""
-
-
-@runtime_checkable
-class Steers(Protocol):
-    """Its user may overrule the decision on an entry, by settings."""
-
-    def hold(self, outcome: Outcome[Any], index: int, settings: Settings) -> Settings | str:
-        """The settings with the contents of this entry always kept, or no longer; or why that is impossible."""
-
-    def steer(self, outcome: Outcome[Any], index: int, settings: Settings, how: Steer) -> Settings | str:
-        """The settings with an entry pinned, excluded or boosted, or no longer; or why that is impossible."""
-
-    def overruled(self, outcome: Outcome[Any], index: int, settings: Settings) -> Steer | None:
-        """Returns how the settings overrule the decision on an entry; None if they do not. Cheap."""
 
 
 @runtime_checkable

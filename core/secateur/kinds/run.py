@@ -21,8 +21,8 @@ from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Delivery, Kind
 from secateur.kinds.environment import Deciding, Environment, Inputs
-from secateur.kinds.protocols import Delivers, Finds, KeepsAnswers, Locates, Outcome, Proves, SpellsCommand, Steers
-from secateur.kinds.steering import FilePlace, Steer, location_in
+from secateur.kinds.protocols import Delivers, Finds, KeepsAnswers, Locates, Outcome, Proves, SpellsCommand
+from secateur.kinds.steering import FilePlace, location_in
 from secateur.ledger import Entry, Ledger, Notice, State
 from secateur.llm import open_model
 from secateur.progress import Progress, unreported
@@ -250,15 +250,6 @@ def location_of(
         return kind.location(outcome, index, inputs, environment)
     line = kind.describe(outcome, index).line
     return location_in(environment.base, inputs[kind.inputs[0].name], line if isinstance(line, int) else 1)
-
-
-def steer_entry(
-    kind: Kind[Any, Any], outcome: Outcome[Any], index: int, settings: Settings, how: Steer
-) -> Settings | str:
-    """The settings with an entry overruled, or no longer; or why that is impossible."""
-    if isinstance(kind, Steers):
-        return kind.steer(outcome, index, settings, how)
-    return kind.hold(outcome, index, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
 
 
 def command_line_of(

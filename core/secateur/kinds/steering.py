@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from msgspec import Struct
 
+from secateur.ledger import Notice
 from secateur.settings import Settings, with_values
+from secateur.suggestions import describe_unknown
 
 BOOSTS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """The factors that a key steps through; 1 means no boost."""
@@ -57,6 +59,13 @@ def overruling(settings: Settings, symbol: str) -> Steer | None:
         return Steer.PIN if symbol in settings.pins else Steer.EXCLUDE
     factor = settings.boosts.get(symbol, 1.0)
     return None if factor == 1.0 else Steer.BOOST if factor > 1.0 else Steer.DAMP
+
+
+def warn_unknown_pins(settings: Settings, ids: Collection[str]) -> tuple[Notice, ...]:
+    """Warns about pins that name no entry. `ids`: those of the ledger."""
+    unknown = [name for name in settings.pins if name not in ids]
+    looks = "--explain and the ledger of --format json list the ids"
+    return (Notice("unknown_symbol", describe_unknown(unknown, ids, looks)),) if unknown else ()
 
 
 def next_factor(factor: float, direction: int) -> float:

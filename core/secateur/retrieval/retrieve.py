@@ -22,6 +22,7 @@ from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.search import KNOWN_TERMS_SHARE, SearchQuestion
 from secateur.retrieval.searched import Searched
 from secateur.settings import Settings
+from secateur.suggestions import describe_unknown
 from secateur.terminal import clip, visible
 from secateur.tokens import Counter
 
@@ -169,7 +170,7 @@ def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, resul
         notices.append(
             Notice(
                 "unknown_symbol",
-                f"Nothing here is called {', '.join(unknown)}; ids look like path/file.py::Class.method.",
+                describe_unknown(unknown, result.candidates.symbol_id, "ids look like path/file.py::Class.method"),
             )
         )
     if settings.preference.enabled and result.fragments:

@@ -364,7 +364,9 @@ class Settings(Table, frozen=True):
             scope="run",
         ),
     ] = -1
-    pins: Annotated[tuple[str, ...], about("Symbol ids that are kept first (`--pin`).", scope="run", flag="--pin")] = ()
+    pins: Annotated[
+        tuple[str, ...], about("Ids of entries that are kept first (`--pin`).", scope="run", flag="--pin")
+    ] = ()
     excludes: Annotated[
         tuple[str, ...], about("Symbol ids that are dropped (`--exclude`).", scope="run", flag="--exclude")
     ] = ()

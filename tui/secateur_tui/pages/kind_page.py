@@ -17,7 +17,6 @@ from secateur.errors import BudgetExceeded
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.command_line import quote_word
 from secateur.kinds.knobs import Knob
-from secateur.kinds.protocols import Steers
 from secateur.kinds.run import answer_of, command_line_of, trials_of
 from secateur.kinds.steering import Steer
 from secateur.ledger import WRAPPER
@@ -389,6 +388,4 @@ def _ledger(scene: Scene) -> LedgerAnswer[Any]:
 def find_overruling(kind: Kind[Any, Any], answer: Any, item: int) -> Steer | None:
     """Returns how the settings of an answer overrule the decision on an item; None if they do not."""
     entry_number = answer.entry_number(item)
-    if entry_number is None or not isinstance(kind, Steers):
-        return None
-    return kind.overruled(answer.outcome, entry_number, answer.settings)
+    return None if entry_number is None else kind.overruled(answer.outcome, entry_number, answer.settings)

@@ -10,7 +10,6 @@ from functools import partial
 from secateur import directories
 from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob, typed
-from secateur.kinds.run import steer_entry
 from secateur.kinds.steering import Steer
 from secateur.remembered.preferences import PreferenceStore
 from secateur.settings import Settings, with_values
@@ -70,7 +69,7 @@ class Steering(ScreenPart):
         outcome, entry_number = state.answer.outcome, state.entry_number  # in a burst of keys the outcome before them
         if entry_number is None:
             return f"nothing here is {how.value}"
-        return steer_entry(state.kind_page.kind, outcome, entry_number, state.settings, how)
+        return state.kind_page.kind.steer(outcome, entry_number, state.settings, how)
 
     def _steer(self, action: str) -> None:
         if action == "pin" and self._bench.app.stop is not None:  # of a recording it is the next stop

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from secateur.directories import config_dir
 from secateur.errors import SecateurError
 from secateur.kind_places import place_of
-from secateur.kinds.base import Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.run import render
@@ -176,7 +176,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             " repeatable",
             repeatable=True,
         ),
-        Flag("pins", "ID", "keep this symbol id first (--explain shows ids); repeatable", repeatable=True),
+        PIN,
         Flag("excludes", "ID", "drop this symbol id; repeatable", repeatable=True),
         Flag(
             "boosts", "ID=X", "multiply the priority of a symbol id by X; repeatable", repeatable=True, values=boosts_of
