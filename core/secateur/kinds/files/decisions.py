@@ -8,7 +8,7 @@ snippets of the others. `delete` keeps files in their order.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from msgspec import structs
@@ -18,6 +18,7 @@ from secateur.kinds.files.line_ranges import check_windows
 from secateur.kinds.files.measurements import best, needs_scores
 from secateur.kinds.files.sourcecode import SCORES, FileDecision, MeasuredFiles, PrunedFiles
 from secateur.kinds.files.strategies import STRATEGIES, decide
+from secateur.kinds.steering import warn_unknown_pins
 from secateur.model import Notice, Reason
 from secateur.render.page import listed
 from secateur.settings import ContextPrune, Settings
@@ -26,13 +27,17 @@ from secateur.tokens import Counter, get_counter
 
 
 def add_displaced_lines(
-    decisions: Sequence[FileDecision], measured: MeasuredFiles, rules: ContextPrune, counter: Counter
+    decisions: Sequence[FileDecision],
+    measured: MeasuredFiles,
+    rules: ContextPrune,
+    counter: Counter,
+    pins: Collection[str] = (),
 ) -> tuple[list[FileDecision], list[Notice]]:
     """Adds to the decisions the lines that would go out with `full_file_share = 0`, and a notice if the best match is
     one."""
     if rules.strategy != "extract" or all(decision.reason is not Reason.WHOLE for decision in decisions):
         return list(decisions), []
-    decided_without = decide(measured, structs.replace(rules, full_file_share=0.0), counter)
+    decided_without = decide(measured, structs.replace(rules, full_file_share=0.0), counter, pins)
     with_lines = [_add_displaced(decision, other) for decision, other in zip(decisions, decided_without, strict=True)]
     top = max(best(file.pieces) for file in measured.files)
     notices = []
@@ -68,8 +73,11 @@ def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
     _check(settings)
     if needs_scores(measured, rules) and not measured.query:
         raise missing_query_error(rules.strategy)
-    decisions, displaced = add_displaced_lines(decide(measured, rules, counter), measured, rules, counter)
-    notices = (*measured.notices, *displaced, *_notices(measured, decisions, settings))
+    pins = settings.pins
+    decided = decide(measured, rules, counter, pins)
+    decisions, displaced = add_displaced_lines(decided, measured, rules, counter, pins)
+    unknown = warn_unknown_pins(settings, measured.ids)
+    notices = (*measured.notices, *unknown, *displaced, *_notices(measured, decisions, settings))
     return PrunedFiles(measured, tuple(decisions), rules.max_tokens, rules.strategy, notices)
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from secateur.errors import UsageError
 from secateur.kind_places import place_of
-from secateur.kinds.base import EntryDescription, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.base import PIN, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
 from secateur.kinds.files.decisions import missing_query_error, prune
@@ -23,7 +23,7 @@ from secateur.kinds.files.strategies import whole_order
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, location_in
-from secateur.ledger import LedgerShape
+from secateur.ledger import LedgerShape, Reason
 from secateur.llm.interface import Question
 from secateur.model import Entry, Notice, State, TrimReport
 from secateur.redaction import Redactor
@@ -126,6 +126,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         ),
         Flag(_TABLE + "sliding_window_size", "W", "lines of a window over a large file (default 100)"),
         Flag(_TABLE + "sliding_window_overlap", "O", "lines two windows share (default 20)"),
+        PIN,
     )
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True)
     knobs: ClassVar[Sequence[Knob]] = (
@@ -329,7 +330,7 @@ class _FileTrials(KindTrials):
         low = max(0, min(min(self.budget, self.enough) - count // 2, self.enough + 1 - count))
         budgets = np.arange(low, min(self.enough, low + count - 1) + 1, dtype=np.int64)
         kept, left = np.zeros((len(measured.files), len(budgets)), dtype=np.bool_), budgets.copy()
-        for item in whole_order(measured.files, rules):
+        for item in whole_order(measured, rules, self._settings.pins):
             kept[item] = measured.files[item].cost <= left
             left -= measured.files[item].cost * kept[item]
         kept[:, budgets == 0] = False
@@ -358,9 +359,9 @@ def _question(outcome: Outcome[PrunedFiles]) -> Knapsack | None:
         return None
     score = np.array([decision.score for decision in pruned.decisions])
     cost = np.array([decision.before for decision in pruned.decisions], dtype=np.int64)
-    nothing = np.zeros(len(score), dtype=np.bool_)
+    pinned = np.array([decision.reason is Reason.PINNED for decision in pruned.decisions])
     fits_whole = pruned.measured.total <= rules.max_tokens
-    return Knapsack(rules.max_tokens, cost, score, (score >= rules.min_score) | fits_whole, nothing)
+    return Knapsack(rules.max_tokens, cost, score, (score >= rules.min_score) | fits_whole, pinned)
 
 
 def _check_asked(asked: bool, settings: Settings) -> None:

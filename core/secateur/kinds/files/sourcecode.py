@@ -147,6 +147,17 @@ class MeasuredFiles:
     notices: tuple[Notice, ...] = ()
 
     @property
+    def ids(self) -> list[str]:
+        """The id of each file in the ledger; a repeated name gets a number."""
+        seen: Multiset[str] = Multiset()
+        ids = []
+        for file in self.files:
+            name = file.source.module_name
+            seen[name] += 1
+            ids.append(name if seen[name] == 1 else f"{name} #{seen[name]}")
+        return ids
+
+    @property
     def total(self) -> int:
         """Tokens of all files as they came, in the form of the run."""
         return sum(file.cost for file in self.files)
@@ -321,17 +332,14 @@ class PrunedFiles:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """Each file once; a repeated name gets a number."""
-        seen: Multiset[str] = Multiset()
+        """Each file once."""
         entries: list[Entry] = []
-        position = 0
+        position, ids = 0, self.measured.ids
         for decision in self.decisions:
-            name = decision.module_name
-            seen[name] += 1
             position += decision.text is not None
             entries.append(
                 Entry(
-                    name if seen[name] == 1 else f"{name} #{seen[name]}",
+                    ids[decision.number],
                     decision.state,
                     decision.reason,
                     decision.before,

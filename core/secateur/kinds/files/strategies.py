@@ -8,7 +8,7 @@ a piece that does not fit, the lines around its best match go out. What does not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from secateur.kinds.files.line_ranges import Range, add_context
@@ -53,6 +53,7 @@ class _FileStatus:
     tried: list[TriedSnippet] = field(default_factory=list)
     text: str | None = None
     threshold: Threshold | None = None
+    pinned: bool = False
 
     def keep(self, reason: Reason) -> None:
         self.reason, self.after, self.text, self.ranges = reason, self.file.cost, self.file.source.source_code, []
@@ -82,9 +83,18 @@ class _FileStatus:
         )
 
 
-def decide(measured: MeasuredFiles, rules: ContextPrune, counter: Counter) -> list[FileDecision]:
-    """Decides on every file, in their order. At most `max_tokens` go out, unless pruning is switched off."""
-    statuses = [_FileStatus(index, file, left=rules.max_tokens) for index, file in enumerate(measured.files)]
+def decide(
+    measured: MeasuredFiles, rules: ContextPrune, counter: Counter, pins: Collection[str] = ()
+) -> list[FileDecision]:
+    """Decides on every file, in their order. At most `max_tokens` go out, unless pruning is switched off.
+
+    Args:
+        pins: ids of files that go out whole before all others, while they fit.
+    """
+    statuses = [
+        _FileStatus(index, file, left=rules.max_tokens, pinned=id_ in pins)
+        for index, (file, id_) in enumerate(zip(measured.files, measured.ids, strict=True))
+    ]
     if not rules.enabled or measured.total <= rules.max_tokens:
         for status in statuses:
             status.keep(Reason.FITS if rules.enabled else Reason.DISABLED)
@@ -92,21 +102,26 @@ def decide(measured: MeasuredFiles, rules: ContextPrune, counter: Counter) -> li
         for status in statuses:
             status.reason = Reason.ZERO_BUDGET
     elif rules.strategy != "extract":
-        wanted = [statuses[index] for index in whole_order(measured.files, rules)]
+        wanted = [statuses[index] for index in whole_order(measured, rules, pins)]
         competing = {status.number for status in wanted}
         _refuse((status for status in statuses if status.number not in competing), rules, 0.0)
         _keep_greedily(wanted, rules.max_tokens, rules.max_tokens, Reason.FITS)
     else:
-        _extract(statuses, rules, counter, measured.form, asked=bool(measured.calls))
+        pinned = _sort_by_score(status for status in statuses if status.pinned)
+        room = rules.max_tokens - _keep_greedily(pinned, rules.max_tokens, rules.max_tokens, Reason.PINNED)
+        others = [status for status in statuses if status.text is None]
+        _extract(others, rules, counter, measured.form, room, asked=bool(measured.calls))
     return [status.decision() for status in statuses]
 
 
-def whole_order(files: Sequence[MeasuredFile], rules: ContextPrune) -> list[int]:
-    """The indices of files that compete whole, by `score` or `delete`, in the order of trying."""
-    if rules.strategy == "delete":
-        return list(range(len(files)))
-    wanted = (index for index, file in enumerate(files) if file.score >= rules.min_score)
-    return sorted(wanted, key=lambda index: (-files[index].score, files[index].cost, index))
+def whole_order(measured: MeasuredFiles, rules: ContextPrune, pins: Collection[str] = ()) -> list[int]:
+    """The indices of files that compete whole, by `score` or `delete`, in the order of trying: pinned ones first."""
+    files, scored = measured.files, rules.strategy != "delete"
+    pinned = [id_ in pins for id_ in measured.ids]
+    wanted = [index for index, file in enumerate(files) if pinned[index] or not scored or file.score >= rules.min_score]
+    if scored:
+        wanted.sort(key=lambda index: (-files[index].score, files[index].cost, index))
+    return sorted(wanted, key=lambda index: not pinned[index])
 
 
 def _sort_by_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
@@ -144,7 +159,7 @@ def _keep_greedily(statuses: Sequence[_FileStatus], capacity: int, budget: int, 
     for status in statuses:
         status.left = capacity - used
         if status.file.cost <= status.left:
-            status.keep(reason)
+            status.keep(Reason.PINNED if status.pinned else reason)
             used += status.file.cost
         else:
             status.reason = Reason.LARGER_THAN_BUDGET if status.file.cost > budget else Reason.NO_ROOM
@@ -154,7 +169,10 @@ def _keep_greedily(statuses: Sequence[_FileStatus], capacity: int, budget: int, 
 # --- extract ----------------------------------------------------------------------------------------------------------
 
 
-def _extract(statuses: Sequence[_FileStatus], rules: ContextPrune, counter: Counter, form: str, *, asked: bool) -> None:
+def _extract(
+    statuses: Sequence[_FileStatus], rules: ContextPrune, counter: Counter, form: str, room: int, *, asked: bool
+) -> None:
+    """Decides on files that are not pinned. `room`: the tokens that pinned ones leave."""
     top = max((piece.relevance for status in statuses for piece in status.file.pieces), default=0.0)
     floor = rules.snippet_share * top
     eligible = {status.number: _eligible_pieces(status.file.pieces, floor, rules.min_score) for status in statuses}
@@ -163,16 +181,16 @@ def _extract(statuses: Sequence[_FileStatus], rules: ContextPrune, counter: Coun
     snippets = _Snippets(counter, form, rules)
     whole = whole_first([status.file for status in statuses], rules) if asked else None
     first = wanted if whole is None else [status for status in statuses if status.number in whole]
-    used = _keep_greedily(_sort_by_local_score(first), _whole_share(rules), rules.max_tokens, Reason.WHOLE)
+    used = _keep_greedily(_sort_by_local_score(first), min(_whole_share(rules), room), rules.max_tokens, Reason.WHOLE)
     candidates = [
         (status, position) for status in wanted if status.text is None for position in eligible[status.number]
     ]
     named = [candidate for candidate in candidates if _piece(*candidate).chosen]
-    used += snippets.take(_order_named(named), rules.max_tokens - used)
+    used += snippets.take(_order_named(named), room - used)
     others = [candidate for candidate in candidates if not _piece(*candidate).chosen]
-    used += snippets.take(sorted(others, key=lambda candidate: _rank(*candidate)), rules.max_tokens - used)
+    used += snippets.take(sorted(others, key=lambda candidate: _rank(*candidate)), room - used)
     if rules.min_score == 0:
-        _fill([status for status in statuses if status.text is None], rules.max_tokens - used, rules.max_tokens)
+        _fill([status for status in statuses if status.text is None], room - used, rules.max_tokens)
 
 
 def _fill(statuses: Iterable[_FileStatus], left: int, budget: int) -> None:

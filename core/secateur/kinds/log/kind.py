@@ -15,13 +15,14 @@ from msgspec.structs import replace
 
 from secateur.errors import SecateurError, shown
 from secateur.kind_places import place_of
-from secateur.kinds.base import EntryDescription, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.base import PIN, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.levels import RESULT
 from secateur.kinds.log.lines import SLICE, LogLines, is_stamped, read_lines
-from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, select_lines
+from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, parse_lines, select_lines
+from secateur.kinds.steering import warn_unknown_pins
 from secateur.ledger import Entry, Ledger, LedgerShape, Notice, State
 from secateur.progress import Progress
 from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
@@ -133,7 +134,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
             lines=True,
         ),
     )
-    flags: ClassVar[Sequence[Flag]] = (Flag(_TABLE + "max_tokens", "N", "tokens that may go out (default 4000)"),)
+    flags: ClassVar[Sequence[Flag]] = (Flag(_TABLE + "max_tokens", "N", "tokens that may go out (default 4000)"), PIN)
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True, mutable=True)
     knobs: ClassVar[Sequence[Knob]] = (
         budget,
@@ -185,8 +186,14 @@ class LogKind(Kind[ReadLog, LogSelection]):
     def decide(
         self, material: ReadLog, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[LogSelection]:
-        selection = select_lines(material, settings.log, get_counter(settings.tokens.counter))
+        pinned = {name: parse_lines(name, len(material.lines)) for name in settings.pins}
+        pins = [span for span in pinned.values() if span is not None]
+        selection = select_lines(material, settings.log, get_counter(settings.tokens.counter), pins)
         notices = (*material.lines.notices, *_notices(material, selection, inputs, settings.log.max_tokens))
+        if None in pinned.values():
+            known = {name for name, span in pinned.items() if span is not None}
+            names = _ledger(material, selection, settings.log.max_tokens).ids
+            notices = (*notices, *warn_unknown_pins(settings, known.union(names)))
         return Outcome(
             self.name, settings, selection, lambda: _ledger(material, selection, settings.log.max_tokens), notices
         )

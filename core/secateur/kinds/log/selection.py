@@ -1,14 +1,15 @@
-"""Selects the lines of a log that go out under a budget: the best matches of the query, the telling lines of
-likely errors, results, the telling lines of other errors, whole errors and other matches, the last lines, lines beside
-errors, then routine lines. Pure."""
+"""Selects the lines of a log that go out under a budget: pinned lines, the best matches of the query, the telling lines
+of likely errors, results, the telling lines of other errors, whole errors and other matches, the last lines, lines
+beside errors, then routine lines. Pure."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from secateur.kinds.log.failures import Block, Failures
 from secateur.kinds.log.levels import LIKELY, RESULT
@@ -18,6 +19,7 @@ from secateur.redaction import Redactor
 from secateur.settings import Log
 from secateur.tokens import Counter
 
+_LINES = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?", re.ASCII)
 Span = tuple[int, int]  # (first line, line after the last)
 _STEP = 10  # routine lines in one stretch
 _MOST_STEPS = 2000  # most stretches of routine lines
@@ -48,6 +50,7 @@ class Stretch(Struct, eq=False):
     state: State = State.DROPPED
     spans: Sequence[Span] = ()  # the lines of it that go out
     figures: dict[str, Figure] = field(default_factory=dict)
+    pinned: bool = False
 
 
 class LogText:
@@ -184,8 +187,12 @@ class LogSelection(Struct, frozen=True, eq=False):
     tokens: int
 
 
-def select_lines(log: ReadLog, rules: Log, counter: Counter) -> LogSelection:
-    """Selects the lines of a log that go out. The recounted text never exceeds the budget."""
+def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span] = ()) -> LogSelection:
+    """Selects the lines of a log that go out. The recounted text never exceeds the budget.
+
+    Args:
+        pins: lines that go out whole, before all others, while they fit.
+    """
     budget, size = rules.max_tokens, len(log.lines)
     text = LogText(log, counter)
     if size and log.lines.after[-1] <= 2 * budget:
@@ -194,7 +201,7 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter) -> LogSelection:
         if tokens <= budget:
             return _select_all(log, rules, text.render(), tokens)
         text.take([(0, size)])
-    stretches = list(_make_stretches(log, rules))
+    stretches = _mark_pinned(list(_make_stretches(log, rules)), pins)
     added = _fill(log, rules, stretches, text)
     rendered = text.render()
     tokens = counter.count(rendered)
@@ -252,6 +259,37 @@ def _find_special_lines(log: ReadLog, rules: Log) -> dict[int, Reason]:
     return marked | dict.fromkeys(log.matches, Reason.MATCHES_QUERY)
 
 
+def parse_lines(name: str, lines: int) -> Span | None:
+    """Parses the id of an entry, "12-40" or "12"; None if it names no lines of a log of so many `lines`."""
+    match = _LINES.fullmatch(name)
+    start, end = (int(match[1]) - 1, int(match[2] or match[1])) if match else (0, 0)
+    return (start, end) if 0 <= start < end <= lines else None
+
+
+def _mark_pinned(stretches: list[Stretch], pins: Sequence[Span]) -> list[Stretch]:
+    """Marks the stretches that a user pins: whole blocks, and the pinned lines of others as stretches of their own."""
+    for start, end in pins:
+        marked: list[Stretch] = []
+        for stretch in stretches:
+            low, high = max(start, stretch.start), min(end, stretch.end)
+            if low >= high or stretch.pinned or stretch.block is not None:
+                stretch.pinned |= low < high
+                marked.append(stretch)
+                continue
+            last = marked[-1] if marked and start < low else None  # lines of one entry stay one
+            parts = [(stretch.start, low), (low, high), (high, stretch.end)]
+            if last and last.pinned and last.block is None and last.reason is stretch.reason:
+                last.end = high
+                del parts[:2]
+            marked += [
+                structs.replace(stretch, start=first, end=end_, figures={}, pinned=(first, end_) == (low, high))
+                for first, end_ in parts
+                if first < end_
+            ]
+        stretches = marked
+    return stretches
+
+
 def _split_between(start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int) -> Iterator[Stretch]:
     """Yields the stretches of lines outside blocks."""
     special: list[Stretch] = []
@@ -292,6 +330,17 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
     """Decides on every stretch; returns the stretches that go out, in the order of adding."""
     budget, added = rules.max_tokens, list[Stretch]()
     used = text.head
+    for stretch in stretches:
+        if not stretch.pinned:
+            continue
+        spans, note = [(stretch.start, stretch.end)], text.note(stretch.start) if stretch.block else ""
+        needed, left = text.cost(spans, note), budget - used
+        stretch.figures = {"needed": needed, "left": max(0, left)}
+        if needed <= left:
+            stretch.state, stretch.reason, stretch.spans = State.KEPT, Reason.PINNED, spans
+            used += needed
+            text.put(spans, note)
+            added.append(stretch)
 
     def by(*reasons: Reason) -> list[Stretch]:
         return [stretch for stretch in stretches if stretch.reason in reasons]
@@ -454,7 +503,13 @@ def _settle_all(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[
     for stretch in stretches:
         last = settled[-1] if settled else None
         alike = last and (last.state, last.reason, last.block) == (stretch.state, stretch.reason, None)
-        if last and alike and stretch.block is None and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER):
+        if (
+            last
+            and alike
+            and not (last.pinned or stretch.pinned)
+            and stretch.block is None
+            and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER)
+        ):
             last.end, last.spans = stretch.end, (*last.spans, *stretch.spans)
         else:
             settled.append(stretch)
@@ -469,7 +524,11 @@ def _settle(log: ReadLog, rules: Log, stretch: Stretch) -> None:
     shown = sum(end - start for start, end in stretch.spans)
     repeats = log.repeated[stretch.end] - log.repeated[stretch.start]
     if stretch.state is State.DROPPED:
-        if why in (Reason.ROUTINE, Reason.REPEATS_EARLIER):
+        if stretch.pinned and rules.max_tokens:
+            larger = int(stretch.figures.get("needed", 0)) > rules.max_tokens
+            stretch.reason = Reason.LARGER_THAN_BUDGET if larger else Reason.NO_ROOM
+            stretch.figures |= {"budget": rules.max_tokens} if larger else {}
+        elif why in (Reason.ROUTINE, Reason.REPEATS_EARLIER):
             stretch.figures = {"lines": lines, "repeats": repeats}
         else:
             stretch.reason = Reason.NO_ROOM if rules.max_tokens else Reason.ZERO_BUDGET

@@ -1,0 +1,88 @@
+"""A pinned entry goes out whole before all others, within the budget; what names nothing is warned about."""
+
+import pytest
+from secateur import prune
+from secateur.kinds import registry
+from secateur.kinds.run import command_line_of
+from secateur.model import Reason, State
+from secateur.settings import Settings
+
+LOG = "\n".join(
+    f"ERROR: cannot open settings_{'abcdefghijklmn'[number // 50]}.toml\n  in load\n  in main"
+    if number % 50 == 25
+    else f"step {number}: compiled module_{number} in {number % 7}.{number % 10} s"
+    for number in range(700)
+)
+
+
+def decide(name, inputs, **values):
+    budget = {"files": "context_prune.max_tokens", "log": "log.max_tokens"}[name]
+    return prune(name, {budget: values.pop("tokens"), **values}, **inputs)
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    (tmp_path / "build.log").write_text(LOG)
+    for number in range(8):
+        body = "\n".join(f"def part_{number}_{index}():\n    return {index} * {number}" for index in range(12))
+        (tmp_path / f"file_{number}.py").write_text(f'"""Rounds totals, {number}."""\n{body}\n')
+    return {
+        "files": {"path": [str(tmp_path)], "query": "where are totals rounded?"},
+        "log": {"path": str(tmp_path / "build.log")},
+    }
+
+
+CASES = [("files", {"context_prune.strategy": name}) for name in ("score", "extract", "delete")] + [("log", {})]
+
+
+@pytest.mark.parametrize(("name", "values"), CASES)
+def test_every_dropped_or_shortened_entry_goes_out_whole_once_it_is_pinned(name, values, inputs):
+    before = decide(name, inputs[name], tokens=1500, **values)
+    entries = [entry for entry in before.ledger.entries if entry.state is not State.KEPT and 0 < entry.before < 1400]
+    assert entries
+    for entry in entries:
+        pinned = decide(name, inputs[name], tokens=1500, pins=(entry.id,), **values)
+        assert pinned.ledger.after <= 1500
+        same = pinned.ledger.entries[pinned.ledger.number_of[entry.id]]
+        assert (same.state, same.reason) == (State.KEPT, Reason.PINNED), entry.id
+
+
+@pytest.mark.parametrize(("name", "values"), CASES)
+def test_a_pin_that_names_nothing_warns_and_changes_nothing(name, values, inputs):
+    before, after = (decide(name, inputs[name], tokens=800, pins=pins, **values) for pins in ((), ("9999999",)))
+    assert "unknown_symbol" in {notice.code for notice in after.notices} - {notice.code for notice in before.notices}
+    assert before.ledger.shape() == after.ledger.shape()
+
+
+@pytest.mark.parametrize("name", ["files", "log"])
+def test_a_pinned_entry_that_is_larger_than_the_budget_says_so(name, inputs):
+    before = decide(name, inputs[name], tokens=80)
+    entry = max(before.ledger.entries, key=lambda entry: entry.before)
+    after = decide(name, inputs[name], tokens=80, pins=(entry.id,))
+    same = after.ledger.entries[after.ledger.number_of[entry.id]]
+    assert (same.state, same.reason) == (State.DROPPED, Reason.LARGER_THAN_BUDGET)
+    assert after.ledger.after <= 80
+
+
+@pytest.mark.parametrize("name", ["files", "log"])
+def test_holding_an_entry_pins_it_and_the_copied_command_line_says_so(name, inputs):
+    kind, outcome = registry.get_kind(name), decide(name, inputs[name], tokens=800)
+    number = next(i for i, entry in enumerate(outcome.ledger.entries) if entry.state is State.DROPPED)
+    id_ = outcome.ledger.entries[number].id
+    settings = kind.hold(outcome, number, outcome.settings)
+    assert settings.pins == (id_,) and kind.hold(outcome, number, settings) == outcome.settings
+    line = command_line_of(kind, kind.blank_inputs() | inputs[name], settings, Settings())
+    assert f"--pin {id_}" in line
+    wrapper = len(outcome.ledger.entries) - 1
+    assert kind.hold(outcome, wrapper, settings) == "only an entry of the list is pinned"
+
+
+def test_lines_of_a_log_are_pinned_by_any_numbers(inputs):
+    budget = {"tokens": 300}
+    kept = decide("log", inputs["log"], pins=("200-204", "26-28"), **budget)
+    text = kept.payload.text
+    assert "step 191: " in text and "step 195: " in text and "  in load" in text
+    assert kept.ledger.entries[kept.ledger.number_of["200-204"]].reason is Reason.PINNED
+
+    unknown = decide("log", inputs["log"], pins=("900-901", "9-3", "x"), **budget)
+    assert [notice.code for notice in unknown.notices] == ["unknown_symbol"]
