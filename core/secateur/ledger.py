@@ -168,6 +168,19 @@ class TurningShape(Shape, frozen=True, kw_only=True):
     gains_more: Count | UnsetType = UNSET
 
 
+class LeverShape(TurningShape, frozen=True, kw_only=True):
+    """A way to turn a decision, and what it costs. The lists have further ids of which less, or more, would go out."""
+
+    typed: Annotated[str, Meta(description="The flags, as one types them.")]
+    state: Annotated[StateName, Meta(description="Of the item, with it.")]
+    tokens: Annotated[int, Meta(description="Tokens that then leave, less those that leave now.")]
+    over: Annotated[Count, Meta(description="Tokens by which what leaves then exceeds the budget.")] | UnsetType = UNSET
+    shortens: list[str]
+    shortens_more: Count | UnsetType = UNSET
+    restores: list[str]
+    restores_more: Count | UnsetType = UNSET
+
+
 class WhatIf(Shape, frozen=True, kw_only=True):
     """The changes that would turn a decision, whether an item is in the output whole; each proven by deciding again."""
 
@@ -177,6 +190,7 @@ class WhatIf(Shape, frozen=True, kw_only=True):
     loses_more: Count | UnsetType = UNSET
     knobs: Annotated[dict[str, float], Meta(description="Settings by key, the nearest value of each.")]
     changes: Annotated[dict[str, TurningShape], Meta(description="By name of the budget, a weight or a setting.")]
+    levers: Annotated[list[LeverShape], Meta(description="All of them, and pinning; the cheapest first.")]
 
 
 class EntryShape(Shape, frozen=True):

@@ -226,8 +226,8 @@ async def test_explain_proves_what_would_keep_an_item(shop: Path) -> None:
         again = await client.call_tool("explain", {"item": missing, **call})
         assert facts(again) == explained
         assert (await client.call_tool("explain", {"item": missing})).is_error
-        budget = next(one["change"] for one in explained["turns"] if one["change"].startswith("budget "))
-        needed = int(budget.removeprefix("budget ").replace(",", ""))
+        budget = next(one["change"] for one in explained["turns"] if one["change"].startswith("--budget "))
+        needed = int(budget.removeprefix("--budget "))
         kept = facts(await client.call_tool("search", SOURCE | call | {"budget": needed}))
         assert missing in [item["id"] for item in kept["items"]]
         less = facts(await client.call_tool("search", SOURCE | call | {"budget": needed - 1}))

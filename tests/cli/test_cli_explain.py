@@ -98,7 +98,7 @@ def test_without_it_nothing_is_proven_and_with_it_the_decision_is_the_same(name:
 @pytest.mark.usefixtures("work")
 def test_the_text_says_it_in_words() -> None:
     out = secateur(*COMMANDS["chunk"], "--explain", "--format", "text").out
-    assert "\n  ○ uv.lock: nothing would change it: its reason depends on no budget and no number\n" in out
+    assert "\n  ○ uv.lock\n      --ignore='!/uv.lock' " in out
     assert "\nwhat goes out against the budget\n      limit    tokens     whole    partly    chunks\n" in out
     assert "\n        300 " in out and "  now\n" in out
     out = secateur(*COMMANDS["files"], "--explain").out

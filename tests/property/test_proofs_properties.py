@@ -20,7 +20,7 @@ from secateur.selection import select
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import with_values
 from secateur.what_if.explanation import Explanation, explain, explain_one
-from secateur.what_if.flips import TurningValue
+from secateur.what_if.flips import Lever
 from secateur.what_if.knapsack import best_selection, solve
 from secateur.what_if.trials import BUDGET, Knapsack, SharedCost, TrialRuns
 from support.kind_cases import CASES
@@ -34,12 +34,10 @@ def holds(explanation: Explanation) -> None:
     """Decides again at every value that is told, and sees what is told."""
     trials = explanation.trials
     runs = TrialRuns(trials)
-    for item, flip in explanation.flips.items():
-        if flip is None:
-            continue
-        for name, turn in ((BUDGET, flip.budget), *flip.knobs.items()):
-            if turn is not None:
-                turned(runs, item, name, turn)
+    for item, levers in explanation.levers.items():
+        assert [lever.cost for lever in levers] == sorted(lever.cost for lever in levers)
+        for lever in levers:
+            turned(runs, item, lever)
     for knob in trials.knobs:
         low, high = explanation.ranges[knob.name]
         assert low <= knob.present <= high
@@ -58,11 +56,14 @@ def holds(explanation: Explanation) -> None:
         assert trials.decide(BUDGET, least) is not None and trials.decide(BUDGET, least - 1) is None
 
 
-def turned(runs: TrialRuns, item: int, name: str, turn: TurningValue) -> None:
-    again, now = runs.at(name, turn.value), runs.trials.now
-    assert again is not None and again.whole[item] != now.whole[item]
-    assert turn.loses == tuple(one for one in np.flatnonzero(now.out & ~again.out).tolist() if one != item)
-    assert turn.gains == tuple(one for one in np.flatnonzero(~now.out & again.out).tolist() if one != item)
+def turned(runs: TrialRuns, item: int, lever: Lever) -> None:
+    again, now, others = runs.at(lever.name, lever.value), runs.trials.now, lever.others
+    assert again is not None and again.state[item] == lever.state != now.state[item]
+    assert lever.tokens == again.tokens - now.tokens
+    changed = {one for one in np.flatnonzero(again.state != now.state).tolist() if one != item}
+    assert set(others.loses) | set(others.gains) | set(others.shortens) | set(others.restores) == changed
+    assert others.loses == tuple(one for one in np.flatnonzero(now.out & ~again.out).tolist() if one != item)
+    assert others.gains == tuple(one for one in np.flatnonzero(~now.out & again.out).tolist() if one != item)
 
 
 @settings(max_examples=8)
@@ -75,14 +76,15 @@ def test_what_is_proven_of_a_search_holds_and_no_budget_between_turns_it(case: t
     holds(explanation)
     for row in range(len(pool)):  # asked about alone, the same is told of it, in fewer trials
         alone, runs = explain_one(PoolTrials(pool, now), row)
-        assert alone == explanation.flips[row]
+        assert alone == explanation.levers[row]
         assert runs.number <= explanation.runs
     whole = select(pool, now).state == State.KEPT
     budgets: dict[int, np.ndarray] = {}
-    for row, flip in explanation.flips.items():
-        if flip is None or flip.budget is None:
+    for row, levers in explanation.levers.items():
+        of_budget = next((lever for lever in levers if lever.name == BUDGET), None)
+        if of_budget is None:
             continue
-        told, present = int(flip.budget.value), now.effective_budget
+        told, present = int(of_budget.value), now.effective_budget
         assert (told > present) is not bool(whole[row])
         between = range(present + 1, told) if told > present else range(told + 1, present)
         for budget in between[:: 1 + len(between) // ALL_BUDGETS]:
@@ -101,8 +103,8 @@ def test_where_no_budget_is_told_of_a_search_none_turns_it(case: tuple[Pool, Set
     whole = select(pool, now).state == State.KEPT
     for budget in range(0, now.effective_budget + 10**4, 397):
         again = select(pool, replace(now, budget=budget)).state == State.KEPT
-        for row, flip in explanation.flips.items():
-            if flip is None or flip.budget is None:
+        for row, levers in explanation.levers.items():
+            if all(lever.name != BUDGET for lever in levers):
                 assert again[row] == whole[row] or now.smart_pruning.signature_share > 0
 
 
@@ -135,13 +137,12 @@ def test_what_is_proven_of_any_kind_holds(name: str, data: st.DataObject) -> Non
             outcome = answer_of(kind, material, told.inputs, chosen)
         except BudgetExceeded:
             assume(False)
-    states = [entry.state for entry in outcome.ledger.entries]
     trials = trials_of(kind, material, told.inputs, chosen, outcome)
     again = trials.decide(BUDGET, trials.budget)
-    assert again is not None and list(again.state) == states[: len(trials.ids)]
+    assert again is not None and np.array_equal(again.state, trials.now.state)
     explanation = explain(trials)
     holds(explanation)
-    assert explanation.runs <= trials.most
+    assert explanation.runs <= trials.most + len(trials.ids)  # each is held once
     runs = TrialRuns(trials)
     for budget in range(trials.low, trials.enough + 1, 1 + (trials.enough - trials.low) // 12):
         again = runs.at(BUDGET, budget)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from inspector_kit import QUERY, Inspector, assert_golden, bench_of, inspector, orders_engine, press, settle
 from ledger_kit import WRITERS, opened
-from secateur.model import State
+from secateur.model import Reason, State
 from secateur.settings import Settings, with_values
 from secateur_tui.host import Pace
 from secateur_tui.parts.proofs import CURVE
@@ -57,7 +57,7 @@ async def test_every_hint_is_applied_with_one_key_and_holds(app: Inspector) -> N
         await to_an_item_that_something_turns(app)
         name, before, hints = bench.state.entry, bench.state.settings, list(bench.scene.hints)
         lines = await settle(app)
-        assert any("kept whole at" in one and "(re-run ✓)" in one for one in lines)
+        assert any("kept whole" in one and "(re-run ✓)" in one for one in lines)
         for chosen, hint in enumerate(hints):
             await press(app, *["I"] * chosen)
             assert bench.scene.chosen_hint == chosen
@@ -68,9 +68,9 @@ async def test_every_hint_is_applied_with_one_key_and_holds(app: Inspector) -> N
             assert outcome is not None
             ledger = outcome.ledger
             place = ledger.place_of.get(name)  # a section that is whole again has no entries for its parts
-            assert place is None or ledger.entries[place].state is State.KEPT
+            assert place is None or ledger.entries[place].state is hint.lever.state
             trials = bench.scene.trials if not chosen else None  # the cursor may be on another item by then
-            lost = [trials.ids[item] for item in hint.turn.loses] if trials is not None else []
+            lost = [trials.ids[item] for item in hint.lever.others.loses] if trials is not None else []
             assert all(
                 ledger.entries[ledger.place_of[one]].state is State.DROPPED for one in lost if one in ledger.place_of
             )
@@ -118,18 +118,34 @@ async def test_the_curve_and_the_hints_look(size: tuple[int, int]) -> None:
         assert_golden(f"proofs_curve_{size[0]}x{size[1]}", await settle(app))
 
 
-async def test_that_nothing_turns_an_item_is_said_at_once() -> None:
+async def test_that_nothing_turns_an_item_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is proven here: the reason is enough."""
-    app = inspector(settings=with_values(TIGHT, {"excludes": ["src/orders/audit.py::record"]}))
-    app.pace = Pace(0.001, 0.001, 0, proves=False)
+    monkeypatch.chdir(tmp_path)
+    WRITERS["conversation"](tmp_path)
+    app = opened("conversation", with_values(Settings(), SMALL))
     async with app.run_test(size=SIZE, notifications=True):
         await settle(app)
-        await press(app, "end")
+        answer = bench_of(app).state.answer
+        assert answer is not None
+        bench_of(app).move_cursor(next(item for item in range(len(answer)) if answer.reason_of(item) is Reason.SYSTEM))
         lines = await settle(app)
         assert any("nothing would change it: its reason" in one for one in lines)
         await press(app, "h")
         lines = await settle(app)
         assert any("Hint: nothing would change it" in one for one in lines)
+
+
+async def test_an_item_that_was_excluded_is_kept_if_it_is_pinned() -> None:
+    app = inspector(settings=with_values(TIGHT, {"excludes": ["src/orders/audit.py::record"]}))
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "end")
+        lines = await settle(app)
+        assert any("kept whole if it is pinned (re-run ✓)" in one for one in lines)
+        await press(app, "h")
+        await settle(app)
+        settings = bench_of(app).state.settings
+        assert (settings.pins, settings.excludes) == (("src/orders/audit.py::record",), ())
 
 
 async def test_hints_of_another_item_do_not_stay() -> None:
@@ -151,8 +167,8 @@ async def test_what_is_not_known_in_time_is_said_and_nothing_waits_for_it() -> N
         lines = await settle(app)
         bench = bench_of(app)
         assert not bench.scene.proving and not bench.scene.ranges and not bench.scene.hints
-        assert any("range: not known within 0 s" in one for one in lines)
-        assert any("not known within 0 s" in one and "range:" not in one for one in lines)
+        assert any("range: not known: the search ended after 0 s" in one for one in lines)
+        assert any("something may change it" in one for one in lines)
 
 
 async def test_a_job_whose_place_is_taken_before_it_begins_never_begins() -> None:

@@ -8,8 +8,8 @@ from secateur.model import Pool, State
 from secateur.selection import select
 from secateur.selection.pool_trials import SIGNALS, WEIGHT_STEP, PoolTrials
 from secateur.settings import Settings, with_values
-from secateur.what_if.flips import ItemFlip, TurningValue, budget_flip, flip_of, knob_flip, unchanged_range
-from secateur.what_if.trials import BUDGET, TrialRuns
+from secateur.what_if.flips import Lever, budget_flip, knob_flip, levers_of, unchanged_range
+from secateur.what_if.trials import BUDGET, HOLD, TrialRuns
 from support.pools import Row, kept, names, pool_of
 
 SIZES = (3000, 5000, 2000)
@@ -24,20 +24,22 @@ def weighing(now: Settings, signal: str, weight: float) -> Settings:
     return with_values(now, {WEIGHTS + signal: weight})
 
 
-def of_budget(pool: Pool, now: Settings, name: str) -> TurningValue | None:
+def of_budget(pool: Pool, now: Settings, name: str) -> Lever | None:
     trials = PoolTrials(pool, now)
     return budget_flip(TrialRuns(trials), pool.qualname.index(name), trials.sweep())
 
 
-def of_weight(pool: Pool, now: Settings, name: str, signal: str) -> TurningValue | None:
+def of_weight(pool: Pool, now: Settings, name: str, signal: str) -> Lever | None:
     trials = PoolTrials(pool, now)
     knob = next(knob for knob in trials.knobs if knob.name == signal)
     return knob_flip(TrialRuns(trials), pool.qualname.index(name), knob)
 
 
-def of_row(pool: Pool, now: Settings, name: str) -> ItemFlip | None:
+def of_row(pool: Pool, now: Settings, name: str) -> dict[str, Lever]:
     trials = PoolTrials(pool, now)
-    return flip_of(TrialRuns(trials), pool.qualname.index(name), trials.sweep())
+    levers = levers_of(TrialRuns(trials), pool.qualname.index(name), trials.sweep())
+    assert [lever.cost for lever in levers] == sorted(lever.cost for lever in levers)
+    return {lever.name: lever for lever in levers}
 
 
 def unchanged(pool: Pool, now: Settings, signal: str) -> tuple[float, float] | None:
@@ -69,7 +71,7 @@ def test_the_budget_that_keeps_a_row_is_exact_and_names_what_it_costs() -> None:
     assert kept(select(pool, now)) == ["A", "D"]
     found = of_budget(pool, now, "C")
     assert found is not None
-    assert (found.value, names(select(pool, now), found.loses)) == (130, ["D"])
+    assert (found.value, names(select(pool, now), found.others.loses)) == (130, ["D"])
     assert kept(select(pool, settings(budget=129))) == ["A", "D"]
 
 
@@ -77,7 +79,7 @@ def test_the_budget_that_drops_a_row_is_the_last_one_below_its_cost() -> None:
     pool, now = three(), settings(budget=150)
     assert kept(select(pool, now)) == ["A", "C", "D"]
     dropped = of_budget(pool, now, "A")
-    assert dropped is not None and (dropped.value, dropped.loses) == (89, ())
+    assert dropped is not None and (dropped.value, dropped.others.loses) == (89, ())
     for name in ("A", "C", "D"):
         dropped = of_budget(pool, now, name)
         assert dropped is not None and dropped.value < 150
@@ -149,11 +151,10 @@ def test_every_value_turns_the_decision_and_its_neighbour_does_not(name: str) ->
     pool, now = close_pair(), settings(budget=100)
     was = is_kept(pool, now, name)
     found = of_row(pool, now, name)
-    assert found is not None and found.budget is not None
     assert was == (name == "A")
-    assert is_kept(pool, with_values(now, {"budget": found.budget.value}), name) is not was
-    assert found.budget.value == (99 if was else 200)
-    weights = {name: turn.value for name, turn in found.knobs.items() if name in SIGNALS}
+    assert is_kept(pool, with_values(now, {"budget": found[BUDGET].value}), name) is not was
+    assert found[BUDGET].value == (99 if was else 200)
+    weights = {name: turn.value for name, turn in found.items() if name in SIGNALS}
     assert sorted(weights) == ["distance", "relevance"], "neither row is a hotspot"
     for signal, weight in weights.items():
         present = getattr(now.smart_pruning.priority_weights, signal)
@@ -175,12 +176,22 @@ def test_no_weight_keeps_what_does_not_fit_at_all() -> None:
     assert of_weight(pool_of([Row("A", tokens=500)]), settings(budget=100), "A", "relevance") is None
 
 
-def test_nothing_turns_a_row_that_is_left_out_by_name() -> None:
-    assert of_row(close_pair(), settings(budget=1000, excludes=["b.py::B"]), "B") is None
+def test_only_a_pin_turns_a_row_that_is_left_out_by_name() -> None:
+    found = of_row(close_pair(), settings(budget=1000, excludes=["b.py::B"]), "B")
+    assert list(found) == [HOLD] and found[HOLD].typed == "--pin b.py::B"
 
 
-def test_a_row_that_only_a_budget_turns_has_no_weights() -> None:
-    assert of_row(pool_of([Row("A", tokens=90)]), settings(budget=50), "A") == ItemFlip(TurningValue(90, (), ()), {})
+def test_a_row_that_does_not_fit_alone_is_turned_by_a_budget_alone() -> None:
+    found = of_row(pool_of([Row("A", tokens=90)]), settings(budget=50), "A")
+    assert [(lever.typed, lever.tokens, lever.far) for lever in found.values()] == [("--budget 90", 90, False)]
+
+
+def test_a_pin_names_what_it_pushes_out_and_stands_before_a_budget_of_more_than_twice_as_much() -> None:
+    larger = [Row(name, tokens=60 - 5 * place, relevance=0.9 - place / 10) for place, name in enumerate("ABD")]
+    pool = pool_of([*larger, Row("C", tokens=50, relevance=0.1)])
+    found = of_row(pool, settings(budget=65), "C")
+    assert next(iter(found.values())).typed == "--pin c.py::C" and list(found)[-1] == BUDGET
+    assert found[BUDGET].far and found[HOLD].others.loses == (0,) and found[HOLD].tokens == -10
 
 
 # --- ranges ---

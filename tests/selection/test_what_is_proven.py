@@ -8,7 +8,7 @@ import pytest
 from secateur.ledger import State
 from secateur.progress import Progress, unreported
 from secateur.what_if.explanation import explain
-from secateur.what_if.trials import Trials, Tried
+from secateur.what_if.trials import BUDGET, Trials, Tried
 
 LEAST, ENOUGH = 413, 9_200
 
@@ -23,8 +23,8 @@ class Steps(Trials):
         self.knobs, self.fixed = (), np.zeros(len(self.needs), dtype=np.bool_)
         self.now = self._decided(self.budget)
 
-    def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried | None:  # noqa: ARG002
-        return self._decided(value) if value >= LEAST else None
+    def decide(self, name: str, value: float | str, progress: Progress = unreported) -> Tried | None:  # noqa: ARG002
+        return self._decided(float(value)) if name == BUDGET and float(value) >= LEAST else None
 
     def _decided(self, budget: float) -> Tried:
         out = self.needs <= budget
@@ -36,11 +36,11 @@ def test_what_is_said_is_exact_however_many_runs_there_are(most: int) -> None:
     trials = Steps(most)
     told = explain(trials, range(len(trials.ids)))
     for item, need in enumerate(trials.needs.tolist()):
-        flip = told.flips[item]
-        if flip is None or flip.budget is None:
+        levers = told.levers[item]
+        if not levers:
             assert item in told.unknown
         else:
-            assert flip.budget.value == (need if need > trials.budget else need - 1)
+            assert levers[0].value == (need if need > trials.budget else need - 1)
     known = {"least": LEAST, "enough": ENOUGH}
     for name, right in known.items():
         assert getattr(told.curve, name) == (None if name in told.curve.unknown else right)

@@ -56,8 +56,8 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
         parser.add_argument(
             "--explain",
             action="store_true",
-            help="prove what would change the decision: the budget and the settings that change each entry, the ranges"
-            " in which nothing changes, and how much goes out at each budget",
+            help="prove what would change the decision: what keeps each listed entry, the cheapest first, such as --pin"
+            " or a budget; the ranges in which nothing changes, and how much goes out at each budget",
         )
     parser.add_argument(
         "--report",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from secateur.kinds.base import Flag, Kind
@@ -84,6 +84,31 @@ def command_line(kind: Kind[Any, Any], given: Inputs, settings: Settings, opened
     words.differing(kind.tables)
     files = given[kind.inputs[0].name]
     return words.line(*(files if isinstance(files, list) else [files]))
+
+
+def spell_changes(kind: Kind[Any, Any], settings: Settings, changes: Mapping[str, Any]) -> str:
+    """Writes the flags that change settings: "--pin modules[7]". A flag that is repeated adds to the present values."""
+    words: list[str] = []
+    flags = {flag.key: flag for flag in kind.flags if flag.values is None}
+    added_to = {declared.name for declared in kind.inputs if declared.repeatable}
+    for key, value in changes.items():
+        flag, leaf, present = flags.get(key), key.rpartition(".")[2], lookup(settings, key)
+        if isinstance(value, tuple) and set(value) > set(present) and (leaf in added_to or (flag and flag.repeatable)):
+            name = flag.name if flag else f"--{leaf}"
+            added = [quote_word(text) for text in value if text not in present]
+            words += [f"{name}={text}" if text.startswith(("-", "'!")) else f"{name} {text}" for text in added]
+        elif flag is not None and not flag.repeatable and value is not False:
+            typed = (
+                quote_word(",".join(value))
+                if isinstance(value, tuple)
+                else number(value)
+                if isinstance(value, float)
+                else value
+            )
+            words.append(flag.name if value is True else f"{flag.name} {typed}")
+        else:
+            words.append(f"--set {quote_word(f'{key}={toml(value)}')}")
+    return " ".join(words)
 
 
 def differing(tables: tuple[str, ...], settings: Settings, opened: Settings) -> list[str]:

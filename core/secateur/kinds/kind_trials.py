@@ -1,4 +1,5 @@
-"""Trials for any kind of context: tries its budget and its numeric knobs by `Kind.decide`."""
+"""Trials for any kind of context: tries its budget, its numeric knobs, its strategies, and holding an entry, by
+`Kind.decide`."""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ import numpy.typing as npt
 
 from secateur.errors import SecateurError
 from secateur.kinds.base import Kind, least_budget
+from secateur.kinds.command_line import spell_changes
 from secateur.kinds.environment import Deciding
 from secateur.kinds.knobs import Knob
 from secateur.kinds.protocols import Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, State
 from secateur.progress import Progress, unreported
-from secateur.settings import Settings, key_of
-from secateur.what_if.trials import BUDGET, FIXED, Knapsack, NumberKnob, Trials, Tried
+from secateur.settings import Settings, installed_keys, key_of, lookup, with_values
+from secateur.what_if.trials import BUDGET, FIXED, HOLD, Knapsack, NumberKnob, Trials, Tried
 
 _TRIED_ALL = 24  # up to so many values of a knob are all tried; of more, only some
 
@@ -57,7 +59,7 @@ class KindTrials(Trials):
         entries = [entry for entry in ledger.entries if entry.id not in (WRAPPER, NOT_LISTED)]
         self._kind, self._material, self._inputs, self._settings = kind, material, inputs, settings
         self._outcome = outcome
-        self._knobs = {knob.signal or knob.key: knob for knob in kind.knobs}
+        self._knobs = {knob.signal or knob.key: knob for knob in kind.knobs} | {BUDGET: kind.budget}
         self._states_in, self._question = states_in, question
         self.ids = ledger.ids[: len(entries)]
         self.budget = kind.budget_in_force(settings, outcome)
@@ -77,9 +79,29 @@ class KindTrials(Trials):
             if knob.key != kind.budget.key and (number_knob := self._number_knob(name, knob)) is not None
         )
 
-    def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried | None:
-        knob = self._kind.budget if name == BUDGET else self._knobs[name]
-        settings = knob.put(self._settings, value)
+        strategy = kind.strategy
+        others = strategy.choices if strategy is not None else ()
+        present = strategy.value(settings) if strategy is not None else ""
+        self.choices = [(strategy.key, other) for other in others if strategy is not None and other != present]
+
+    def changes(self, name: str, value: float | str) -> Mapping[str, Any]:
+        if name != HOLD:
+            return {self._knobs[name].key: value}
+        held = self._kind.hold(self._outcome, int(value), self._settings)
+        if isinstance(held, str):
+            return {}
+        keys = [key for key in installed_keys() if lookup(held, key) != lookup(self._settings, key)]
+        return {key: lookup(held, key) for key in keys}
+
+    def typed(self, name: str, value: float | str) -> str:
+        return spell_changes(self._kind, self._settings, self.changes(name, value))
+
+    def decide(self, name: str, value: float | str, progress: Progress = unreported) -> Tried | None:
+        changes = self.changes(name, value)
+        settings = with_values(self._settings, changes)
+        reading = self._kind.reading_of
+        if name == HOLD and (not changes or reading(self._inputs, settings) != reading(self._inputs, self._settings)):
+            return None
         try:
             return self._make_tried(self._kind.decide(self._material, self._inputs, settings, Deciding(progress)))
         except SecateurError:  # the budget cannot be met, or values contradict each other

@@ -14,7 +14,7 @@ from secateur.shape import Shape
 from secateur.terminal import clip, visible
 from secateur.what_if.curve import Curve, Point
 from secateur.what_if.explanation import Explanation, explain_one
-from secateur.what_if.flips import ItemFlip, TurningValue
+from secateur.what_if.flips import Lever
 from secateur.what_if.knapsack import Best
 from secateur.what_if.trials import TimeLimit, Trials
 
@@ -26,7 +26,7 @@ NOTHING_FIXED = "nothing would change it: its reason depends on no budget and no
 """For an item whose reason is one of `FIXED`."""
 
 _ID_CELLS = 60
-_TURNS = "what turns each, whole or not, and what else it changes; proven by deciding again"
+_TURNS = "what turns each, whole or not, the cheapest first, and what it costs; proven by deciding again"
 _FLIPS = Column(38, gap=6), Column()
 _RANGES = Column(34, gap=2), Column()
 _POINTS = (Column(9, right=True, gap=2), *(Column(9, right=True, gap=1),) * 3)
@@ -36,7 +36,7 @@ _FIGURE, _MARK = Column(9, right=True, gap=1), Column()
 def add_explanation(answer: A, ledger: LedgerShape, explanation: Explanation) -> A:
     """Adds `what_if` to the ledger entries that were examined, and all else to the answer."""
     entries = list(ledger.entries)
-    for item in explanation.flips:
+    for item in explanation.levers:
         entries[item] = structs.replace(entries[item], what_if=explanation.what_if(item))
     return structs.replace(
         answer, ledger=structs.replace(ledger, entries=entries), **structs.asdict(explanation.shape())
@@ -51,7 +51,7 @@ def add_explanation_sections(page: Page, explanation: Explanation) -> Page:
 def sections_of(explanation: Explanation) -> Sequence[Section]:
     """Returns the proofs as sections of a report."""
     curve, trials = explanation.curve, explanation.trials
-    not_known = f"not known within {explanation.reached}"
+    not_known = f"not known: the search ended after {explanation.reached}"
     ranges = [(name, range_words(*ends) if ends else not_known) for name, ends in explanation.ranges.items()]
     points = tuple(_points(curve, trials.budget, trials.budget_label))
     columns = (*_POINTS, *[_FIGURE] * len(figures_of(curve)), _MARK)
@@ -70,21 +70,20 @@ def sections_of(explanation: Explanation) -> Sequence[Section]:
 def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]:
     """Yields (value, other changes) for every change of an item: ("budget 8,966", "loses x"). If nothing changes it,
     yields ("", reason)."""
-    trials, flip = explanation.trials, explanation.flips.get(item)
-    if trials.fixed[item]:
+    trials, levers = explanation.trials, explanation.levers.get(item, ())
+    if levers:
+        yield from turn_words(trials, levers)
+    elif trials.fixed[item]:
         yield "", NOTHING_FIXED
-    elif flip is None:
+    else:
         curve, reached = explanation.curve, explanation.reached if item in explanation.unknown else ""
         yield "", nothing_words(trials, curve.tried, curve.every, reached)
-    else:
-        yield from turn_words(trials, flip)
 
 
-def turn_words(trials: Trials, flip: ItemFlip) -> Iterator[tuple[str, str]]:
-    """Yields (value, other changes) for every value that changes an item."""
-    turns = {trials.budget_label: flip.budget} if flip.budget is not None else {}
-    for name, turn in (turns | dict(flip.knobs)).items():
-        yield f"{name} {value_words(turn.value)}", changed_words(trials, turn)
+def turn_words(trials: Trials, levers: Sequence[Lever]) -> Iterator[tuple[str, str]]:
+    """Yields (flags, what they cost) for every lever of an item, the cheapest first."""
+    for lever in levers:
+        yield visible(lever.typed), cost_words(trials, lever)
 
 
 def prove_turns(
@@ -98,19 +97,29 @@ def prove_turns(
     Returns:
         Pairs like those of `turn_words`; without any, the reason; and how often was decided again.
     """
-    flip, runs = explain_one(trials, item, progress, TimeLimit(seconds))
-    if flip is not None:
-        return list(turn_words(trials, flip)), "", runs.number
+    levers, runs = explain_one(trials, item, progress, TimeLimit(seconds))
+    if levers:
+        return list(turn_words(trials, levers)), "", runs.number
     if trials.fixed[item]:
         return [], NOTHING_FIXED, runs.number
     nothing = f"nothing turned it in {count_noun(runs.number, 'trial')}"
-    return [], nothing + (f", {runs.reached}" if runs.reached else ""), runs.number
+    return [], nothing + (f"; the search ended after {runs.reached}" if runs.reached else ""), runs.number
 
 
-def changed_words(trials: Trials, turn: TurningValue) -> str:
-    """Describes the other items that a value changes: "loses x, gains 3", or ""."""
-    sides = (("loses", turn.loses), ("gains", turn.gains))
-    return ", ".join(f"{verb} {name_items(trials, items)}" for verb, items in sides if items)
+def cost_words(trials: Trials, lever: Lever) -> str:
+    """Describes what a lever costs: "in part, loses x, gains 3, shortens 2, 310 tokens more"."""
+    others = lever.others
+    sides = {"loses": others.loses, "gains": others.gains, "shortens": others.shortens, "restores": others.restores}
+    words = ["in part"] if lever.state in (State.SHORTENED, State.SUMMARISED) else []
+    words += [f"{verb} {name_items(trials, items)}" for verb, items in sides.items() if items]
+    return ", ".join([*words, token_words(trials, lever)])
+
+
+def token_words(trials: Trials, lever: Lever) -> str:
+    """Describes what a lever costs in tokens: "310 tokens more, 20 over the budget"."""
+    more = f"{count_noun(abs(lever.tokens), 'token')} {'more' if lever.tokens > 0 else 'less'}"
+    over = f", {lever.over:,} over the {trials.budget_label}" if lever.over else ""
+    return (more if lever.tokens else "as many tokens") + over
 
 
 def name_items(trials: Trials, items: Sequence[int]) -> str:
@@ -128,10 +137,8 @@ def nothing_words(trials: Trials, tried: int, every: tuple[int, int] | None, rea
         every: the range in which every budget was tried.
         reached: the limit that prevented further trials, in words; "" if there was none.
     """
-    known = (
-        f"not known within {reached}; nothing tried so far changes it" if reached else "nothing tried would change it"
-    )
-    return f"{known}: {_tried_words(trials, tried, every)}"
+    known = f"something may change it, but the search ended after {reached} and" if reached else ""
+    return f"{known} nothing tried would change it: {_tried_words(trials, tried, every)}".strip()
 
 
 def _tried_words(trials: Trials, tried: int, every: tuple[int, int] | None) -> str:
@@ -147,7 +154,7 @@ def _tried_words(trials: Trials, tried: int, every: tuple[int, int] | None) -> s
 def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
     """Describes the curve in sentences."""
     if curve.reached:
-        yield f"not all is known within {curve.reached}: {count_noun(curve.tried, 'budget')} were tried"
+        yield f"the search ended after {curve.reached}: {count_noun(curve.tried, 'budget')} were tried"
     if curve.least is not None:
         yield f"below {curve.least:,} there is no answer"
     if curve.knee is not None:
@@ -162,7 +169,8 @@ def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
 
 def _drops(trials: Trials, curve: Curve) -> Iterator[str]:
     for drop in curve.drops:
-        yield f"at {drop.budget:,} it {changed_words(trials, TurningValue(drop.budget, drop.loses, drop.gains))}"
+        gains = f", gains {name_items(trials, drop.gains)}" if drop.gains else ""
+        yield f"at {drop.budget:,} it loses {name_items(trials, drop.loses)}{gains}"
 
 
 def best_words(best: Best) -> str:
@@ -196,7 +204,7 @@ def _list(trials: Trials, items: Sequence[int]) -> str:
 def _flips(explanation: Explanation) -> Iterator[Sequence[str] | str]:
     """Yields the items that some value changes, each with those values; then the others, grouped by reason."""
     trials, others = explanation.trials, dict[tuple[str, str], list[int]]()
-    for item in explanation.flips:
+    for item in explanation.levers:
         glyph, turns = State(int(trials.now.state[item])).glyph, list(flip_words(explanation, item))
         if not turns[0][0]:
             others.setdefault((glyph, turns[0][1]), []).append(item)

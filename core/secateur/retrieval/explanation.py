@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from msgspec import structs
@@ -17,15 +17,24 @@ from secateur.render.walk_text import Walk
 from secateur.selection.pool_trials import PoolTrials
 from secateur.selection.select import select
 from secateur.settings import Settings
-from secateur.what_if.explanation import Explanation, explain
+from secateur.what_if.explanation import ITEMS_HELD, Explanation, explain
 
 Recount = Callable[[Selection], int]
 
 
 def explanation_of(
-    selection: Selection, settings: Settings, rows: list[int], recount: Recount, progress: Progress = unreported
+    selection: Selection,
+    settings: Settings,
+    rows: list[int],
+    recount: Recount,
+    progress: Progress = unreported,
+    also: Sequence[int] = (),
 ) -> Explanation:
-    """Proves what would change a selection, and the decisions about these rows; `recount` counts the text that leaves.
+    """Proves what would change a selection, and the decisions about these rows.
+
+    Args:
+        recount: counts the text that leaves.
+        also: rows of which it is only proven that pinning keeps them.
 
     Raises:
         UsageError: the selection was decided with other settings.
@@ -35,14 +44,16 @@ def explanation_of(
         raise UsageError(
             "the selection was decided with other settings", hint="pass the settings that it was decided with"
         )
-    return explain(PoolTrials(pool, settings, selection, recount), rows, progress)
+    return explain(PoolTrials(pool, settings, selection, recount), rows, progress, also=also)
 
 
 def explain_page(page: Page, selection: Selection, settings: Settings, recount: Recount) -> Page:
     """Adds to the report of a search what is proven of all that goes out and of the best of the rest. Raises what
     `explanation_of` raises."""
-    rows = [*selection.kept_rows, *selection.dropped_rows[:DROPPED_LISTED]]
-    return proofs.add_explanation_sections(page, explanation_of(selection, settings, rows, recount))
+    rows, dropped = selection.kept_rows, selection.dropped_rows
+    also = dropped[DROPPED_LISTED:ITEMS_HELD]
+    explanation = explanation_of(selection, settings, [*rows, *dropped[:DROPPED_LISTED]], recount, also=also)
+    return proofs.add_explanation_sections(page, explanation)
 
 
 def explain_report(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -14,8 +16,19 @@ from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, Select
 from secateur.progress import Progress, unreported
 from secateur.selection.priority import terms_of, total_of
 from secateur.selection.select import mask_of, reasons_of, room_for_rows, run_passes, select, strategy_score
-from secateur.settings import Settings, with_values
-from secateur.what_if.trials import BUDGET, FIXED, BudgetColumns, Knapsack, NumberKnob, SharedCost, Swept, Trials, Tried
+from secateur.settings import Settings, key_of, with_values
+from secateur.what_if.trials import (
+    BUDGET,
+    FIXED,
+    HOLD,
+    BudgetColumns,
+    Knapsack,
+    NumberKnob,
+    SharedCost,
+    Swept,
+    Trials,
+    Tried,
+)
 
 
 class Sweep(Struct, frozen=True, eq=False):
@@ -62,6 +75,8 @@ SIGNALS = ("relevance", "hotspot", "distance")  # the signals whose weights are 
 SHARE, DEPTH, PREFERENCE = "smart_pruning.signature_share", "graph_rag.max_depth", "preference"
 """The names of further knobs that are tried; `preference` only if it is enabled."""
 
+STRATEGY = "smart_pruning.strategy"
+
 _MOST_BUDGETS = 1 << 15
 _LEAST_BUDGETS = 2_048
 _CELLS = 50_000_000  # the most budgets of a sweep times candidates that go out: fifty megabytes, a tenth of a second
@@ -71,6 +86,8 @@ _KEYS = {
     PREFERENCE: "preference.weight",
     SHARE: SHARE,
     DEPTH: DEPTH,
+    STRATEGY: STRATEGY,
+    BUDGET: BUDGET,
 }
 
 
@@ -96,6 +113,8 @@ class PoolTrials(Trials):
         self.now = _make_tried(selection)
         self.fixed = np.isin(selection.reason, [*FIXED])
         self.knobs = _knobs(settings)
+        present = settings.smart_pruning.strategy
+        self.choices = [(STRATEGY, other) for other in key_of(STRATEGY).choices if other != present]
 
     @cached_property
     def enough(self) -> int:  # type: ignore[override]
@@ -108,13 +127,27 @@ class PoolTrials(Trials):
         """The rows that may go out at some budget."""
         return ~np.isin(self._selection.reason, [*FIXED, Reason.NO_SIGNAL])
 
-    def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried:  # noqa: ARG002 - it is instant
+    def changes(self, name: str, value: float | str) -> Mapping[str, Any]:
+        if name != HOLD:
+            return {_KEYS[name]: value}
+        held, settings = self.ids[int(value)], self._settings
+        excludes = tuple(symbol for symbol in settings.excludes if symbol != held)
+        return {"pins": (*settings.pins, held)} | ({"excludes": excludes} if excludes != settings.excludes else {})
+
+    def typed(self, name: str, value: float | str) -> str:
+        if name == HOLD:
+            return f"--pin {shlex.quote(self.ids[int(value)])}"
+        key, text = _KEYS[name], f"{value:g}" if isinstance(value, float) else f"{value}"
+        if name in SIGNALS:
+            weights = self._settings.smart_pruning.priority_weights
+            return "--weights " + ",".join(
+                text if name == signal else f"{getattr(weights, signal):g}" for signal in SIGNALS
+            )
+        return f"{flag} {text}" if (flag := key_of(key).flag) else f"--set {key}={text}"
+
+    def decide(self, name: str, value: float | str, progress: Progress = unreported) -> Tried:  # noqa: ARG002
         """Decides with another value. Never returns None: a search has an answer at every budget and weight."""
-        if name == BUDGET:
-            return _make_tried(select(self._pool, replace(self._settings, budget=int(value))))
-        key = _KEYS[name]
-        changed = with_values(self._settings, {key: value})
-        return _make_tried(select(self._pool, changed))
+        return _make_tried(select(self._pool, with_values(self._settings, self.changes(name, value))))
 
     def tokens_leaving(self, budget: int, decided: Tried) -> int:
         if self._recount is None:

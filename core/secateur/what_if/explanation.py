@@ -7,14 +7,15 @@ explanation.shape().ranges
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import UNSET, Struct
 
-from secateur.ledger import TurningShape, WhatIf
+from secateur.ledger import LeverShape, TurningShape, WhatIf
 from secateur.progress import Progress, unreported
 from secateur.what_if.curve import Curve, curve_of, find_enough, find_least, spread
-from secateur.what_if.flips import ItemFlip, TurningValue, flip_of, unchanged_range
+from secateur.what_if.flips import Lever, held_lever, levers_of, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.shapes import BestShape, CurveShape, DropShape, NotKnownShape, PointShape, ProofFields
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
@@ -27,6 +28,9 @@ CHANGES_LISTED = 3
 
 ITEMS_EXPLAINED = 40
 """Explained if no items are given: this many items that go out whole, and as many of the others."""
+
+ITEMS_HELD = 200
+"""Of so many further items that do not go out whole it is proven that holding them keeps them."""
 
 _FIRST_BUDGETS = 16
 """Budgets that are tried first if they are tried one by one."""
@@ -43,7 +47,7 @@ class Explanation(Struct, frozen=True, eq=False):
     """
 
     trials: Trials
-    flips: Mapping[int, ItemFlip | None]
+    levers: Mapping[int, tuple[Lever, ...]]
     ranges: Mapping[str, tuple[float, float] | None]
     curve: Curve
     best: Best | None
@@ -53,19 +57,32 @@ class Explanation(Struct, frozen=True, eq=False):
 
     def what_if(self, item: int) -> WhatIf | None:
         """Returns the values that turn an item, for JSON; None if no tried value turns it."""
-        flip = self.flips.get(item)
-        if flip is None:
+        levers = self.levers.get(item, ())
+        if not levers:
             return None
-        weighs, turns = self._weighs, dict(flip.knobs)
-        lost = flip.budget.loses if flip.budget is not None else ()
-        changes = ({BUDGET: flip.budget} if flip.budget is not None else {}) | turns
+        by_name = {lever.name: lever for lever in levers}
+        known = (BUDGET, *(knob.name for knob in self.trials.knobs))
+        turns = {name: by_name[name] for name in known if name in by_name}
+        numbers = {name: _round(turn.value) for name, turn in turns.items() if not isinstance(turn.value, str)}
+        budget = turns.get(BUDGET)
+        lost = budget.others.loses if budget is not None else ()
         return WhatIf(
-            budget=int(flip.budget.value) if flip.budget is not None else None,
-            weights={name: _round(turn.value) for name, turn in turns.items() if name in weighs},
+            budget=int(budget.value) if budget is not None else None,
+            weights={name: value for name, value in numbers.items() if name in self._weighs},
             loses=self._ids(lost[:LOSES_LISTED]),
             loses_more=len(lost) - LOSES_LISTED if len(lost) > LOSES_LISTED else UNSET,
-            knobs={name: _round(turn.value) for name, turn in turns.items() if name not in weighs},
-            changes={name: self._change(turn) for name, turn in changes.items()},
+            knobs={name: value for name, value in numbers.items() if name not in (BUDGET, *self._weighs)},
+            changes={name: TurningShape(**self._sides(turn, "loses", "gains")) for name, turn in turns.items()},
+            levers=[
+                LeverShape(
+                    typed=lever.typed,
+                    state=lever.state.label,
+                    tokens=lever.tokens,
+                    over=lever.over or UNSET,
+                    **self._sides(lever, "loses", "gains", "shortens", "restores"),
+                )
+                for lever in levers
+            ],
         )
 
     def shape(self) -> ProofFields:
@@ -88,16 +105,14 @@ class Explanation(Struct, frozen=True, eq=False):
     def _weighs(self) -> set[str]:
         return {knob.name for knob in self.trials.knobs if knob.weighs}
 
-    def _change(self, turn: TurningValue) -> TurningShape:
-        more = [
-            len(items) - CHANGES_LISTED if len(items) > CHANGES_LISTED else UNSET for items in (turn.loses, turn.gains)
-        ]
-        return TurningShape(
-            loses=self._ids(turn.loses[:CHANGES_LISTED]),
-            loses_more=more[0],
-            gains=self._ids(turn.gains[:CHANGES_LISTED]),
-            gains_more=more[1],
-        )
+    def _sides(self, lever: Lever, *sides: str) -> dict[str, Any]:
+        """Returns the first ids of each side, and under SIDE_more the number of others."""
+        shown: dict[str, Any] = {}
+        for side in sides:
+            items = getattr(lever.others, side)
+            shown |= {side: self._ids(items[:CHANGES_LISTED])}
+            shown |= {f"{side}_more": len(items) - CHANGES_LISTED} if len(items) > CHANGES_LISTED else {}
+        return shown
 
     def _curve(self) -> CurveShape:
         curve = self.curve
@@ -141,36 +156,41 @@ def explain(
     items: Sequence[int] | None = None,
     progress: Progress = unreported,
     limit: TimeLimit | None = None,
+    also: Sequence[int] = (),
 ) -> Explanation:
-    """Proves facts about a decision, until `trials.most` runs or the time limit is reached: ranges first, then the
-    values that turn each item, then the curve.
+    """Proves facts about a decision, until `trials.most` runs or the time limit is reached: what holding each item
+    costs, then ranges, then the other values that turn each item, then the curve.
 
     Args:
         items: the items to explain; None: those that the smallest changes of the budget turn.
         limit: the time limit; None: a minute of processor time.
+        also: further items, for which holding is enough; with `items` None: the others that do not go out whole.
     """
     runs = TrialRuns(trials, progress, limit or TimeLimit())
     swept = _sweep(runs)
+    given = items is not None
+    if items is None:
+        items = _nearest_to_turn(runs)
+        others = np.flatnonzero(~trials.now.whole & ~np.isin(np.arange(len(trials.ids)), items))
+        also = [int(item) for item in others[:ITEMS_HELD]]
+    held = {item: lever for item in (*items, *also) if (lever := held_lever(runs, item)) is not None}
     ranges = {knob.name: unchanged_range(runs, knob) for knob in trials.knobs}
-    items = _nearest_to_turn(runs) if items is None else items
-    flips: dict[int, ItemFlip | None] = {}
-    unknown = set[int]()
-    for item in items:
-        flip = flips[item] = flip_of(runs, item, swept)
-        if (flip is None or flip.budget is None) and runs.reached and not trials.fixed[item]:
-            unknown.add(item)
+    levers = {item: levers_of(runs, item, swept) for item in items}
+    levers |= {item: (held[item],) if item in held else levers_of(runs, item, swept) for item in also}
+    levers = levers if given else dict(sorted(levers.items()))
+    unknown = {item for item in levers if not levers[item] and runs.reached and not trials.fixed[item]}
     curve = curve_of(runs, swept)
     question = trials.knapsack()
     best = best_selection(question, trials.now.whole) if question is not None else None
-    return Explanation(trials, flips, ranges, curve, best, runs.number, runs.reached, frozenset(unknown))
+    return Explanation(trials, levers, ranges, curve, best, runs.number, runs.reached, frozenset(unknown))
 
 
 def explain_one(
     trials: Trials, item: int, progress: Progress = unreported, limit: TimeLimit | None = None
-) -> tuple[ItemFlip | None, TrialRuns]:
+) -> tuple[tuple[Lever, ...], TrialRuns]:
     """Proves the values that turn one item. Returns them with the runs that were made."""
     runs = TrialRuns(trials, progress, limit or TimeLimit())
-    return flip_of(runs, item, None if trials.fixed[item] else _sweep(runs), alone=True), runs
+    return levers_of(runs, item, None if trials.fixed[item] else _sweep(runs), alone=True), runs
 
 
 def _sweep(runs: TrialRuns) -> Swept | None:
@@ -199,7 +219,7 @@ def _nearest_to_turn(runs: TrialRuns) -> list[int]:
     loose = order[~trials.fixed[order]]
     whole = trials.now.whole[loose]
     chosen = (loose[~whole][:ITEMS_EXPLAINED], loose[whole][:ITEMS_EXPLAINED], np.flatnonzero(trials.fixed))
-    return sorted(int(item) for part in chosen for item in part)
+    return [int(item) for part in chosen for item in part]
 
 
 def _round(value: float) -> float:

@@ -1,50 +1,75 @@
-"""Finds the values that turn the decision whether an item goes out whole: the nearest budget and the nearest value of
-each knob, each proven by deciding with it. Also finds the range of a knob in which nothing changes."""
+"""Finds the levers that turn the decision whether an item goes out whole: holding it, the nearest budget, another
+strategy, and the nearest value of each knob, each proven by deciding with it. Also finds the range of a knob in which
+nothing changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 from msgspec import Struct
 
-from secateur.what_if.trials import BUDGET, NumberKnob, Swept, TrialRuns, Tried
+from secateur.ledger import State
+from secateur.what_if.trials import BUDGET, HOLD, Differences, NumberKnob, Swept, TrialRuns, Tried
 
 _HALVINGS = 40
 """Enough halvings to narrow any budget to one token."""
 
 
-class TurningValue(Struct, frozen=True):
-    """A value that turns a decision, and the other items that it changes, in their order."""
-
-    value: float
-    loses: tuple[int, ...]  # items that go out now, whole or in part, and would be dropped
-    gains: tuple[int, ...]  # items that are dropped now, and would go out
+_FAR = 2
+"""A budget of more than so many times the present one is the last of several levers."""
 
 
-class ItemFlip(Struct, frozen=True):
-    """The values that turn the decision on an item.
+class Lever(Struct, frozen=True):
+    """A proven way to turn the decision on an item, and what it costs: what else it changes."""
 
-    Attributes:
-        budget: the nearest budget that turns it; None if no tried budget does.
-        knobs: the nearest value of each knob that turns it; a knob without such a value is left out.
-    """
+    name: str  # BUDGET, HOLD, the name of a signal, or the key of a setting
+    value: float | str
+    typed: str  # as one types it: "--pin modules[7]", "--max-tokens 5990"
+    others: Differences
+    tokens: int  # tokens that leave with it, less those that leave now
+    over: int = 0  # tokens by which what leaves then exceeds the budget
+    state: State = State.KEPT  # of the item, with it
+    far: bool = False  # whether it is a budget of more than twice the present one
+    room: int = 0  # tokens by which it raises the budget
 
-    budget: TurningValue | None
-    knobs: Mapping[str, TurningValue]
+    @property
+    def cost(self) -> tuple[bool, bool, int, int]:
+        """Orders levers, the cheapest first: by the items that it drops or shortens, then by tokens."""
+        costly = len(self.others.loses) + len(self.others.shortens)
+        return self.far or self.over > 0, self.state is not State.KEPT, costly, max(self.tokens, self.room)
 
 
-def flip_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = False) -> ItemFlip | None:
-    """Finds the values that would let an item go out whole, or, if it does, would prevent that; None if no tried value
-    does. `alone`: no other item is asked about, which needs fewer trials for the same result."""
-    if runs.trials.fixed[item]:
+def levers_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = False) -> tuple[Lever, ...]:
+    """Finds what would let an item go out whole, or, if it does, would prevent that; the cheapest first. `alone`: no
+    other item is asked about, which needs fewer trials for the same result."""
+    knobs = () if runs.trials.fixed[item] else runs.trials.knobs
+    found = (knob_flip(runs, item, knob, alone) for knob in knobs)
+    levers = [*first_levers(runs, item, swept), *(lever for lever in found if lever is not None)]
+    return tuple(sorted(levers, key=lambda lever: lever.cost))
+
+
+def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]:
+    """Finds what takes few trials: holding the item, the nearest budget, other choices; the cheapest first."""
+    levers = [held_lever(runs, item), budget_flip(runs, item, swept)]
+    levers += [_improving(runs, item, *choice) for choice in runs.trials.choices]
+    return sorted((lever for lever in levers if lever is not None), key=lambda lever: lever.cost)
+
+
+def held_lever(runs: TrialRuns, item: int) -> Lever | None:
+    """Tries to hold an item that does not go out whole."""
+    return _improving(runs, item, HOLD, item)
+
+
+def _improving(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever | None:
+    """Returns a lever if more of the item goes out with it."""
+    now = runs.trials.now
+    if now.whole[item] or (decided := runs.at(name, value)) is None or decided.rank[item] <= now.rank[item]:
         return None
-    budget = budget_flip(runs, item, swept)
-    knobs = {knob.name: turn for knob in runs.trials.knobs if (turn := knob_flip(runs, item, knob, alone)) is not None}
-    return ItemFlip(budget, knobs) if budget is not None or knobs else None
+    return _lever(runs, item, name, value)
 
 
-def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue | None:
+def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None:
     """Finds the nearest budget that turns an item: the smallest one above the present budget if the item does not go
     out whole, else the largest one below. No tried budget in between turns it."""
     trials = runs.trials
@@ -55,7 +80,7 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue
     if swept is not None:
         nearest = swept.nearest(item)
         if nearest >= 0 and _turns_item(runs, item, BUDGET, nearest):
-            return _change(runs, item, BUDGET, nearest)
+            return _lever(runs, item, BUDGET, nearest)
         still = max(still, swept.high) if up else min(still, swept.low)
     end = runs.enough if up else trials.low
     if (end > still) is not up:
@@ -80,10 +105,10 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue
         if decided is None:
             break
         turn, still = (middle, still) if _differs(runs, decided, item) else (turn, middle)
-    return _change(runs, item, BUDGET, turn)
+    return _lever(runs, item, BUDGET, turn)
 
 
-def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> TurningValue | None:
+def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> Lever | None:
     """Finds the tried budget nearest to the present one, above or below it, that changes any decision."""
     trials = runs.trials
     present, still = trials.budget, trials.budget
@@ -115,8 +140,7 @@ def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> Turning
         if decided is None:
             break
         other, still = (other, middle) if _same(runs, middle) else (middle, still)
-    loses, gains = runs.differences(BUDGET, other)
-    return TurningValue(other, tuple(loses), tuple(gains))
+    return _lever(runs, -1, BUDGET, other)
 
 
 def _same(runs: TrialRuns, budget: int) -> bool:
@@ -124,18 +148,18 @@ def _same(runs: TrialRuns, budget: int) -> bool:
     return decided is not None and np.array_equal(decided.state, runs.trials.now.state)
 
 
-def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False) -> TurningValue | None:
+def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False) -> Lever | None:
     """Finds the tried value of a knob, nearest to the present one, that turns an item."""
     if runs.trials.fixed[item]:
         return None
     if knob.every:
         index = runs.first(knob, item) if alone else int(runs.nearest(knob)[item])
-        return None if index < 0 else _change(runs, item, knob.name, knob.values[index])
+        return None if index < 0 else _lever(runs, item, knob.name, knob.values[index])
     sides = [side for step in (-1, 1) if (side := _first_on_side(runs, item, knob, step)) is not None]
     if not sides:
         return None
     value = min((knob.values[index] for index in sides), key=lambda value: (abs(value - knob.present), value))
-    return _change(runs, item, knob.name, value)
+    return _lever(runs, item, knob.name, value)
 
 
 def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float] | None:
@@ -213,6 +237,19 @@ def _differs(runs: TrialRuns, decided: Tried, item: int) -> bool:
     return bool(decided.whole[item] != runs.trials.now.whole[item])
 
 
-def _change(runs: TrialRuns, item: int, name: str, value: float) -> TurningValue:
-    loses, gains = (tuple(other for other in side if other != item) for side in runs.differences(name, value))
-    return TurningValue(value, loses, gains)
+def _lever(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever:
+    """Makes the lever of a value that was tried. `item`: -1 for none."""
+    trials, decided = runs.trials, runs.at(name, value)
+    assert decided is not None
+    budget = int(value) if name == BUDGET else trials.budget
+    return Lever(
+        name,
+        value,
+        trials.typed(name, value),
+        runs.differences(name, value).without(item),
+        decided.tokens - trials.now.tokens,
+        over=0 if "chunks" in decided.figures else max(0, decided.tokens - max(budget, trials.now.tokens)),
+        state=State(int(decided.state[item])) if item >= 0 else State.KEPT,
+        far=budget > _FAR * trials.budget,
+        room=budget - trials.budget,
+    )

@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,9 @@ from secateur.progress import Progress, unreported
 
 BUDGET = "budget"
 """The name that stands for the budget."""
+
+HOLD = "hold"
+"""The name that stands for holding an item, whose position is the value: pinning it, where pins are what holds."""
 
 FIXED = frozenset(
     {
@@ -65,6 +69,29 @@ class Tried(Struct, frozen=True, eq=False):
     def out(self) -> BoolArray:
         """A mask of the items that go out, whole or in part."""
         return np.asarray(self.state != State.DROPPED)
+
+    @property
+    def rank(self) -> IntArray:
+        """How much of each item goes out: nothing, a description, a part, the whole."""
+        return _RANKS[self.state]
+
+
+_RANKS = np.zeros(len(State), dtype=np.int64)
+_RANKS[[State.SUMMARISED, State.SHORTENED, State.KEPT]] = 1, 2, 3
+
+
+class Differences(Struct, frozen=True):
+    """The items that a value changes, by position."""
+
+    loses: tuple[int, ...]  # items that go out now, whole or in part, and would be dropped
+    gains: tuple[int, ...]  # items that are dropped now, and would go out
+    shortens: tuple[int, ...]  # items of which less would go out, but not nothing
+    restores: tuple[int, ...]  # items of which a part goes out now, and more would
+
+    def without(self, item: int) -> Differences:
+        """Returns the changes of other items."""
+        sides = (self.loses, self.gains, self.shortens, self.restores)
+        return Differences(*(tuple(other for other in side if other != item) for side in sides))
 
 
 class NumberKnob(Struct, frozen=True):
@@ -158,13 +185,23 @@ class Trials(ABC):
     knobs: Sequence[NumberKnob]
     now: Tried
     fixed: BoolArray  # a mask of items that neither a budget nor a number changes: excluded, system messages
+    choices: Sequence[tuple[str, str]] = ()  # (key of a setting, another choice): strategies
     scored: bool = False  # items have a worth, because a score decides and not a rule
     budget_label: str = BUDGET  # the name of the budget for people: "safe zone"
     most: int = 400  # the most runs for one explanation
 
     @abstractmethod
-    def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried | None:
-        """Decides with this budget (BUDGET) or this value of a knob; None if there is no answer."""
+    def decide(self, name: str, value: float | str, progress: Progress = unreported) -> Tried | None:
+        """Decides with this budget (BUDGET), this value of a knob, this choice, or while this item is held (HOLD); None
+        if there is no answer."""
+
+    def changes(self, name: str, value: float | str) -> Mapping[str, Any]:  # noqa: ARG002 - nothing by default
+        """Returns the settings, by key, with which `decide` decides; none if that is impossible."""
+        return {}
+
+    def typed(self, name: str, value: float | str) -> str:
+        """Returns the flags for these settings, as one types them."""
+        return f"--{name} {value}"
 
     def guesses(self) -> Sequence[int]:
         """Returns budgets that should change something, by the figures of the present decision."""
@@ -207,11 +244,12 @@ class TrialRuns:
         self._progress = progress
         self._limit, self._end = limit, math.inf
         self.allow(limit)
-        self._known: dict[tuple[str, float], Tried | None] = {(BUDGET, trials.budget): trials.now}
+        self._known: dict[tuple[str, float | str], Tried | None] = {(BUDGET, trials.budget): trials.now}
         for knob in trials.knobs:
             self._known[knob.name, knob.present] = trials.now
         self._nearest: dict[str, IntArray] = {}
-        self._differences: dict[tuple[str, float], tuple[list[int], list[int]]] = {}
+        self._differences: dict[tuple[str, float | str], Differences] = {}
+        self._held = 0  # runs that held an item, which the limit does not count: each is asked for once
 
     @property
     def number(self) -> int:
@@ -227,19 +265,20 @@ class TrialRuns:
     def _late(self) -> bool:
         return self._limit is not None and self._limit.clock() > self._end
 
-    def knows(self, name: str, value: float) -> bool:
+    def knows(self, name: str, value: float | str) -> bool:
         """Tells whether this value was tried."""
         return (name, value) in self._known
 
-    def at(self, name: str, value: float) -> Tried | None:
+    def at(self, name: str, value: float | str) -> Tried | None:
         """Returns the decision at this value; None if there is no answer, or it could not be tried."""
         if not self.knows(name, value):
-            if self.number >= self.trials.most:
+            if name != HOLD and self.number - self._held >= self.trials.most:
                 self.reached = self.reached or f"{self.trials.most:,} decisions"
                 return None
             try:
                 self._step()
                 self._known[name, value] = self.trials.decide(name, value, self._step)
+                self._held += name == HOLD
             except TimeIsUp:
                 self.reached = f"{self._limit.seconds:g} s" if self._limit is not None else ""
                 return None
@@ -252,11 +291,17 @@ class TrialRuns:
 
     def list_tried(self, name: str) -> list[float]:
         """Returns the tried values of a knob, or the tried budgets, that have an answer, ascending."""
-        return sorted(value for (known, value), decided in self._known.items() if known == name and decided is not None)
+        return self._list_values(name, answered=True)
 
     def list_unanswered(self, name: str) -> list[float]:
         """Returns the tried values that have no answer, ascending."""
-        return sorted(value for (known, value), decided in self._known.items() if known == name and decided is None)
+        return self._list_values(name, answered=False)
+
+    def _list_values(self, name: str, *, answered: bool) -> list[float]:
+        known = ((value, decided) for (known, value), decided in self._known.items() if known == name)
+        return sorted(
+            value for value, decided in known if not isinstance(value, str) and (decided is not None) is answered
+        )
 
     def first(self, knob: NumberKnob, item: int) -> int:
         """Returns the index that `nearest` has for one item, without trying values that are further away."""
@@ -279,14 +324,12 @@ class TrialRuns:
             self._nearest[knob.name] = nearest
         return self._nearest[knob.name]
 
-    def differences(self, name: str, value: float) -> tuple[list[int], list[int]]:
-        """Returns the items that go out now and are dropped at this value, and the items of the opposite change.
-
-        The value must have been tried, and have an answer.
-        """
+    def differences(self, name: str, value: float | str) -> Differences:
+        """Returns the items that a value changes, which was tried and has an answer."""
         if (name, value) not in self._differences:
-            now, decided = self.trials.now.out, self.at(name, value)
+            now, decided = self.trials.now, self.at(name, value)
             assert decided is not None
-            sides = now & ~decided.out, decided.out & ~now
-            self._differences[name, value] = (np.flatnonzero(sides[0]).tolist(), np.flatnonzero(sides[1]).tolist())
+            less, more = decided.rank < now.rank, decided.rank > now.rank
+            sides = now.out & ~decided.out, decided.out & ~now.out, less & decided.out, more & now.out
+            self._differences[name, value] = Differences(*(tuple(np.flatnonzero(side).tolist()) for side in sides))
         return self._differences[name, value]

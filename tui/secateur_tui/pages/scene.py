@@ -47,4 +47,4 @@ class Scene:
         """The reason why some ranges are missing; "" if all are there or none will come."""
         if self.proving:
             return "re-running …"
-        return f"not known within {self.not_known}" if self.not_known else ""
+        return f"not known: the search ended after {self.not_known}" if self.not_known else ""

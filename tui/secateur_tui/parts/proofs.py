@@ -6,9 +6,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from secateur.kinds.knobs import Knob
+from secateur.ledger import State
 from secateur.render.proofs import NOTHING_FIXED
-from secateur.what_if.trials import BUDGET, FIXED, TimeLimit
+from secateur.settings import with_values
+from secateur.what_if.trials import FIXED, TimeLimit
 
 from secateur_tui.background import Cancelled
 from secateur_tui.messages import PartMessage, Proven
@@ -103,7 +104,8 @@ class Proofs(ScreenPart):
     def _forget_hints(self, answer: ShownAnswer) -> None:
         self._hints, self._chosen, self._nothing, self._not_known = [], 0, "", ""
         self._awaits_hint = self._awaits_hint and self._bench.state.entry == self._awaited_for
-        if answer.reason_of(self._bench.state.cursor) in FIXED:
+        cursor = self._bench.state.cursor
+        if answer.reason_of(cursor) in FIXED and answer.state_of(cursor) is State.KEPT:  # others may be pinned
             self._nothing = NOTHING_FIXED
 
     def _start(self) -> None:
@@ -175,7 +177,7 @@ class Proofs(ScreenPart):
         elif isinstance(proof, Nothing):
             self._nothing = proof.why
         elif proof not in self._hints:
-            self._hints.append(proof)
+            self._insert_hint(proof)
         self._show()
         if isinstance(proof, Range | NotKnown):
             self._bench.paint_knobs()
@@ -183,6 +185,12 @@ class Proofs(ScreenPart):
             self._bench.paint_page()
         if self._awaits_hint and (self._hints or self._nothing):
             self._apply_awaited()
+
+    def _insert_hint(self, hint: ProvenHint) -> None:
+        """Inserts a hint by its cost; the marked one stays marked, unless it is the cheapest."""
+        marked = self._hints[self._chosen] if self._chosen else None
+        self._hints = sorted([*self._hints, hint], key=lambda proven: proven.lever.cost)
+        self._chosen = self._hints.index(marked) if marked is not None else 0
 
     def _apply_awaited(self) -> None:
         """Applies the hint that was asked for before it was proven, or says why there is none to apply."""
@@ -201,7 +209,8 @@ class Proofs(ScreenPart):
             return [page.trial_name(answer, item) for item in items]
 
         self._crossings = [
-            Crossing(int(step.value) - present, names(step.gains), names(step.loses)) for step in proof.steps
+            Crossing(int(step.value) - present, names(step.others.gains), names(step.others.loses))
+            for step in proof.steps
         ]
         self._show()
         self._bench.paint_list()
@@ -257,13 +266,8 @@ class Proofs(ScreenPart):
             self._awaits_hint, self._awaited_for = True, state.entry
             return
         hint = self._hints[self._chosen]
-        settings = self._knob(hint.name).put(state.settings, hint.turn.value)
+        assert self._proving is not None
+        settings = with_values(state.settings, self._proving.trials.changes(hint.lever.name, hint.lever.value))
         if hint.gains:
             state.hinted = bench.state.entry, settings
         bench.change(settings)
-
-    def _knob(self, name: str) -> Knob:
-        page = self._bench.kind_page
-        if name == BUDGET:
-            return page.kind.budget
-        return next(knob for knob in page.kind.knobs if name in (knob.signal, knob.key))

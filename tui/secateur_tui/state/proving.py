@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from secateur.progress import Progress, unreported
 from secateur.render.proofs import NOTHING_FIXED, nothing_words
 from secateur.what_if.curve import Curve, curve_of, spread
-from secateur.what_if.flips import TurningValue, budget_flip, knob_flip, nearest_change, unchanged_range
+from secateur.what_if.flips import Lever, first_levers, knob_flip, nearest_change, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
 
@@ -24,12 +24,11 @@ _FIRST_BUDGETS = 16
 
 @dataclass(frozen=True)
 class ProvenHint:
-    """A value that is proven to change whether an item goes out whole."""
+    """A lever that is proven to change whether an item goes out whole."""
 
     item: int
-    name: str  # BUDGET, the name of a signal, or the key of a setting
-    turn: TurningValue
-    gains: bool  # whether the item then goes out whole
+    lever: Lever
+    gains: bool  # whether more of the item then goes out
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Nothing:
 class Crossed:
     """The nearest budgets below and above at which anything is decided otherwise, and what that is."""
 
-    steps: tuple[TurningValue, ...]
+    steps: tuple[Lever, ...]
 
 
 @dataclass(frozen=True)
@@ -154,13 +153,12 @@ class Proving:
 
     def _find_hints(self, item: int) -> Iterator[ProvenHint]:
         gains = not self.trials.now.whole[item]
-        turn = budget_flip(self.runs, item, self.swept)
-        if turn is not None:
-            yield ProvenHint(item, BUDGET, turn, gains)
+        for lever in first_levers(self.runs, item, self.swept):
+            yield ProvenHint(item, lever, gains)
         for knob in self.trials.knobs:
-            turn = knob_flip(self.runs, item, knob)
-            if turn is not None:
-                yield ProvenHint(item, knob.name, turn, gains)
+            found = knob_flip(self.runs, item, knob)
+            if found is not None:
+                yield ProvenHint(item, found, gains)
 
     def _curve_of(self) -> ProvenCurve:
         if self._curve is None:

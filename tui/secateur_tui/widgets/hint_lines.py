@@ -6,14 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from secateur.kinds.knobs import Knob, decimal
+from secateur.ledger import State
+from secateur.render.proofs import token_words
 from secateur.terminal import clip_left, visible
-from secateur.what_if.trials import BUDGET, Trials
+from secateur.what_if.flips import Lever
+from secateur.what_if.trials import BUDGET, HOLD, Trials
 
 from secateur_tui.state.proving import ProvenHint
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 
 _NAMED = 3
-"""Items that a hint loses and that are named; the rest is counted."""
+"""Items of each change that are named; the rest is counted."""
 
 
 def draw_hints(
@@ -51,28 +54,41 @@ def draw_hints(
 
 
 def describe_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob]) -> str:
-    """Says a hint in words, in those of the knob if the setting has others: "kept at budget 4,110"."""
-    label = trials.budget_label if hint.name == BUDGET else hint.name.rpartition(".")[2].replace("_", " ")
-    shown = next((knob.label for knob in knobs if knob.key == hint.name), label)
+    """Says a hint in words, in those of the knob if the setting has others: "kept whole at budget 4,110", "kept in part with strategy extract"."""
+    lever = hint.lever
+    kept = "kept whole" if lever.state is State.KEPT else "kept in part"
+    return f"{kept if hint.gains else 'no longer whole'} {_describe_lever(lever, trials, knobs)}"
+
+
+def _describe_lever(lever: Lever, trials: Trials, knobs: Sequence[Knob]) -> str:
+    if lever.name == HOLD:
+        return "if it is pinned" if "pins" in trials.changes(HOLD, lever.value) else f"with {visible(lever.typed)}"
+    label = trials.budget_label if lever.name == BUDGET else lever.name.rpartition(".")[2].replace("_", " ")
+    shown = next((knob.label for knob in knobs if knob.key == lever.name), label)
     label = label if shown in label else shown
-    value = hint.turn.value
-    text = f"{value:,}" if isinstance(value, int) else decimal(value)
-    return f"{'kept whole' if hint.gains else 'no longer whole'} at {label} {text}"
+    if isinstance(lever.value, str):
+        return f"with {label} {lever.value}"
+    return f"at {label} {lever.value:,}" if isinstance(lever.value, int) else f"at {label} {decimal(lever.value)}"
 
 
 def _draw_changes(hint: ProvenHint, trials: Trials, cells: int) -> list[Line]:
-    lines: list[Line] = []
-    for verb, glyph, role, items in (
-        ("loses", "○", "dropped", hint.turn.loses),
-        ("gains", "●", "kept", hint.turn.gains),
+    lines, others = list[Line](), hint.lever.others
+    for verb, state, items in (
+        ("loses", State.DROPPED, others.loses),
+        ("shortens", State.SHORTENED, others.shortens),
+        ("gains", State.KEPT, others.gains),
+        ("restores", State.KEPT, others.restores),
     ):
         if not items:
             continue
-        lines.append(line(Span(f"    {verb} {len(items):,}", "warning" if verb == "loses" else "faint")))
-        if verb == "loses":
-            for item in items[:_NAMED]:
-                name = clip_left(visible(trials.ids[item]), max(1, cells - 6))
-                lines.append(line(Span(f"    {glyph} ", role), Span(name)))
+        costs = state is not State.KEPT
+        lines.append(line(Span(f"    {verb} {len(items):,}", "warning" if costs else "faint")))
+        for item in items[:_NAMED]:
+            name = clip_left(visible(trials.ids[item]), max(1, cells - 6))
+            lines.append(line(Span(f"    {state.glyph} ", state.label), Span(name)))
+        if len(items) > _NAMED:
+            lines.append(line(Span(f"      and {len(items) - _NAMED:,} more", "faint")))
+    lines.append(line(Span(f"    {token_words(trials, hint.lever)}", "warning" if hint.lever.over else "faint")))
     return lines
 
 
