@@ -54,7 +54,8 @@ def draw_hints(
 
 
 def describe_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob]) -> str:
-    """Says a hint in words, in those of the knob if the setting has others: "kept whole at budget 4,110", "kept in part with strategy extract"."""
+    """Says a hint in words, in those of the knob if the setting has others: "kept whole at budget 4,110", "kept in part
+    with strategy extract"."""
     lever = hint.lever
     kept = "kept whole" if lever.state is State.KEPT else "kept in part"
     return f"{kept if hint.gains else 'no longer whole'} {_describe_lever(lever, trials, knobs)}"
