@@ -65,9 +65,9 @@ class Reason(IntEnum):
     WRAPPER = auto()  # text around the entries: headings, fences, names, punctuation
     NOT_LISTED = auto()  # `items` entries of one state, left out of the list
     DAMAGED = auto()  # the input cannot be read there
+    PINNED = auto()  # kept: the user asked for it
 
     # search
-    PINNED = auto()  # kept: the user asked for it
     SIGNATURE = auto()  # shortened: the whole did not fit, but its declaration did
     EXCLUDED = auto()  # dropped: the user said so
     BEYOND_DEPTH = auto()  # dropped: further from the anchors than max_depth
@@ -88,12 +88,13 @@ class Reason(IntEnum):
     LAST_USER = auto()  # kept: the last thing the user said
     FIRST_USER = auto()  # kept: the first thing the user said
     LATEST = auto()  # kept: the latest step
+    BESIDE_PINNED = auto()  # kept: a pinned message needs it
     SUMMARY = auto()  # kept: a summary, or a message that links it to the rest
     SUMMARY_BY_MODEL = auto()  # kept: a summary in the words of a model
     RENEWED = auto()  # kept: a note named a result that was gone, and holds its text now
     KEPT = auto()  # kept: none of its results had to be removed, or may be
-    OLDEST_GROUP = auto()  # dropped or summarised: among the oldest messages
-    OLDEST_RESULT = auto()  # shortened: its result, or the content that it wrote, is among the oldest
+    OLDEST_GROUP = auto()  # dropped or summarised: among the oldest messages, `over` tokens too many at its turn
+    OLDEST_RESULT = auto()  # shortened: its result, or the content that it wrote, is among the oldest; `over` likewise
     SUPERSEDED = auto()  # shortened: a later message shows a newer state of the same file
     OUTDATED = auto()  # shortened: the file was changed later
     REPEATED = auto()  # shortened: a later message or line is the same

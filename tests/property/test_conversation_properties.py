@@ -15,6 +15,7 @@ from secateur.kinds.conversation.decisions import Pruned, measure
 from secateur.kinds.conversation.messages import PartKind
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
+from secateur.model import State
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.conversation_strategies import TEXT, TURNS
@@ -22,6 +23,8 @@ from support.conversations import FORMATS, Said, conversation, roles
 
 COUNTER = get_counter("chars4")
 ZONES = st.one_of(st.integers(0, 60), st.integers(0, 2000))
+PINS = st.lists(st.integers(0, 25), max_size=3)
+"""Indexes of pinned messages; some name none."""
 
 
 def pruned(
@@ -32,8 +35,10 @@ def pruned(
     *,
     cut_to: float = 1,
     first: bool = False,
+    pins: Sequence[int] = (),
 ) -> Pruned:
     values = {
+        "pins": tuple(f"messages[{index}]" for index in pins),
         "conversation_prune.cut_to": cut_to,
         "conversation_prune.keep_first": first,
         "conversation_prune.keep_errors": 3 if first else 0,
@@ -62,13 +67,22 @@ def pairs(messages: Sequence[dict[str, Any]]) -> tuple[list[str], list[str]]:
     group=st.integers(1, 6),
     cut_to=st.sampled_from((1, 0.7, 0.1)),
     first=st.booleans(),
+    pins=PINS,
 )
 def test_what_leaves_is_a_conversation_and_its_books_are_right(
-    form: str, strategy: str, turns: list[Said], asks: str, zone: int, group: int, cut_to: float, first: bool
+    form: str,
+    strategy: str,
+    turns: list[Said],
+    asks: str,
+    zone: int,
+    group: int,
+    cut_to: float,
+    first: bool,
+    pins: list[int],
 ) -> None:
     messages = conversation(form, turns, system="You are careful.", asks=asks)
     before = copy.deepcopy(messages)
-    result = pruned(messages, strategy, zone, group, cut_to=cut_to, first=first)
+    result = pruned(messages, strategy, zone, group, cut_to=cut_to, first=first, pins=pins)
     after = result.messages
 
     assert messages == before, "the input is changed"
@@ -96,6 +110,11 @@ def test_what_leaves_is_a_conversation_and_its_books_are_right(
     if first:
         opened = {"role": "user", "content": turns[0].user}
         assert opened in [message.get("message", message) for message in after], "the first question is gone"
+    spoken_after = [message.get("message", message) for message in after]
+    for index in pins:
+        assert index >= len(messages) or messages[index].get("message", messages[index]) in spoken_after, (
+            "a pin is gone"
+        )
     if form == "claude-code":
         ids = [message.get("uuid") for message in after[1:]]
         assert [message["parentUuid"] for message in after[1:]] == [None, *ids[:-1]]
@@ -115,6 +134,21 @@ def test_pruning_twice_is_pruning_once(
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=12)
+@given(turns=TURNS, zone=ZONES, pin=st.integers(0, 25))
+def test_others_go_in_the_place_of_a_pin(strategy: str, turns: list[Said], zone: int, pin: int) -> None:
+    messages = conversation("openai", turns, asks="Go on.")
+    whole = measure(read_messages(messages), COUNTER)
+    result = pruned(messages, strategy, zone, pins=[pin])
+    least = pruned(messages, strategy, 0, pins=[pin]).report.after
+    if strategy in ("tool-results", "truncate"):
+        assert result.report.after <= max(zone, least), "more could go"
+    if pin < len(messages):
+        entry = next(entry for entry in result.ledger.entries if entry.id == f"messages[{pin}]")
+        assert (entry.state, entry.after) == (State.KEPT, whole.tokens[pin])
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(max_examples=12)
 @given(turns=TURNS, zone=ZONES, cut_to=st.sampled_from((0.3, 0.7)))
 def test_a_cut_goes_as_far_down_as_a_safe_zone_of_that_size(
     strategy: str, turns: list[Said], zone: int, cut_to: float
@@ -129,10 +163,12 @@ def test_a_cut_goes_as_far_down_as_a_safe_zone_of_that_size(
 
 @pytest.mark.parametrize("form", FORMATS)
 @settings(max_examples=12)
-@given(turns=TURNS, zone=ZONES)
-def test_the_cache_keeps_what_is_before_the_first_change(form: str, turns: list[Said], zone: int) -> None:
+@given(turns=TURNS, zone=ZONES, pins=PINS)
+def test_the_cache_keeps_what_is_before_the_first_change(
+    form: str, turns: list[Said], zone: int, pins: list[int]
+) -> None:
     messages = conversation(form, turns)
-    result = pruned(messages, "tool-results", zone)
+    result = pruned(messages, "tool-results", zone, pins=pins)
     first = next(
         (number for number, (old, new) in enumerate(zip(messages, result.messages, strict=True)) if old != new), None
     )

@@ -43,12 +43,14 @@ HISTORIES = st.tuples(st.sampled_from(API_FORMATS), st.integers(0, 1 << 40))
     seed=st.integers(0, 1 << 40),
     zone=st.sampled_from((0, 100, 300, 600, 1200)),
     strategy=st.sampled_from(("staged", "tool-results", "hybrid")),
+    pin=st.integers(0, 30),
 )
 def test_each_step_is_valid_and_begins_as_the_one_before_unless_a_cut_is_made(
-    form: str, seed: int, zone: int, strategy: str
+    form: str, seed: int, zone: int, strategy: str, pin: int
 ) -> None:
     history = api_conversation(form, seed)
-    given, live = copy.deepcopy(history), Live(recommended(zone, strategy=strategy), seconds=600)
+    pinned = with_values(recommended(zone, strategy=strategy), {"pins": (f"messages[{pin}]",)})
+    given, live = copy.deepcopy(history), Live(pinned, seconds=600)
     before: list[Any] = []
     for end in requests(history):
         step = live.step(history[:end])
@@ -57,6 +59,7 @@ def test_each_step_is_valid_and_begins_as_the_one_before_unless_a_cut_is_made(
         if step.cache.first_changed is None:
             assert step.messages[: len(before)] == before
         named = {int(entry.id[len("messages[") : -1]) for entry in step.changed}
+        assert pin not in named
         assert all(message in step.messages for number, message in enumerate(history[:end]) if number not in named)
         before = step.messages
     assert history == given and not live.failures

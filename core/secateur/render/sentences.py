@@ -37,11 +37,14 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.LAST_USER: "it is the last thing the user said, which always stays",
     Reason.FIRST_USER: "it is the first thing the user said, which these settings keep",
     Reason.LATEST: "it is the latest step, which always stays",
+    Reason.BESIDE_PINNED: "a pinned message needs it: they are call and result, or one turn's words",
     Reason.SUMMARY: "it is a summary, or joins one to the rest",
     Reason.SUMMARY_BY_MODEL: "it is a summary in the words of a model",
     Reason.KEPT: "it holds no result that had to go, or none that may",
-    Reason.OLDEST_GROUP: "it is among the oldest, and the safe zone asked for its room",
-    Reason.OLDEST_RESULT: "its result, or what it wrote, is among the oldest, and the safe zone asked for its room",
+    Reason.OLDEST_GROUP: "it is among the oldest: {over:,} tokens were still too many when its turn came",
+    Reason.OLDEST_RESULT: (
+        "its result, or what it wrote, is among the oldest: {over:,} tokens were still too many when its turn came"
+    ),
     Reason.SUPERSEDED: "a later message shows the same file as it was later",
     Reason.OUTDATED: "the file was changed later, so it shows an old state",
     Reason.REPEATED: "a later one says the same",

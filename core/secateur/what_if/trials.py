@@ -27,6 +27,7 @@ FIXED = frozenset(
     {
         *(Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.DISABLED, Reason.DAMAGED, Reason.TARGET),
         *(Reason.SYSTEM, Reason.ASIDE, Reason.UNPAIRED, Reason.LAST_USER, Reason.FIRST_USER, Reason.LATEST),
+        Reason.BESIDE_PINNED,
         *(Reason.PATTERN, Reason.LOCKFILE, Reason.VENDORED, Reason.BUILD, Reason.EDITOR, Reason.BINARY),
         *(Reason.GENERATED, Reason.MINIFIED),
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter as Tally
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -83,6 +83,7 @@ class MessageDecision:
     message: Any  # the object that goes out; None: dropped, or part of a summary
     section: str = ""  # its name in the ledger; "": made of its index
     cleaned: int = 0  # number of its tool results that changed or were dropped
+    over: int = 0  # tokens that were still too many when its turn came
 
     @property
     def name(self) -> str:
@@ -242,12 +243,22 @@ def count_texts(texts: Sequence[str], counter: Counter, progress: Progress | Non
     return dict(zip(texts, counts, strict=True))
 
 
+_PIN = re.compile(r"messages\[(\d{1,9})\]")
+"""The id of a message in the ledger."""
+
+
+def pinned_messages(pins: Iterable[str]) -> frozenset[int]:
+    """Returns the indexes of the messages that pins name by their ids."""
+    return frozenset(int(found[1]) for pin in pins if (found := _PIN.fullmatch(pin)))
+
+
 _STANDING = {**dict.fromkeys(SYSTEM_ROLES, Reason.SYSTEM), ASIDE: Reason.ASIDE, DAMAGED: Reason.DAMAGED}
 
 
-def fixed_reason(message: Message, last_user: int, index: int) -> Reason | None:
+def fixed_reason(message: Message, last_user: int, index: int, pinned: Collection[int] = ()) -> Reason | None:
     """The reason why a message always stays unchanged; None if it may change."""
-    return _STANDING.get(message.role) or (Reason.LAST_USER if index == last_user else None)
+    own = Reason.PINNED if index in pinned else None
+    return _STANDING.get(message.role) or (Reason.LAST_USER if index == last_user else own)
 
 
 def last_user(messages: Sequence[Message]) -> int:
@@ -331,8 +342,10 @@ def finish(
     if after > safe_zone:
         over = (
             f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}: what may go is"
-            " gone."
+            " gone"
         )
+        held = sum(item.after for item in items if item.reason in (Reason.PINNED, Reason.BESIDE_PINNED))
+        over += f"; pins hold {held:,} of them." if held else "."
         notes.append(Notice("safe_zone_exceeded", over))
     cleaned = sum(item.cleaned for item in items)
     cache = _cache(measured, items)
@@ -361,7 +374,8 @@ def _entries(
             name += f" #{names_seen[name]}"
         position += item.leaves
         output_position = position if item.leaves else None
-        yield Entry(name, item.state, item.reason, item.before, item.after, position=output_position)
+        figures = {"over": item.over} if item.over else {}
+        yield Entry(name, item.state, item.reason, item.before, item.after, figures, position=output_position)
 
 
 def _action(entry: Entry) -> TrimAction | None:

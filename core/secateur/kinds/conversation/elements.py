@@ -7,7 +7,7 @@ step is taken out, or a turn without steps, every result keeps its call and the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from secateur.kinds.conversation.decisions import first_user, is_summary, last_user
@@ -39,9 +39,15 @@ class Element:
         return element
 
 
-def elements_of(messages: Sequence[Message], *, summaries_stay: bool = True, keep_first: bool = False) -> list[Element]:
+def elements_of(
+    messages: Sequence[Message],
+    *,
+    summaries_stay: bool = True,
+    keep_first: bool = False,
+    pinned: Collection[int] = (),
+) -> list[Element]:
     """Groups messages into elements, in order. With `summaries_stay` summaries of a pruner are fixed, so that they are
-    not summarised again."""
+    not summarised again. `pinned`: indexes of messages whose elements are fixed."""
     elements: list[Element] = []
     owner: dict[str, Element] = {}
     homes: list[tuple[int, Element]] = []
@@ -64,7 +70,7 @@ def elements_of(messages: Sequence[Message], *, summaries_stay: bool = True, kee
         owner.update((call.call, elements[-1]) for call in message.calls if call.call)
     for index, element in homes:
         element.root().numbers.append(index)
-    _fix(elements, messages, summaries_stay, keep_first)
+    _fix(elements, messages, summaries_stay, keep_first, pinned)
     return elements
 
 
@@ -109,9 +115,17 @@ def _join(elements: list[Element], callers: Mapping[int, Element]) -> None:
         elements.append(oldest)
 
 
-def _fix(elements: Sequence[Element], messages: Sequence[Message], summaries_stay: bool, keep_first: bool) -> None:
+def _fix(
+    elements: Sequence[Element],
+    messages: Sequence[Message],
+    summaries_stay: bool,
+    keep_first: bool,
+    pinned: Collection[int],
+) -> None:
     last, first = last_user(messages), first_user(messages) if keep_first else -1
     for element in elements:
+        if any(index in pinned for index in element.numbers):
+            element.fixed = Reason.BESIDE_PINNED
         if summaries_stay and any(is_summary(messages[index]) for index in element.numbers):
             element.fixed = Reason.SUMMARY
         if first in element.numbers:

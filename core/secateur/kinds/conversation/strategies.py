@@ -6,12 +6,12 @@
 
 `truncate` drops the oldest groups; `summarize` replaces them by a summary; `hybrid` summarises, and truncates if that
 is not enough; `staged` clears tool results, and continues as `hybrid` if that is not enough. System messages, the
-user's last words and the last step stay; calls stay with their results; the roles alternate as before.
+user's last words, the last step and pinned messages stay; calls stay with their results; the roles alternate as before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +29,7 @@ from secateur.kinds.conversation.decisions import (
     keep_all,
     last_user,
     measure,
+    pinned_messages,
     target_tokens,
 )
 from secateur.kinds.conversation.elements import Element, elements_of, list_removable
@@ -176,8 +177,9 @@ def decide(
     """
     given, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
     strategy, transcript = _check_strategy(strategy or given.strategy), measured.transcript
+    pinned = pinned_messages(settings.pins)
     if strategy in ("tool-results", "staged"):
-        clearing_plan = plan_clearing(measured, counter, given, progress, recalls=recalls)
+        clearing_plan = plan_clearing(measured, counter, given, progress, recalls=recalls, pinned=pinned)
         cleared = clearing_plan.apply(measured, given, progress)
         if strategy == "tool-results" or cleared.ledger.after <= given.safe_zone_tokens:
             return cleared
@@ -185,12 +187,12 @@ def decide(
         rest = decide(left, settings, "hybrid", progress, asks=asks, replies=replies, recalls=recalls)
         return merge_decisions(measured, cleared, rest, given)
     zone = structs.replace(given, safe_zone_tokens=target_tokens(given, measured.total))
-    elements = elements_of(transcript.messages, keep_first=zone.keep_first)
-    items, originals = _initial_decisions(measured, elements), dict[str, str]()
+    elements = elements_of(transcript.messages, keep_first=zone.keep_first, pinned=pinned)
+    items, originals = _initial_decisions(measured, elements, pinned), dict[str, str]()
     if strategy != "truncate" and measured.total > zone.safe_zone_tokens:
         items, originals = summarize(measured, items, elements, zone, counter, progress, recalls=recalls)
     if strategy != "summarize" and _total(measured, items) > zone.safe_zone_tokens:
-        items = _truncate(measured, items, zone)
+        items = _truncate(measured, items, zone, pinned)
     summarised, questions = ModelSummaries(tuple(items)), tuple[Question, ...]()
     if asks:
         job = plan_summaries(measured, items, structs.replace(settings, conversation_prune=zone), counter)
@@ -217,22 +219,26 @@ def _check_strategy(strategy: str) -> str:
 
 
 def _truncate(
-    measured: MeasuredTranscript, items: Sequence[MessageDecision], zone: ConversationPrune
+    measured: MeasuredTranscript, items: Sequence[MessageDecision], zone: ConversationPrune, pinned: Collection[int]
 ) -> list[MessageDecision]:
     """Drops the oldest groups until the rest fits."""
     rows, messages = _list_outgoing(measured, items)
     total, group = _total(measured, items), 0
-    gone: set[int] = set()
-    for unit in list_removable(elements_of(messages, summaries_stay=False, keep_first=zone.keep_first)):
-        if group == 0 and total <= zone.safe_zone_tokens:
-            break
+    gone: dict[int, int] = {}  # position of an item -> tokens that were too many when its group's turn came
+    held = [index for index, row in enumerate(rows) if items[row].number in pinned]
+    elements = elements_of(messages, summaries_stay=False, keep_first=zone.keep_first, pinned=held)
+    for unit in list_removable(elements):
+        if group == 0:
+            over = total - zone.safe_zone_tokens
+            if over <= 0:
+                break
         numbers = [rows[index] for element in unit for index in element.numbers]
-        gone.update(numbers)
+        gone.update(dict.fromkeys(numbers, over))
         total -= sum(items[row].after for row in numbers)
         group += len(numbers)
         group = 0 if group >= zone.group_size else group
     return [
-        drop_message(item, measured, State.DROPPED, Reason.OLDEST_GROUP) if row in gone else item
+        drop_message(item, measured, State.DROPPED, gone[row]) if row in gone else item
         for row, item in enumerate(items)
     ]
 
@@ -240,12 +246,14 @@ def _truncate(
 # --- between strategies -----------------------------------------------------------------------------------------------
 
 
-def _initial_decisions(measured: MeasuredTranscript, elements: Sequence[Element]) -> list[MessageDecision]:
+def _initial_decisions(
+    measured: MeasuredTranscript, elements: Sequence[Element], pinned: Collection[int]
+) -> list[MessageDecision]:
     messages = measured.transcript.messages
     last = last_user(messages)
     fixed = {index: element.fixed for element in elements for index in element.numbers}
     return keep_all(
-        measured, lambda index: fixed_reason(messages[index], last, index) or fixed.get(index) or Reason.FITS
+        measured, lambda index: fixed_reason(messages[index], last, index, pinned) or fixed.get(index) or Reason.FITS
     )
 
 

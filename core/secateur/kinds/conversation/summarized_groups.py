@@ -92,13 +92,14 @@ def summarize(
             new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter, recalls)
             saved = gone - sum(item.after for item in new)
         if saved > 0:
+            over = total - zone.safe_zone_tokens
             total, allowed = total - saved, max(0, allowed - (gone - saved))
             changed[stretch[0].numbers[0]] = new
             if recalls:
                 text = _stretch_text(measured, stretch)
                 originals[digest_of(text)] = text
             for index in (index for element in stretch for index in element.numbers):
-                items[index] = drop_message(items[index], measured, State.SUMMARISED, Reason.OLDEST_GROUP)
+                items[index] = drop_message(items[index], measured, State.SUMMARISED, over)
     return [row for item in items for row in (*changed.get(item.number, ()), item)], originals
 
 
@@ -222,7 +223,7 @@ def _message(model: Message, role: str, text: str, form: str, position: int) -> 
     return {"role": role, "content": text} if known is None else known.make(model.raw, role, text, position)
 
 
-def drop_message(item: MessageDecision, measured: MeasuredTranscript, state: State, reason: Reason) -> MessageDecision:
-    """Makes the decision that a message does not go out."""
+def drop_message(item: MessageDecision, measured: MeasuredTranscript, state: State, over: int) -> MessageDecision:
+    """Makes the decision that a message, one of the oldest, does not go out. `over`: tokens that were too many."""
     cleaned = sum(1 for _ in measured.transcript.messages[item.number].results) if item.number >= 0 else 0
-    return MessageDecision(item.number, item.before, 0, state, reason, None, item.section, cleaned)
+    return MessageDecision(item.number, item.before, 0, state, Reason.OLDEST_GROUP, None, item.section, cleaned, over)

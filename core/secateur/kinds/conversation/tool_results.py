@@ -5,13 +5,14 @@ The order: results that a later one repeats or replaces (the file was read again
 overwritten or read again; then outdated reads and contents of files that changed since; then all other results; then
 the last versions of written contents; each from the oldest. Results whose placeholder saves little (LEAST_SAVING)
 come after all of these. Never replaced are results that the assistant has not answered yet, the last `keep_last`
-results, results of the tools in `keep_tools`, the calls of all these, and texts that a placeholder would not shorten.
+results, results of the tools in `keep_tools`, the calls of all these, pinned messages, and texts that a placeholder
+would not shorten.
 """
 
 from __future__ import annotations
 
 from collections import Counter as Multiset
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -28,6 +29,7 @@ from secateur.kinds.conversation.decisions import (
     keep_all,
     last_user,
     measure,
+    pinned_messages,
     statistics,
     target_tokens,
 )
@@ -117,7 +119,8 @@ class AgenticConversationPruner(TranscriptPruner):
     def prune(self, transcript: Transcript, progress: Progress | None = None) -> Pruned:
         """Clears the results of a transcript; the result holds the ledger, the cache and the warnings."""
         zone, counter = self.settings.conversation_prune, get_counter(self.settings.tokens.counter)
-        return clear_results(measure(transcript, counter, progress), counter, zone, progress)
+        measured, pinned = measure(transcript, counter, progress), pinned_messages(self.settings.pins)
+        return plan_clearing(measured, counter, zone, progress, pinned=pinned).apply(measured, zone, progress)
 
     def get_cleanup_statistics(
         self, original: Sequence[dict[str, Any]], pruned: Sequence[dict[str, Any]]
@@ -131,31 +134,25 @@ class AgenticConversationPruner(TranscriptPruner):
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
-    """The cleared results and contents: by message the placeholder of each with its tokens, and the reason of the
-    first. The placeholder of a content is the shortened arguments of its call."""
+    """The cleared results and contents: by message the placeholder of each with its tokens, the reason of the first
+    and the tokens that were still too many. The placeholder of a content is the shortened arguments of its call."""
 
     placeholders: Mapping[int, Mapping[MessagePart, tuple[str, int]]]
-    reasons: Mapping[int, Reason]
+    reasons: Mapping[int, tuple[Reason, int]]
     originals: Mapping[str, str]  # what a placeholder names for `recall`, by digest
+    pinned: Collection[int] = ()  # indexes of the messages that a user holds
 
     def apply(self, measured: MeasuredTranscript, zone: ConversationPrune, progress: Progress | None) -> Pruned:
         """Makes the conversation with the placeholders."""
         messages = measured.transcript.messages
         last = last_user(messages)
-        items = keep_all(measured, lambda index: fixed_reason(messages[index], last, index) or Reason.KEPT)
+        items = keep_all(measured, lambda index: fixed_reason(messages[index], last, index, self.pinned) or Reason.KEPT)
         for index, parts in self.placeholders.items():
             new, after = edit_message(measured, index, parts)
-            before, why = measured.tokens[index], self.reasons[index]
+            before, (why, over) = measured.tokens[index], self.reasons[index]
             cleaned = sum(part.kind is PartKind.RESULT for part in parts)
-            items[index] = MessageDecision(index, before, after, State.SHORTENED, why, new, cleaned=cleaned)
+            items[index] = MessageDecision(index, before, after, State.SHORTENED, why, new, cleaned=cleaned, over=over)
         return replace(finish(measured, items, zone.safe_zone_tokens, progress=progress), originals=self.originals)
-
-
-def clear_results(
-    measured: MeasuredTranscript, counter: Counter, zone: ConversationPrune, progress: Progress | None = None
-) -> Pruned:
-    """Replaces old tool results by placeholders (`plan_clearing`)."""
-    return plan_clearing(measured, counter, zone, progress).apply(measured, zone, progress)
 
 
 def plan_clearing(
@@ -165,15 +162,17 @@ def plan_clearing(
     progress: Progress | None = None,
     *,
     recalls: bool = False,
+    pinned: Collection[int] = (),
 ) -> Clearing:
     """Chooses placeholders for tool results, needless ones first, then from the oldest, until the rest is small enough
     (`target_tokens`). Results whose placeholder saves less than LEAST_SAVING tokens come last: clearing them loses
-    text and gains little. `recalls`: the caller keeps the originals, and placeholders name them."""
+    text and gains little. `recalls`: the caller keeps the originals, and placeholders name them. `pinned`: indexes of
+    messages that stay."""
     messages = measured.transcript.messages
-    spared = _find_spared(messages, zone.keep_last, frozenset(zone.keep_tools))
+    spared = _find_spared(messages, zone.keep_last, frozenset(zone.keep_tools), pinned)
     wanted = target_tokens(zone, measured.total)
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
-    reasons: dict[int, Reason] = {}
+    reasons: dict[int, tuple[Reason, int]] = {}
     originals: dict[str, str] = {}
     total, order = measured.total, results_in_order(measured)
     little: list[ToolResult] = []
@@ -186,7 +185,7 @@ def plan_clearing(
         result_position = result.answer or (result.message, result.number)
         if result_position in spared or result.note in spared or result.part.put is None or not before:
             continue
-        if is_cleared(result.part):
+        if is_cleared(result.part) or result.message in pinned:
             continue
         # A placeholder that names no later result may be shorter. A second pruning would write it, too, once that
         # later result is cleared.
@@ -199,10 +198,11 @@ def plan_clearing(
             little.append(result)
             continue
         changes.setdefault(result.message, {})[result.part] = text, after
-        reasons.setdefault(result.message, result.why)
+        over = total - wanted if result.why is Reason.OLDEST_RESULT else 0
+        reasons.setdefault(result.message, (result.why, over))
         originals |= {digest_of(result.part.text): result.part.text} if recalls else {}
         total += after - before
-    return Clearing(changes, reasons, originals)
+    return Clearing(changes, reasons, originals, pinned)
 
 
 def results_in_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
@@ -246,7 +246,9 @@ def _clear_content(
 # --- which, and in what order -----------------------------------------------------------------------------------------
 
 
-def _find_spared(messages: Sequence[Message], keep_last: int, keep_tools: frozenset[str]) -> set[tuple[int, int]]:
+def _find_spared(
+    messages: Sequence[Message], keep_last: int, keep_tools: frozenset[str], pinned: Collection[int]
+) -> set[tuple[int, int]]:
     """Returns (message, part) of the results that must stay."""
     fresh, last = first_unanswered(messages), last_user(messages)
     results = [
@@ -255,7 +257,7 @@ def _find_spared(messages: Sequence[Message], keep_last: int, keep_tools: frozen
     spared = {
         (index, part_index)
         for index, part_index, part in results
-        if index >= fresh or index == last or part.tool in keep_tools
+        if index >= fresh or index == last or index in pinned or part.tool in keep_tools
     }
     return spared | {
         (index, part_index) for index, part_index, _ in results[len(results) - min(keep_last, len(results)) :]
