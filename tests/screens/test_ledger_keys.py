@@ -13,7 +13,7 @@ from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.registry import get_kind
 from secateur.kinds.run import format_outcome
-from secateur.model import State
+from secateur.model import Reason, State
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from secateur_tui.messages import Look
@@ -117,23 +117,24 @@ async def test_the_cursor_stays_on_its_message() -> None:
         assert screen.state.answer.entries[screen.state.cursor].id == name
 
 
-async def test_a_tool_can_be_held_and_let_go_from_one_of_its_results() -> None:
+async def test_a_message_can_be_pinned_and_let_go() -> None:
     app = opened("conversation", ZONE)
     async with app.run_test(size=SIZE, notifications=True):
         await settle(app)
         screen = ledger_bench(app)
         await press(app, "K")
         lines = await settle(app)
-        assert any("holds no result" in line for line in lines), "the cursor is on the request"
+        assert any("only a message is pinned" in line for line in lines), "the cursor is on the request"
         await press(app, "down", "down", "down", "down", "K")
-        lines = await settle(app)
-        assert screen.state.settings.conversation_prune.keep_tools == ("read_file",)
-        assert any("results of read_file are held" in line for line in lines)
-        answer = screen.state.answer
-        assert answer is not None and answer.entries[screen.state.cursor].state is State.KEPT
-        await press(app, "K")
         await settle(app)
-        assert screen.state.settings.conversation_prune.keep_tools == ()
+        answer = screen.state.answer
+        assert answer is not None
+        assert screen.state.settings.pins == (answer.entries[screen.state.cursor].id,)
+        assert answer.entries[screen.state.cursor].state is State.KEPT
+        assert sum(entry.reason is Reason.PINNED for entry in answer.entries) == 1, "one message, not all of its tool"
+        await press(app, "space")
+        await settle(app)
+        assert screen.state.settings.pins == ()
 
 
 async def test_decisions_are_the_engines() -> None:

@@ -53,7 +53,7 @@ ACTIONS = (
     Action("reset", ("r",), "Reset", "Set the chosen knob back to where it was at the start", "Turn"),
     Action("strategy", ("s",), "Strategy", "The next strategy", "Turn"),
     Action("profile", ("p",), "Profile", "The next profile: spec, recommended, then your own", "Turn"),
-    Action("hold", ("K",), "Hold", "Hold this tool's results, leave this file out or take it in; or no longer", "Turn"),
+    Action("hold", ("K",), "Hold", "Pin this item, leave this file out or take it in; or no longer", "Turn"),
     Action("pin", ("space",), "Pin", "Keep this item whatever happens; or no longer", "Steer"),
     Action("exclude", ("minus",), "Exclude", "Drop this item; or no longer", "Steer"),
     Action("boost", ("full_stop",), "Boost", "Multiply its priority by the next larger factor", "Steer"),

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, UnsetType, structs
 
 from secateur.kind_places import place_of
-from secateur.kinds.base import Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.conversation.decisions import (
     Cache,
     CacheShape,
@@ -35,11 +35,11 @@ from secateur.kinds.conversation.transcripts import FORMATS, Transcript, read_me
 from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.knobs import Knob
-from secateur.kinds.steering import FilePlace, Steer, location_in
+from secateur.kinds.steering import FilePlace, location_in, warn_unknown_pins
 from secateur.ledger import VERBS, LedgerShape, Notice
 from secateur.model import State, TrimReport
 from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
-from secateur.settings import ConversationPrune, Settings, with_values
+from secateur.settings import ConversationPrune, Settings
 from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import cell_width, clip, visible
 from secateur.tokens import get_counter
@@ -47,9 +47,6 @@ from secateur.what_if.shapes import BestShape, CurveShape, KnobRanges, NotKnownS
 
 SUMMARIZING = ("summarize", "hybrid", "staged")
 """Strategies whose summaries a language model may write, if one is set (`[llm]`)."""
-
-CLEARING = ("tool-results", "staged")
-"""Strategies that clear tool results."""
 
 NAME_CELLS = 16
 """Least width of the names of messages."""
@@ -128,6 +125,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             "tool results at the end that stay (default 0; what is not answered yet stays anyway)",
         ),
         Flag(_TABLE + "keep_tools", "A,B", "tools whose results stay"),
+        PIN,
     )
     budget = Knob(_TABLE + "safe_zone_tokens", "safe zone", fine_step=100, rounded=True)
     knobs: ClassVar[Sequence[Knob]] = (
@@ -173,7 +171,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             settings,
             pruned,
             lambda: pruned.ledger,
-            pruned.warnings,
+            (*pruned.warnings, *warn_unknown_pins(settings, pruned.ledger.ids)),
             questions=pruned.questions,
             calls=pruned.calls,
             measures=lambda: {
@@ -182,29 +180,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         )
 
     def hold(self, outcome: Outcome[Pruned], index: int, settings: Settings) -> Settings | str:
-        if settings.conversation_prune.strategy not in CLEARING:
-            return "results are held only where tool results are what goes"
-        message = message_of(outcome.payload, index)
-        tools = dict.fromkeys(part.tool for _, part in message.results if part.tool) if message is not None else {}
-        if not tools:
-            return "this message holds no result of a tool"
-        held = settings.conversation_prune.keep_tools
-        if all(tool in held for tool in tools):
-            kept = tuple(tool for tool in held if tool not in tools)
-        else:
-            kept = tuple(dict.fromkeys((*held, *tools)))
-        return with_values(settings, {_TABLE + "keep_tools": kept})
-
-    def steer(self, outcome: Outcome[Pruned], index: int, settings: Settings, how: Steer) -> Settings | str:
-        return self.hold(outcome, index, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
-
-    def overruled(self, outcome: Outcome[Pruned], index: int, settings: Settings) -> Steer | None:
-        held = settings.conversation_prune.keep_tools
-        if not held or settings.conversation_prune.strategy not in CLEARING:
-            return None
-        message = message_of(outcome.payload, index)
-        tools = {part.tool for _, part in message.results if part.tool} if message is not None else set()
-        return Steer.PIN if tools and tools <= set(held) else None
+        item = item_of(outcome.payload, index)
+        if item is None or item.number < 0:
+            return "only a message is pinned"
+        return super().hold(outcome, index, settings)
 
     def location(
         self, outcome: Outcome[Pruned], index: int, inputs: Inputs, environment: Environment
