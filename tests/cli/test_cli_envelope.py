@@ -4,6 +4,7 @@ budget cannot be met."""
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from random import Random
 
@@ -11,7 +12,7 @@ import pytest
 from secateur import count_tokens, trim_context_with_budget
 from support.cli import secateur
 from support.credentials import MAKERS
-from support.envelopes import asset_paths, envelope, files
+from support.envelopes import asset_paths, dependencies, envelope, files
 
 BEFORE = envelope({"references": {"asset_paths": asset_paths(9000)}, "files": files(4, 900)})
 
@@ -66,6 +67,53 @@ def test_the_window_may_come_from_the_configuration(file: Path) -> None:
     assert report["estimateBefore"] == -(-len(json.dumps(BEFORE, ensure_ascii=False)) // 4)
 
 
+def test_a_budget_alone_needs_no_model(file: Path) -> None:
+    plain = secateur("inspect", file, "--budget", 1200, "--plain")
+    assert "window of model" not in plain.out
+    command = plain.out.strip().rpartition("\n")[2].removeprefix("command: secateur ")
+    ran = secateur(*shlex.split(command), "--format", "text")
+    assert (ran.code, ran.err) == (0, "")
+    assert "budget 1,200, 0 kept free" in ran.out
+
+
+def test_a_pinned_entry_stays_whole_within_the_budget(file: Path) -> None:
+    file.write_text(json.dumps(envelope({"files": files(30, 2000), "notes": "n" * 4000})), "utf-8")
+    call = "envelope", file, "--model", "gpt-4o", "--context-budget", 2600
+    pins = "dependency_digest.files[11]", "dependency_digest.files[29]"
+    before = {entry["id"]: entry["state"] for entry in secateur(*call).json["ledger"]["entries"]}
+    assert {before[pin] for pin in pins} <= {"shortened", "summarised"}
+    ran = secateur(*call, *(word for pin in pins for word in ("--pin", pin)))
+    assert (ran.code, ran.err) == (0, "")
+    ledger = ran.json["ledger"]
+    after = {entry["id"]: (entry["state"], entry["reason"]) for entry in ledger["entries"]}
+    assert [after[pin] for pin in pins] == [("kept", "pinned")] * 2
+    assert ledger["after"] <= 2600
+
+    ran = secateur(*call[:-1], 700, "--pin", pins[0])
+    assert ran.code == 3
+    assert f"pins hold 453 ({pins[0]})" in ran.err
+    assert "take pins away" in ran.err
+    assert "Nothing here is called files[11]" in secateur(*call, "--pin", "files[11]").err
+
+
+def test_no_entry_vanishes_from_the_rows(file: Path) -> None:
+    modules = [{"path": f"m{at}.py", "summary": "s " * (10 if at in (3, 12) else 400)} for at in range(16)]
+    file.write_text(json.dumps(envelope({"modules": modules, "short": "kept"})), "utf-8")
+    ledger = secateur("envelope", file, "--model", "gpt-4o", "--context-budget", 4500).json["ledger"]
+    states = {entry["id"]: entry["state"] for entry in ledger["entries"]}
+    digest = [f"dependency_digest.modules[{at}]" for at in range(16)]
+    assert {*digest, "dependency_digest.short"} <= states.keys()
+    assert states[digest[3]] == states[digest[12]] == "kept"
+
+
+def test_the_reason_of_an_entry_is_that_of_its_stage(file: Path) -> None:
+    file.write_text(json.dumps(envelope({"files": dependencies(30, 500)})), "utf-8")
+    entries = secateur("envelope", file, "--model", "gpt-4o", "--context-budget", 3000).json["ledger"]["entries"]
+    pairs = {(entry["state"], entry["reason"]) for entry in entries if entry["id"].startswith("dependency_digest.")}
+    assert ("summarised", "summary_shortened") not in pairs
+    assert ("summarised", "reference_only") in pairs
+
+
 def test_a_budget_that_cannot_be_met_is_exit_code_3(file: Path) -> None:
     for form in ("json", "text"):
         ran = secateur("envelope", file, "--model", "gpt-4o", "--context-budget", 30, "--format", form)
@@ -82,7 +130,11 @@ def test_what_is_malformed_is_named_by_its_path(file: Path) -> None:
     file.write_text(json.dumps(BEFORE | {"target_snapshoot": 1}), "utf-8")
     ran = secateur("envelope", file, "--model", "gpt-4o", "--format", "json")
     assert (ran.code, ran.json["error"]["code"]) == (1, "AI_PROMPT_COMPOSE_ERROR")
-    assert "$: the envelope has no section 'target_snapshoot'" in ran.err
+    assert "$: the envelope has beside its sections 'target_snapshoot'" in ran.err
+    file.write_text(json.dumps(BEFORE | {"extensions": {"notes": "n"}}), "utf-8")
+    ran = secateur("envelope", file, "--model", "gpt-4o")
+    assert "$: the envelope has beside its sections 'extensions'" in ran.err
+    assert "put further fields into a section" in ran.err
     file.write_bytes(b'{"a": "\xff"}')
     assert "not UTF-8 at byte 7" in secateur("envelope", file, "--model", "gpt-4o").err
     file.write_text('{"a": \n1,}', "utf-8")
@@ -95,7 +147,7 @@ def test_what_is_malformed_is_named_by_its_path(file: Path) -> None:
         (["nowhere.json", "--model", "m"], 1, "cannot read nowhere.json: No such file"),
         ([".", "--model", "m"], 1, "cannot read .: Is a directory"),
         (["e\0.json", "--model", "m"], 1, "cannot read e␀.json"),
-        (["envelope.json"], 2, "the following arguments are required: --model"),
+        (["envelope.json"], 1, "no model is named, and no budget is set"),
         (["envelope.json", "--model", "m", "--reserve", "-1"], 2, "--reserve -1 is not allowed"),
         (["envelope.json", "--model", "m", "--context-budget", "1.5"], 2, "--context-budget 1.5 is not allowed"),
         (["envelope.json", "--model", "m"], 1, "the window of model 'm' is not known"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from secateur import Settings
 from secateur.errors import BudgetExceeded
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, trim_envelope
+from secateur.kinds.envelope.sections import EnvelopeValue, Path, section_of, value_at, walk
 from secateur.settings import with_values
 from secateur.tokens import count_tokens
 from support.envelopes import SECTIONS
@@ -63,6 +64,9 @@ rules = st.builds(
     st.sampled_from([0, 1, 3, 10]),
     st.sampled_from([20, 60, 400]),
 )
+picks = st.lists(st.integers(0, 40), max_size=2)
+"""Which values of an envelope are pinned, by their numbers in the order of a walk."""
+
 shares = st.sampled_from([0.0, 0.02, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0, 1.1])
 """Of what lies between the smallest budget that can be met and the whole."""
 
@@ -79,6 +83,13 @@ def floor(value: Any, settings: Settings) -> int:
         return int(error.hint.split("budget of ")[1].split(" ")[0].replace(",", ""))
 
 
+def pinned(value: Any, picks: list[int], settings: Settings) -> tuple[list[Path], Settings]:
+    """Some paths outside the target, and the settings that pin them by their ids."""
+    nodes = [node.path for name in value for node in walk(EnvelopeValue(value, name, (name,)))]
+    paths = [path for at, path in enumerate(nodes) if at in picks]
+    return paths, with_values(settings, {"pins": tuple(map(section_of, paths))})
+
+
 def attempt(value: Any, share: float, settings: Settings) -> TrimmedEnvelope:
     """Trimmed to what lies at `share`, so that every stage is met."""
     least = floor(value, settings)
@@ -91,11 +102,12 @@ def attempt(value: Any, share: float, settings: Settings) -> TrimmedEnvelope:
 
 
 @budgeted(max_examples=30, deadline=None)
-@given(value=envelopes, share=shares, settings=rules)
+@given(value=envelopes, share=shares, settings=rules, picks=picks)
 def test_the_budget_is_met_or_an_error_and_the_rest_is_as_it_was(
-    value: dict[str, Any], share: float, settings: Settings
+    value: dict[str, Any], share: float, settings: Settings, picks: list[int]
 ) -> None:
     before = copy.deepcopy(value)
+    paths, settings = pinned(value, picks, settings)
     result = attempt(value, share, settings)
     assert value == before
     report, counter = result.report, settings.tokens.counter
@@ -105,12 +117,17 @@ def test_the_budget_is_met_or_an_error_and_the_rest_is_as_it_was(
     assert len(text(result.envelope)) <= len(text(before))
     assert list(result.envelope) == list(before)
     assert result.envelope["target_snapshot"] == before["target_snapshot"]
+    for path in paths:
+        assert value_at(result.envelope, path) == value_at(before, path), "a pin is cut"
     assert (result.envelope != before) == report.applied == any(action.action != "keep" for action in report.actions)
 
 
 @budgeted(max_examples=30, deadline=None)
-@given(value=envelopes, share=shares, settings=rules)
-def test_the_ledger_sums_to_the_recounted_text(value: dict[str, Any], share: float, settings: Settings) -> None:
+@given(value=envelopes, share=shares, settings=rules, picks=picks)
+def test_the_ledger_sums_to_the_recounted_text(
+    value: dict[str, Any], share: float, settings: Settings, picks: list[int]
+) -> None:
+    settings = pinned(value, picks, settings)[1]
     result = attempt(value, share, settings)
     actions = result.report.actions
     assert sum(action.before for action in actions) == result.report.before
@@ -130,8 +147,11 @@ def test_the_ledger_sums_to_the_recounted_text(value: dict[str, Any], share: flo
 
 
 @budgeted(max_examples=15, deadline=None)
-@given(value=envelopes, share=shares, settings=rules)
-def test_it_is_idempotent_and_gives_the_same_bytes(value: dict[str, Any], share: float, settings: Settings) -> None:
+@given(value=envelopes, share=shares, settings=rules, picks=picks)
+def test_it_is_idempotent_and_gives_the_same_bytes(
+    value: dict[str, Any], share: float, settings: Settings, picks: list[int]
+) -> None:
+    settings = pinned(value, picks, settings)[1]
     result = attempt(value, share, settings)
     again = attempt(value, share, settings)
     assert json.dumps(result.output().to_dict()) == json.dumps(again.output().to_dict())

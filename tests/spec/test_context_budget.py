@@ -208,6 +208,8 @@ def test_only_the_digest_and_extension_fields_are_degraded() -> None:
     assert out["session_meta"]["x_trace"]["path"] == "session_meta.x_trace"
     untouched = [action.section for action in result.report.actions if action.action == "keep"]
     assert untouched == [
+        "session_meta.notes",
+        "session_meta.list",
         "domain_profile",
         "normative_baseline",
         "target_snapshot",

@@ -21,7 +21,7 @@ additions of providers (`openai/`, `us.anthropic.`, a date, `-latest`, `-preview
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -32,7 +32,19 @@ import tomli
 from msgspec import field
 
 from secateur.errors import BudgetExceeded, PromptComposeError
-from secateur.kinds.envelope.sections import TARGET, Path, copy_envelope, section_of, sections, text_of, value_at
+from secateur.kinds.envelope.sections import (
+    TARGET,
+    EnvelopeValue,
+    Path,
+    copy_envelope,
+    is_entry,
+    pinned_paths,
+    section_of,
+    sections,
+    text_of,
+    value_at,
+    walk,
+)
 from secateur.kinds.envelope.stages import CutRecord, Shrinking
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, LedgerShape, Totals
 from secateur.logs import log_report
@@ -40,6 +52,7 @@ from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, Tri
 from secateur.settings import ContextBudget, Settings
 from secateur.shape import Shape
 from secateur.suggestions import suggestion
+from secateur.terminal import clip
 from secateur.tokens import SAFETY_FACTORS, Counter, get_counter
 from secateur.what_if.shapes import ProofFields
 
@@ -115,6 +128,8 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
                 f"the window of model {model[:100]!r} is not known, so no budget follows from it",
                 hint=f"{guess}give a context budget, or set context_budget.windows",
             )
+        if not model.strip():
+            return Budget(context, reserve)
         notices.append(
             Notice("unknown_window", f"The window of model {model[:100]!r} is not known: the budget is taken as given.")
         )
@@ -166,6 +181,9 @@ def _check_number(name: str, value: int | None) -> int:
 def _type_name(value: object) -> str:
     return f"a {type(value).__name__}"
 
+
+_PINS_NAMED, _LONGEST_PIN = 3, 120
+"""Pins that an error names, and characters of a name."""
 
 AROUND = "envelope"  # section of the report's last action: names, punctuation and unchanged fields around the sections
 
@@ -278,31 +296,36 @@ def trim_envelope(
     counter = get_counter(settings.tokens.counter)
     original = sections(envelope)
     budget = budget_of(model, context_token_budget, reserve_for_response, rules, counter.name)
-    trimmed = fit(original, budget, rules, counter)
+    trimmed = fit(original, budget, rules, counter, settings.pins)
     log_report("envelope", trimmed.report)
     return trimmed
 
 
-def fit(original: dict[str, Any], budget: Budget, rules: ContextBudget, counter: Counter) -> TrimmedEnvelope:
-    """Trims the checked sections of an envelope to a known budget, with a known counter.
+def fit(
+    original: dict[str, Any], budget: Budget, rules: ContextBudget, counter: Counter, pins: Collection[str] = ()
+) -> TrimmedEnvelope:
+    """Trims the checked sections of an envelope to a known budget, with a known counter; what pins name stays whole.
 
     Raises:
         BudgetExceeded: as `trim_context_with_budget`.
     """
     before = after = counter.count(text_of(original))
     trimmed, cut_record = original, CutRecord()
+    pinned = frozenset(pinned_paths(original, pins).values())
     if before > budget.context:
         trimmed = copy_envelope(original)
-        shrinking = Shrinking(original, trimmed, before, budget.context, rules, counter)
+        shrinking = Shrinking(original, trimmed, before, budget.context, rules, counter, pinned)
         shrinking.run()
         after, cut_record = shrinking.tokens, shrinking.cut_record
         if not shrinking.fits:
-            raise _exceeded_error(trimmed, after, budget.context, counter)
-    ledger, places = _ledger(original, trimmed, cut_record, before, after, budget.context, counter)
+            raise _exceeded_error(trimmed, after, budget.context, counter, pinned)
+    ledger, places = _ledger(original, trimmed, cut_record, pinned, before, after, budget.context, counter)
     return TrimmedEnvelope(trimmed, ledger, budget.reserve, original, places, budget.notices)
 
 
-def _exceeded_error(envelope: dict[str, Any], tokens: int, budget: int, counter: Counter) -> BudgetExceeded:
+def _exceeded_error(
+    envelope: dict[str, Any], tokens: int, budget: int, counter: Counter, pinned: Collection[Path]
+) -> BudgetExceeded:
     target = counter.count(text_of(envelope[TARGET]))
     if target > budget:
         message = f"{TARGET} alone takes {target:,} tokens, the context budget is {budget:,}"
@@ -311,26 +334,33 @@ def _exceeded_error(envelope: dict[str, Any], tokens: int, budget: int, counter:
             f"{tokens:,} tokens are left where the context budget is {budget:,}: {TARGET} takes {target:,}, what may be"
             " trimmed is trimmed"
         )
-    return BudgetExceeded(
-        message, hint=f"a context budget of {tokens:,} is enough, or make what may not be trimmed smaller"
-    )
+    if pinned:
+        held = sum(counter.count(text_of(value_at(envelope, path))) for path in pinned)
+        names = ", ".join(clip(name, _LONGEST_PIN) for name in sorted(map(section_of, pinned))[:_PINS_NAMED])
+        more = f" and {len(pinned) - _PINS_NAMED:,} more" if len(pinned) > _PINS_NAMED else ""
+        message += f"; pins hold {held:,} ({names}{more})"
+    other = "take pins away" if pinned else "make what may not be trimmed smaller"
+    return BudgetExceeded(message, hint=f"a context budget of {tokens:,} is enough, or {other}")
 
 
 # --- the ledger -------------------------------------------------------------------------------------------------------
 
 
 def _ledger(
-    original: Any, trimmed: Any, cut_record: CutRecord, before: int, after: int, budget: int, counter: Counter
+    original: dict[str, Any],
+    trimmed: Any,
+    cut_record: CutRecord,
+    pinned: Collection[Path],
+    before: int,
+    after: int,
+    budget: int,
+    counter: Counter,
 ) -> tuple[Ledger, tuple[tuple[Path, int | None], ...]]:
-    """Makes the ledger: one entry per trimmed part, by action and path, none inside another; then the unchanged
-    sections, then the wrapper. Returns it with the locations of the entries."""
+    """Makes the ledger: one entry per trimmed part, by action and path, none inside another; then what is unchanged,
+    then the wrapper. Returns it with the locations of the entries."""
     rows = cut_record.sections()
-    touched = {path[0] for path, *_ in rows}
-    rows += [
-        ((section,), None, State.KEPT, Reason.TARGET if section == TARGET else Reason.FITS)
-        for section in original
-        if section not in touched
-    ]
+    unchanged = list(_unchanged_paths(original, {path: start for path, start, *_ in rows}))
+    rows += [(path, None, State.KEPT, _kept_reason(path, pinned)) for path in unchanged]
     entries = []
     for path, start, state, reason in rows:
         then, now = (_text_at(value, path, start) for value in (original, trimmed))
@@ -345,6 +375,29 @@ def _ledger(
     beside = before - sum(entry.before for entry in entries)
     ledger = Ledger.closed("envelope", budget, entries, after, around=beside, figures=around)
     return ledger, tuple((path, start) for path, start, _, _ in rows)
+
+
+def _unchanged_paths(original: dict[str, Any], cut: Mapping[Path, int | None]) -> Iterator[Path]:
+    """Yields the paths of sections without a cut; in the other sections those of fields and entries beside the cuts.
+
+    Args:
+        cut: path of a cut value, or of a list -> the first position of its cut end.
+    """
+    above = {path[:length] for path in cut for length in range(1, len(path))}
+    above |= {path for path, start in cut.items() if start is not None}
+    for section in original:
+        root = EnvelopeValue(original, section, (section,))
+        for node in walk(root, into=lambda node: node.path in above and not is_entry(node)):
+            end = cut.get(node.path[:-1]) if isinstance(node.key, int) else None
+            in_cut = node.path in cut or node.path in above or (end is not None and node.key >= end)
+            if not in_cut and (isinstance(node.key, str) or is_entry(node)):
+                yield node.path
+
+
+def _kept_reason(path: Path, pinned: Collection[Path]) -> Reason:
+    if path == (TARGET,):
+        return Reason.TARGET
+    return Reason.PINNED if path in pinned else Reason.FITS
 
 
 def action_of(entry: Entry) -> str:

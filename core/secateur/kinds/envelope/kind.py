@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -12,13 +12,14 @@ from msgspec import structs
 
 from secateur.errors import PromptComposeError, not_utf8
 from secateur.kind_places import place_of
-from secateur.kinds.base import Delivery, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.base import PIN, Delivery, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.envelope.envelope import Budget, EnvelopeOutput, TrimmedEnvelope, budget_of, fit
-from secateur.kinds.envelope.sections import SECTIONS, TARGET, Path, parse_envelope, sections, text_of
+from secateur.kinds.envelope.sections import SECTIONS, TARGET, Path, parse_envelope, pinned_paths, sections, text_of
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
-from secateur.model import Notice, State
+from secateur.kinds.steering import warn_unknown_pins
+from secateur.ledger import Notice, State
 from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, count_noun
 from secateur.settings import Settings
@@ -87,7 +88,6 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             "model",
             "the model it is for; its window gives the budget where none is given",
             metavar="M",
-            required=True,
             title="Model",
             placeholder="the model it is for",
         ),
@@ -108,6 +108,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             least=0,
             derived=True,
         ),
+        PIN,
     )
     budget = Knob(_TABLE + "tokens", "budget", fine_step=10, rounded=True, mutable=True)
     knobs: ClassVar[Sequence[Knob]] = (
@@ -147,9 +148,14 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             settings.context_budget,
             _CachingCounter(get_counter(settings.tokens.counter), material.counted),
         )
-        budget = budget_of(inputs["model"], None, None, rules, counter.name)
-        trimmed = fit(material.sections, budget, rules, counter)
-        return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, (*material.notices, *trimmed.notices))
+        budget = budget_of(inputs["model"] or "", None, None, rules, counter.name)
+        trimmed = fit(material.sections, budget, rules, counter, settings.pins)
+        known = {*trimmed.ledger.ids, *pinned_paths(material.sections, settings.pins)}
+        notices = *material.notices, *trimmed.notices, *warn_unknown_pins(settings, known)
+        return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, notices)
+
+    def unknown(self, outcome: Outcome[TrimmedEnvelope], ids: Collection[str]) -> Sequence[str]:
+        return sorted(set(super().unknown(outcome, ids)).difference(pinned_paths(dict(outcome.payload.original), ids)))
 
     def trials(self, material: Read, inputs: Inputs, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> Trials:
         return KindTrials(self, material, inputs, settings, outcome, states_in=_states_in)

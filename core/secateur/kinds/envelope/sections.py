@@ -19,6 +19,7 @@ from secateur.terminal import clip
 Path = tuple[str | int, ...]  # the keys and positions on the way to a value
 
 
+_LIST_END = re.compile(r"\[\d+:\]\Z")
 _PLAIN_KEY = re.compile(r"[^\W\d][\w-]*")
 
 
@@ -109,11 +110,10 @@ def sections(envelope: Any) -> dict[str, Any]:
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
         shown = ", ".join(repr(key) for key in unknown[:3]) + more
         faults = [f"lacks {', '.join(missing)}"] if missing else []
-        faults += [f"has no section {clip(shown, _SHOWN)}"] if unknown else []
+        faults += [f"has beside its sections {clip(shown, _SHOWN)}"] if unknown else []
         near = next((near for key in unknown if isinstance(key, str) and (near := suggestion(key, missing))), "")
-        raise PromptComposeError(
-            f"$: the envelope {' and '.join(faults)}", hint=(f"did you mean {near}? " if near else "") + _HINT
-        )
+        hint = f"did you mean {near}? " if near else "put further fields into a section; " if unknown else ""
+        raise PromptComposeError(f"$: the envelope {' and '.join(faults)}", hint=hint + _HINT)
     return copy_envelope(envelope)
 
 
@@ -253,6 +253,19 @@ def extensions_of(envelope: dict[str, Any], names: Iterable[str]) -> Iterator[En
         if section not in (TARGET, DIGEST):
             root = EnvelopeValue(envelope, section, (section,))
             yield from filter(extension, walk(root, into=lambda node: not extension(node)))
+
+
+def pinned_paths(envelope: dict[str, Any], pins: Iterable[str]) -> dict[str, Path]:
+    """Returns the path of each value that a pin names by its id in the ledger; the end of a list stands for the list.
+    Pins that name nothing are left out."""
+    names = {_LIST_END.sub("", pin): pin for pin in pins}
+
+    def leads_on(node: EnvelopeValue) -> bool:
+        return any(name.startswith(section_of(node.path)) for name in names)
+
+    roots = (EnvelopeValue(envelope, section, (section,)) for section in envelope) if names else ()
+    named = ((section_of(node.path), node.path) for root in roots for node in walk(root, into=leads_on))
+    return {names[name]: path for name, path in named if name in names}
 
 
 def value_at(value: Any, path: Path) -> Any:

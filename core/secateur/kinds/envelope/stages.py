@@ -13,9 +13,10 @@ else the first step that fits is searched (`first_that_fits`).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import IntEnum
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 from secateur.kinds.envelope.cuts import Cut, container_steps, item_cuts, list_cuts, reference_cuts, text_cuts
@@ -105,7 +106,7 @@ class CutRecord:
     def add(self, path: Path, stage: Stage, reason: Reason, start: int | None = None) -> None:
         """Records the cut of a value, or of the end of a list from `start` on."""
         if start is None:
-            self._values[path] = max(stage, self._values.get(path, (stage, reason))[0]), reason
+            self._values[path] = max((stage, reason), self._values.get(path, (stage, reason)), key=itemgetter(0))
         else:
             self._ends[path] = start, stage, reason
 
@@ -147,7 +148,7 @@ class CutRecord:
 class Shrinking:
     """Trims an envelope in place until it fits a budget.
 
-    `tokens` and `cut_record` hold the result so far.
+    `tokens` and `cut_record` hold the result so far. What is `pinned` is cut by no stage.
     """
 
     def __init__(
@@ -158,8 +159,9 @@ class Shrinking:
         budget: int,
         rules: ContextBudget,
         counter: Counter,
+        pinned: Collection[Path] = (),
     ) -> None:
-        self._original, self._trimmed = original, trimmed
+        self._original, self._trimmed, self._pinned = original, trimmed, pinned
         self._budget, self._rules, self._counter = budget, rules, counter
         self.tokens = tokens
         self.cut_record = CutRecord()
@@ -208,7 +210,7 @@ class Shrinking:
         Args:
             enough: from this used share of the budget on, the last cut is not softened.
         """
-        cuts = sorted(candidates, key=lambda cut: (-cut.gain, cut.path))
+        cuts = sorted((cut for cut in candidates if self._may_change(cut.path)), key=lambda cut: (-cut.gain, cut.path))
         made = 0
 
         def make(count: int) -> int:
@@ -262,12 +264,19 @@ class Shrinking:
         self.tokens, cut.holder[cut.key], start = best
         return start
 
+    def _may_change(self, path: Path) -> bool:
+        """Tells whether a value neither holds a pinned one nor lies in one."""
+        return not any(other[: len(path)] == path[: len(other)] for other in self._pinned)
+
     # --- what is left of the dependencies ---
+
+    def _changeable_entries(self, digest: EnvelopeValue) -> list[EnvelopeValue]:
+        return [node for node in entries_of(digest) if self._may_change(node.path)]
 
     def _shorten_summaries(self, digest: EnvelopeValue) -> None:
         """Shortens all summaries to one length, from the longest down: a step takes one character of one entry, the
         last entry first."""
-        nodes = [node for node in entries_of(digest) if isinstance(node.value.get("summary"), str)]
+        nodes = [node for node in self._changeable_entries(digest) if isinstance(node.value.get("summary"), str)]
         whole = [node.value for node in nodes]
         longest = max((len(entry["summary"]) for entry in whole), default=0)
 
@@ -289,7 +298,7 @@ class Shrinking:
             return field in entry and any(isinstance(entry.get(name), str) for name in others)
 
         others = set(NAMING) - {"summary", "hash"}
-        nodes = [node for node in entries_of(digest) if can_go(node.value)]
+        nodes = [node for node in self._changeable_entries(digest) if can_go(node.value)]
         whole = [node.value for node in nodes]
         dropped = 0
 
@@ -306,15 +315,18 @@ class Shrinking:
         self._note(nodes, whole, Stage.DROP, reason)
 
     def _drop_entries(self, digest: EnvelopeValue) -> None:
-        """Drops entries, from the last one on; their container says how many are gone."""
-        nodes, steps, limits = [], [], [0]
+        """Drops entries, from the last one back to a pinned one; their container says how many are gone."""
+        nodes, steps, limits = list[EnvelopeValue](), list[Callable[[int], Any]](), [0]
         for node in containers_of(entries_of(digest), digest):
             size, step = container_steps(node, self._original, self._rules)
-            then, now = text_of(node.value), text_of(step(0))
+            keys = node.value if isinstance(node.value, dict) else range(len(node.value))
+            held = [at for at, key in enumerate(keys, 1) if not self._may_change((*node.path, key))]
+            least = min(size, max(held, default=0))
+            then, now = text_of(node.value), text_of(step(least))
             if len(now) < len(then) and self._counter.count(now) < self._counter.count(then):
                 nodes.append(node)
-                steps.append(step)
-                limits.append(limits[-1] + size)
+                steps.append(lambda left, step=step, least=least: step(least + left))
+                limits.append(limits[-1] + size - least)
         whole = [node.value for node in nodes]
 
         def make(step: int) -> int:
