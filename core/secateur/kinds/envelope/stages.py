@@ -325,7 +325,7 @@ class Shrinking:
             then, now = text_of(node.value), text_of(step(least))
             if len(now) < len(then) and self._counter.count(now) < self._counter.count(then):
                 nodes.append(node)
-                steps.append(lambda left, step=step, least=least: step(least + left))
+                steps.append(lambda left, step=step, least=least: step(least + left))  # type: ignore[misc]
                 limits.append(limits[-1] + size - least)
         whole = [node.value for node in nodes]
 
