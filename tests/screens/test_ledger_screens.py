@@ -1,6 +1,7 @@
 """Golden screens of the benches over a ledger, and the same figures taken from the ledger: a deliberate change of the
 engine fails both."""
 
+import json
 import re
 from pathlib import Path
 
@@ -162,3 +163,20 @@ async def test_notices_without_room_above_the_list_stand_in_the_help(
         await press(app, "question_mark")
         shown = " ".join(" ".join(line.strip("│┃ ") for line in await settle(app)).split())
         assert "About this answer" in shown and all(" ".join(one.split())[:60] in shown for one in told)
+
+
+async def test_tools_of_a_request_are_told_apart() -> None:
+    tools = [
+        {
+            "name": f"mcp__warehouse__count_parcels_{number}",
+            "description": f"Counts shelf {number}.",
+            "input_schema": {},
+        }
+        for number in range(3)
+    ]
+    body = {"model": "claude-sonnet-4", "tools": tools, "messages": [{"role": "user", "content": "How many?"}]}
+    Path("tools.json").write_text(json.dumps(body), encoding="utf-8")
+    app = opened("conversation", path="tools.json")
+    async with app.run_test(size=(120, 40)):
+        text = "\n".join(await settle(app))
+        assert all(f"Counts shelf {number}." in text and f"parcels_{number}" in text for number in range(3)), text

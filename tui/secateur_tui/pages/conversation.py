@@ -3,6 +3,7 @@ provider's prompt cache."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -35,7 +36,7 @@ from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.columns import Label, ListColumn, sample_items
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.short_names import shorten_words
+from secateur_tui.short_names import shorten_name, shorten_words
 from secateur_tui.state.input_files import SessionWatch
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
@@ -44,6 +45,9 @@ from secateur_tui.widgets.ledger_list import LedgerListing
 from secateur_tui.widgets.texts import wrap_text
 
 _LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
+_DESCRIPTION = re.compile(r'\{.*?"description": ?"(.+?)"[,}]')
+"""The description in the definition of a tool: all definitions of a request begin alike."""
+
 _FIRST_CHARS = 400
 """Characters of a text's beginning that stand below the reason."""
 
@@ -70,7 +74,8 @@ class ConversationListing(LedgerListing):
         if column.id == "share":
             return line(f"{share_of(pruned, answer.entries[item].after):.1%}")
         if column.id == "tool":
-            return line(shorten_words(_list_tools(message_of(pruned, item)), cells))
+            tools = _list_tools(message_of(pruned, item))
+            return line(shorten_words(tools, cells) if ", " in tools else shorten_name(tools, cells))
         return super().cell(item, column, cells)
 
     @staticmethod
@@ -78,8 +83,9 @@ class ConversationListing(LedgerListing):
         if answer.entries[item].id == WRAPPER:
             return Label(WRAPPER)
         message = message_of(answer.outcome.payload, item)
-        words = visible(first_words(message)) if message is not None else ""
-        return Label(_role(answer, item), words, prose=True)
+        role, words = _role(answer, item), visible(first_words(message)) if message is not None else ""
+        described = _DESCRIPTION.match(words) if role == "request" else None
+        return Label(role, described[1] if described else words, prose=True)
 
 
 class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
