@@ -136,7 +136,7 @@ def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, r
     """Cuts what would leave; the messages that stay are the same objects."""
     measured = measure(read_messages(list(fold.messages)), counter, progress)
     pins = (f"messages[{at}]" for at, one in enumerate(fold.numbers) if f"messages[{one}]" in settings.pins)
-    settings = replace(settings, pins=tuple(pins))  # ids of the history, for the messages that leave
+    settings = structs.replace(settings, pins=tuple(pins))  # ids of the history, for the messages that leave
     pruned = decide(measured, settings, progress=progress, recalls=recalls)
     after, zone = pruned.ledger.after, settings.conversation_prune
     limit = max(zone.safe_zone_tokens, after + LEAST_ROOM * zone.safe_zone_tokens)
