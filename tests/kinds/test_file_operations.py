@@ -303,9 +303,28 @@ def test_what_stands_for_a_content_is_of_the_shape_of_the_call_and_names_its_fil
     first, last = (once[number]["content"][0]["input"] for number in (1, 3))
     assert list(first) == ["file_path", "content"] and first["file_path"] == "a.py"
     assert "the file was read again or written anew later" in first["content"]
-    assert "read the file to see it" in last["content"]
+    assert "read the file for its present text" in last["content"]
     assert pruner.prune_conversations(once) == once
     assert pruner.report is not None and not pruner.report.applied
+
+
+def test_a_cut_that_lasts_takes_old_contents_too_and_not_those_of_the_last_results() -> None:
+    steps = [wrote(f"w{number}", "Write", {"file_path": f"{number}.py", "content": V1}) for number in range(3)]
+    reads = [wrote(f"r{number}", "Read", {"file_path": f"{number}.txt"}) for number in range(4)]
+    for number, (_, result) in enumerate(reads):
+        result["content"][0]["content"] = f"line {number} of a text\n" * 600
+    messages = [{"role": "user", "content": "Go."}, *(message for step in (*steps, *reads) for message in step)]
+    values = {"conversation_prune.safe_zone_tokens": 14_000, "conversation_prune.keep_last": 1}
+
+    def cleared_contents(cut_to: float) -> list[int]:
+        settings = with_values(Settings(), {**values, "conversation_prune.cut_to": cut_to})
+        pruned = AgenticConversationPruner(settings).prune_conversations(messages)
+        return [number for number in (1, 3, 5) if "[content cleared" in str(pruned[number])]
+
+    assert cleared_contents(1.0) == []  # results were enough
+    assert cleared_contents(0.9) == [1, 3, 5]
+    values["conversation_prune.keep_last"] = 6
+    assert cleared_contents(0.9) == [1]
 
 
 def test_a_content_is_not_needless_because_a_write_failed_later() -> None:

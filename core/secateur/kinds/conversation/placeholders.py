@@ -54,8 +54,8 @@ _BACK = {
 }
 _REREAD = {
     Reason.SUPERSEDED: _BACK[Reason.SUPERSEDED],
-    Reason.OUTDATED: "the file was changed since, read it to see it",
-    Reason.OLDEST_RESULT: "read the file to see it",
+    Reason.OUTDATED: "the file was changed since, read it for its present text",
+    Reason.OLDEST_RESULT: "read the file for its present text",
 }
 _NAMED = re.compile(r"(?:E\s+)?[\w.:]*(?:Error|Exception|error|panic|Panic|fatal)\b[\w\[\]]*:")
 _DIGEST = rf"[0-9a-f]{{{DIGEST_DIGITS}}}"

@@ -166,19 +166,21 @@ def plan_clearing(
 ) -> Clearing:
     """Chooses placeholders for tool results, needless ones first, then from the oldest, until the rest is small enough
     (`target_tokens`). Results whose placeholder saves less than LEAST_SAVING tokens come last: clearing them loses
-    text and gains little. `recalls`: the caller keeps the originals, and placeholders name them. `pinned`: indexes of
-    messages that stay."""
+    text and gains little. A cut that lasts (`cut_to` below 1) also takes all old contents of files: what they say lies
+    on disk. `recalls`: the caller keeps the originals, and placeholders name them. `pinned`: indexes of messages that
+    stay."""
     messages = measured.transcript.messages
     spared = _find_spared(messages, zone.keep_last, frozenset(zone.keep_tools), pinned)
     wanted = target_tokens(zone, measured.total)
+    lasts = zone.cut_to < 1 and measured.total > wanted
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
     reasons: dict[int, tuple[Reason, int]] = {}
     originals: dict[str, str] = {}
     total, order = measured.total, results_in_order(measured)
     little: list[ToolResult] = []
     for index, result in enumerate(chain(order, little)):  # postponed results come at the end
-        if total <= wanted:
-            break
+        if total <= wanted and not (lasts and result.answer is not None and index < len(order)):
+            continue
         if progress is not None and index % RESULTS_A_STEP == 0:
             progress("clearing", min(index, len(order)), len(order))
         before = measured.parts[result.message][result.number]
