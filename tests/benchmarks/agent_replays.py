@@ -286,9 +286,9 @@ class Piped:
 def strategies(peers: list[str]) -> Iterator[tuple[str, Pruner]]:
     for strategy in ("tool-results", "staged", "summarize", "hybrid", "truncate"):
         yield f"`{strategy}`", ours(strategy)
-        for cut_to in (0.7, 0.5):
+        for cut_to in (0.7, 0.5, 0.3):
             yield f"`{strategy}` to {cut_to:.0%}", ours(strategy, cut_to=cut_to)
-        recommended = {"cut_to": 0.5, "keep_first": True, "keep_errors": 3, "keep_last": 3}
+        recommended = {"cut_to": 0.3, "keep_first": True, "keep_errors": 3, "keep_last": 3}
         yield f"`{strategy}`, as `recommended` cuts", ours(strategy, **recommended)
     yield "the oldest messages out", oldest_out
     for peer in peers:

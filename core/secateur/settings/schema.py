@@ -48,7 +48,7 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     "recommended": {
         "context_prune": {"full_file_share": 0.0},
         "conversation_prune": {
-            "cut_to": 0.5,
+            "cut_to": 0.3,
             "keep_errors": 3,
             "keep_first": True,
             "keep_last": 3,
