@@ -179,9 +179,10 @@ def _effect(fold: Fold, settings: Settings) -> CacheEffect:
 
 def _record(session: str, before: Fold, fold: Fold) -> SavingsRecord:
     """Returns what a request saves, when `before` is the fold of the request before it."""
-    cut = fold.cut if fold is not before else None
-    cached = before.tokens if cut is None or cut.first_changed is None else min(before.tokens, cut.prefix_tokens)
-    return SavingsRecord("live", session, fold.whole, fold.tokens, before.whole, cached, cut is not None)
+    if fold is before:  # the same request again
+        return SavingsRecord("live", session, fold.whole, fold.tokens, fold.whole, fold.tokens)
+    cached = fold.cached_tokens(before)
+    return SavingsRecord("live", session, fold.whole, fold.tokens, before.whole, cached, fold.cut is not None)
 
 
 @cache

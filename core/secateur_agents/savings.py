@@ -113,11 +113,7 @@ def summarize(records: Iterable[SavingsRecord], settings: Settings, limit: int) 
 
 
 def _summary(session: str, records: list[SavingsRecord], settings: Settings) -> SessionSavingsShape:
-    prices = settings.conversation_prune
-
-    def price(tokens: int, cached: int) -> float:
-        return cached * prices.cache_read_price + (tokens - cached) * prices.cache_write_price
-
+    price = settings.conversation_prune.price
     requests = [record for record in records if record.source == "live"]
     whole_price = sum(price(record.whole, record.whole_cached) for record in requests)
     paid = sum(price(record.sent, record.sent_cached) for record in requests)

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import statistics
 import sys
 import tempfile
@@ -57,6 +58,8 @@ from measuring import table
 from secateur.settings import Settings, with_values
 from secateur_agents import Live, Store
 from secateur_agents.command_output import MOST_TOKENS, prune_output
+from secateur_agents.mcp.hooks import _PLAIN_COMMAND, _WRAPPED_PROGRAMS
+from secateur_agents.mcp.hooks import MOST_TOKENS as MOST_HOOK_TOKENS
 
 Sender = Callable[[Chat, int], Chat]
 """Returns what is sent in place of a history, under a zone."""
@@ -140,27 +143,44 @@ def live(zone: int, store: Store | None, **values: object) -> Sender:
     return lambda history, _zone: pruner.step(history).messages
 
 
-def cleaned(send: Sender, store: Store, most: int) -> Sender:
-    """Shortens outputs of commands as they enter the conversation, as the hooks and `secateur run` do."""
-    shortened: dict[tuple[str, str], str] = {}
+def as_installed(command: str) -> int:
+    """Most tokens of a command's output under the hooks: `secateur run` prunes plain commands that build or test."""
+    plain = _PLAIN_COMMAND.fullmatch(command) and _WRAPPED_PROGRAMS.fullmatch(command.split(" ", 1)[0])
+    return MOST_TOKENS if plain else MOST_HOOK_TOKENS
 
-    def shorten(output: str, question: str) -> str:
-        key = output, question
+
+def as_told(command: str) -> int:
+    """The same for an agent that runs every command that builds or tests by `secateur run`, as AGENTS.md tells it."""
+    programs = (part.split() for part in re.split(r"&&|\|\|?|;|\n", command))
+    builds = any(words and _WRAPPED_PROGRAMS.fullmatch(words[0].rpartition("/")[2]) for words in programs)
+    return MOST_TOKENS if builds or "python -m pytest" in command else MOST_HOOK_TOKENS
+
+
+def cleaned(send: Sender, store: Store, most_for: Callable[[str], int]) -> Sender:
+    """Shortens outputs of commands as they enter the conversation, as the hooks and `secateur run` do.
+
+    `most_for`: most tokens of the output of a command."""
+    shortened: dict[tuple[str, str, int], str] = {}
+
+    def shorten(output: str, question: str, most: int) -> str:
+        key = output, question, most
         if key not in shortened:
             pruned = prune_output(output.encode("utf-8", "replace"), question, most, Settings(), store)
             shortened[key] = pruned.text if pruned else output
         return shortened[key]
 
     def enter(history: Chat) -> Chat:
-        commands, question, out = set[str](), "", Chat()
+        commands, question, out = dict[str, int](), "", Chat()
         for message in history:
             if message["role"] == "user":
                 question = message["content"][:2_000]
             for call in message.get("tool_calls", ()):
                 if '"command"' in call["function"]["arguments"]:
-                    commands.add(call["id"])
+                    command = json.loads(call["function"]["arguments"])["command"]
+                    commands[call["id"]] = most_for(command if isinstance(command, str) else "")
             if message["role"] == "tool" and message["tool_call_id"] in commands:
-                message = {**message, "content": shorten(message["content"], question)}
+                most = commands[message["tool_call_id"]]
+                message = {**message, "content": shorten(message["content"], question, most)}
             out.append(message)
         return out
 
@@ -169,7 +189,7 @@ def cleaned(send: Sender, store: Store, most: int) -> Sender:
 
 def without_written(send: Sender) -> Sender:
     """Clears what calls wrote into files as they enter the conversation, but for their first characters. This is not
-    built: it shows what that would save."""
+    built: it shows what that would save. `Live` clears these inputs with a cut."""
 
     def short(call: dict[str, Any]) -> dict[str, Any]:
         arguments = call["function"]["arguments"]
@@ -238,12 +258,18 @@ def opencode_rule(history: Chat, zone: int) -> Chat:  # noqa: ARG001 - it prunes
 def pruners(zone: int, store: Store, peers: Sequence[str]) -> Iterator[tuple[str, Sender, bool]]:
     """Name, pruner, and whether it is carried."""
     yield "`Live` with a store", live(zone, store), False
-    for most in (MOST_TOKENS, 1_000, 500):
-        clean, then_live = f"outputs above {most:,} tokens cleaned", cleaned(live(zone, store), store, most)
-        yield f"{clean}, then `Live`", then_live, False
-        yield f"{clean}, inputs of writes cleared, then `Live`", without_written(then_live), False
-    yield "`Live`", live(zone, None), False
-    recommended = {"cut_to": 0.5, "keep_first": True, "keep_errors": 3, "keep_last": 3}
+    for most in (MOST_HOOK_TOKENS, MOST_TOKENS, 500):
+        entering = cleaned(live(zone, store), store, lambda _command, most=most: most)
+        yield f"outputs above {most:,} tokens cleaned, then `Live`", entering, False
+        yield (
+            f"outputs above {most:,} tokens and inputs of writes cleaned, then `Live`",
+            without_written(entering),
+            False,
+        )
+    yield "outputs cleaned as the hooks do, then `Live`", cleaned(live(zone, store), store, as_installed), False
+    yield "outputs cleaned as AGENTS.md says, then `Live`", cleaned(live(zone, store), store, as_told), False
+    yield "`Live` without a store", live(zone, None), False
+    recommended = {"cut_to": 0.3, "keep_first": True, "keep_errors": 3, "keep_last": 3}
     whole = [("`staged`, as `recommended` cuts", ours("staged", **recommended))]
     whole += [("`tool-results`", ours("tool-results"))]
     whole += [("Anthropic's `clear_tool_uses`", anthropic_rule), ("opencode DCP", opencode_rule)]

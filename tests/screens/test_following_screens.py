@@ -62,6 +62,20 @@ async def test_a_session_that_grows_is_followed_and_cursor_knobs_and_undo_stay()
         assert state.settings.conversation_prune.safe_zone_tokens == 600
 
 
+async def test_the_live_ledger_says_what_was_cleared_at_which_cut_and_why() -> None:
+    write(SCRIPT)
+    app = opened("session.jsonl")
+    async with app.run_test(size=(120, 60)):
+        assert "Live: 2 cuts in 8 requests" in "\n".join(await settle(app))
+        write((*SCRIPT, *MORE))
+        assert "Live: 3 cuts in 10 requests" in "\n".join(await looked(app))
+        await press(app, "home", "down", "down", "i")
+        text = "\n".join(await settle(app))
+        assert "Live: summarised, 270 -> 0 tokens before" in text and "request 4: it is among the oldest" in text
+        await press(app, "T")
+        assert_golden("conversation_live_120x60", await settle(app))
+
+
 async def test_the_cursor_stays_on_the_newest_message_until_it_is_moved() -> None:
     write(SCRIPT)
     app = opened("session.jsonl")

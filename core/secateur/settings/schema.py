@@ -208,6 +208,10 @@ class ConversationPrune(Table, frozen=True):
         about("Price of a token that is written to the cache, relative to an ordinary token; 1 if writing is free."),
     ] = 1.25
 
+    def price(self, tokens: int, cached: int) -> float:
+        """Returns the price of a request, of whose tokens so many are in the cache, in ordinary tokens."""
+        return cached * self.cache_read_price + (tokens - cached) * self.cache_write_price
+
 
 class ContextBudget(Table, frozen=True):
     """`[context_budget]`: prompt envelopes (context-budget)."""

@@ -24,23 +24,26 @@ from secateur.kinds.conversation.kind import (
     text_going_out,
     tools_of,
 )
+from secateur.kinds.conversation.live_ledger import LiveLedger, describe_ledger, find_cut
 from secateur.kinds.conversation.messages import Message, PartKind
 from secateur.kinds.conversation.session_facts import session_facts
 from secateur.kinds.conversation.session_report import forecast_words
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress
+from secateur.render.sentences import sentence
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.columns import Label, ListColumn, sample_items
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_name, shorten_words
 from secateur_tui.state.input_files import SessionWatch
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrap_words
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, clip_line, line, wrap_words
 from secateur_tui.widgets.ledger_list import LedgerListing
 from secateur_tui.widgets.texts import wrap_text
 
@@ -99,12 +102,18 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         super().__init__(kind, opened)
         self.outside = structs.replace(self.outside, shared={FOLLOWED: {}})  # a session that has grown is read on
         self.watch = SessionWatch()
+        self.live: LiveLedger | None = None  # of the session, where it was made
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> MeasuredTranscript:
         """Releases the material at once: a growing session holds nothing that was read."""
         material = super().read(inputs, settings, progress)
         self.release()
         return material
+
+    def draw_caption(self, scene: Scene, cells: int) -> Line:
+        if self.live is None:
+            return super().draw_caption(scene, cells)
+        return clip_line(line(Span(f" Live: {describe_ledger(self.live)} ", "faint")), cells)
 
     def notices(self, answer: LedgerAnswer[Pruned]) -> Sequence[tuple[str, str]]:
         cache = answer.outcome.payload.cache
@@ -143,6 +152,10 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
                 success = {True: " that succeeded", False: " that failed", None: ""}[part.success]
                 kind = "call of" if part.kind is PartKind.CALL else "result of"
                 lines += wrap_words(visible(f"{kind} {part.tool or 'a tool without a name'}{success}"), cells, "faint")
+        if self.live is not None and (decided := find_cut(self.live, row.number)) is not None:
+            cut, entry = decided
+            sizes = f"{entry.before:,} -> {entry.after:,} tokens before request {cut.request:,}"
+            lines += wrap_words(f"Live: {entry.state.label}, {sizes}: {sentence(entry)}", cells)
         stands = _find_summary(answer, item)
         if stands is not None:
             lines += [

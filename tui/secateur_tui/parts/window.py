@@ -1,13 +1,14 @@
 """A page about what fills a conversation's window, tool by tool; for a coding agent's session also how full the model's
-window is, when it will be full, and what each strategy would cut now.
+window is, when it will be full, what each strategy would cut now, and what pruning at every request does to it.
 
 What it is drawn with is imported when the page is: most sessions look at no conversation."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from secateur.errors import SecateurError
 from secateur.settings import Settings
@@ -21,22 +22,32 @@ from secateur_tui.widgets.line_view import DrawnView
 
 if TYPE_CHECKING:
     from secateur.kinds.conversation.decisions import MeasuredTranscript
+    from secateur.kinds.conversation.live_ledger import LiveLedger
     from secateur.kinds.conversation.session_facts import SessionFacts, StrategyCut
+
+    from secateur_tui.pages.conversation import ConversationPage
 
 PAGE = "window"
 _CUTS, _REST = "window-cuts", "window-rest"
 _GAUGE_CELLS = 40
 """The largest width of the gauge, in cells."""
 
+REST_OF_LEDGERS = 3
+"""The pause before the ledger of a followed session is made again, as a multiple of the time it took: at most a quarter
+of a processor."""
+
 
 class FilledWindow(ScreenPart):
     """See the module docstring. The strategies are decided once the page rests in sight: that takes as long as four
-    answers."""
+    answers. The live ledger is also made where a session is followed."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._cuts: Sequence[StrategyCut] = ()
-        self._of: tuple[MeasuredTranscript, Settings] | None = None  # that the strategies were decided for
+        self._live: LiveLedger | None = None
+        self._of: tuple[MeasuredTranscript, Settings] | None = None  # that these were decided for
+        self._in_sight = False  # whether that was for the page, and not for the ledger alone
+        self._took = 0.0
 
     @property
     def tabs(self) -> Sequence[Tab]:
@@ -55,6 +66,18 @@ class FilledWindow(ScreenPart):
 
     def state_taken(self) -> None:
         self._cuts, self._of = (), None
+        self._show_ledger(None)
+
+    def painted(self) -> None:
+        wanted = self._wanted
+        if self._of is not None and (wanted is None or wanted[1] is not self._of[1]):
+            self._show_ledger(None)  # it is of other settings
+        if self._is_following:
+            self._decide_later()
+
+    @property
+    def _is_following(self) -> bool:
+        return self._bench.app.watching == "follow"
 
     @property
     def _wanted(self) -> tuple[MeasuredTranscript, Settings] | None:
@@ -66,33 +89,56 @@ class FilledWindow(ScreenPart):
         return reading.material, state.settings
 
     def _is_decided_for(self, wanted: tuple[MeasuredTranscript, Settings]) -> bool:
-        """Tells whether the cuts belong to this material and these settings."""
-        return self._of is not None and all(known is value for known, value in zip(self._of, wanted, strict=True))
+        """Tells whether what is to be seen belongs to this material and these settings."""
+        same = self._of is not None and all(known is value for known, value in zip(self._of, wanted, strict=True))
+        return same and (self._in_sight or self._bench.page != PAGE)
 
     def _paint(self) -> None:
+        self._decide_later()
+        self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
+
+    def _decide_later(self) -> None:
         from secateur.kinds.conversation.session_facts import session_facts
 
         wanted = self._wanted
+        if self._is_following and self._bench.jobs.waits(_REST):
+            return  # a session that grows faster than it rests is decided on all the same
         if wanted is not None and not self._is_decided_for(wanted) and session_facts(wanted[0]) is not None:
-            self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._decide, matters=False)
-        self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
+            rest = max(self._bench.app.pace.rest, REST_OF_LEDGERS * self._took)
+            self._bench.jobs.after(_REST, rest, self._decide)
 
     def _decide(self) -> None:
-        if self._bench.page == PAGE and not self._bench.jobs.runs(_CUTS):
+        if (self._bench.page == PAGE or self._is_following) and not self._bench.jobs.runs(_CUTS):
             self._bench.jobs.start(self._run, _CUTS)
 
     async def _run(self) -> None:
+        from secateur.kinds.conversation.live_ledger import live_ledger
         from secateur.kinds.conversation.session_facts import strategy_cuts
 
         wanted = self._wanted
         if wanted is None or self._is_decided_for(wanted):
             return
+        start, in_sight = time.perf_counter(), self._bench.page == PAGE
         try:
-            self._cuts = await self._bench.app.prover.run(partial(strategy_cuts, *wanted))
-            self._of = wanted
-        except (SecateurError, Cancelled):
+            ledger = await self._bench.app.prover.run(partial(live_ledger, *wanted))
+            cuts = await self._bench.app.prover.run(partial(strategy_cuts, *wanted)) if in_sight else self._cuts
+        except SecateurError:
+            ledger, cuts = None, ()
+        except Cancelled:
             return
-        self._paint()
+        self._cuts, self._of, self._in_sight = cuts, wanted, in_sight
+        self._took = time.perf_counter() - start
+        self._show_ledger(ledger)
+
+    def job_ended(self, group: str) -> None:
+        wanted = self._wanted
+        if group == _CUTS and wanted is not None and self._of is not None and self._of[0] is wanted[0]:
+            self._bench.paint()
+
+    def _show_ledger(self, ledger: LiveLedger | None) -> None:
+        self._live = ledger
+        if self.tabs:
+            cast("ConversationPage", self._bench.kind_page).live = ledger
 
     # --- drawing ---
 
@@ -114,6 +160,7 @@ class FilledWindow(ScreenPart):
         lines += _table([titles, *rows], cells)
         if facts is not None:
             lines += [(), *self._draw_cuts(cells)]
+            lines += [(), *self._draw_ledger(self._live, cells)] if self._live is not None else []
         return lines
 
     def _draw_facts(self, facts: SessionFacts, measured: MeasuredTranscript, cells: int) -> Iterator[Line]:
@@ -142,6 +189,14 @@ class FilledWindow(ScreenPart):
         rows = [(*row[:3], row[6], row[5], row[3], row[4]) for row in cut_rows(self._cuts)]
         wanted = self._wanted
         return _table([titles, *rows], cells, faint=wanted is None or not self._is_decided_for(wanted))
+
+    def _draw_ledger(self, ledger: LiveLedger, cells: int) -> Iterator[Line]:
+        from secateur.kinds.conversation.live_ledger import describe_cut, describe_ledger
+
+        yield from wrap_words("pruned before every request, as `Live` does (profile recommended)", cells, "faint")
+        yield from wrap_words(describe_ledger(ledger), cells)
+        for cut in ledger.cuts:
+            yield from wrap_words(describe_cut(cut), cells)
 
 
 def _table(rows: Sequence[Sequence[Any]], cells: int, *, faint: bool = False) -> list[Line]:

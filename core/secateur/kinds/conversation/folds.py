@@ -55,6 +55,11 @@ class Fold:
         """Tells whether a message that leaves is that of the history with this number, as it came."""
         return number >= 0 and number not in self.changes
 
+    def cached_tokens(self, before: Fold) -> int:
+        """Returns the tokens that a prompt cache still holds of the request before, whose fold is `before`."""
+        cut = self.cut
+        return before.tokens if cut is None or cut.first_changed is None else min(before.tokens, cut.prefix_tokens)
+
     def goes_on(self, history: Sequence[Any]) -> bool:
         """Tells whether a fold of this history, which begins as this one does, has this one on its way."""
         if self.count == len(history):

@@ -1,0 +1,59 @@
+"""The ledger of pruning request by request over a session."""
+
+from secateur.kinds.conversation.decisions import measure
+from secateur.kinds.conversation.live_ledger import describe_cut, describe_ledger, find_cut, live_ledger
+from secateur.kinds.conversation.transcripts import read_messages, read_transcript
+from secateur.settings import Settings, with_values
+from secateur.tokens import get_counter
+from secateur_agents import Live
+from support import agent_sessions as agents
+
+SETTINGS = with_values(
+    Settings(profile="recommended"), {"conversation_prune.safe_zone_tokens": 1_200, "tokens.counter": "chars4"}
+)
+STEPS = [agents.tool("read", f"shop/{number}.py", f"TAX = {number}\n" * 60) for number in range(12)]
+SESSION = (*agents.SCRIPT, *STEPS, agents.said("Seven."))
+
+
+def session(script, tool="Read"):
+    lines = agents.as_lines(agents.claude_code(script)).replace('"Read"', f'"{tool}"')
+    transcript = read_transcript(lines.encode())
+    return measure(transcript, get_counter("chars4"))
+
+
+def test_the_ledger_is_what_live_did_at_each_request() -> None:
+    measured, live = session(SESSION), Live(SETTINGS, seconds=600)
+    messages = [message.raw for message in measured.transcript.messages if message.role != "aside"]
+    ends = [
+        number
+        for number in range(1, len(messages))
+        if messages[number]["type"] == "assistant" != messages[number - 1]["type"]
+    ]
+    steps = [live.step(messages[:end]) for end in (*ends, len(messages))]
+    ledger = live_ledger(measured, SETTINGS)
+    assert ledger.requests == len(steps)
+    cuts = [number for number, step in enumerate(steps, 1) if step.cache.first_changed is not None]
+    assert [cut.request for cut in ledger.cuts] == cuts and len(cuts) > 1
+    last = {entry.id: entry for entry in steps[-1].changed if entry.before != entry.after}
+    assert {entry.id: entry for cut in ledger.cuts for entry in cut.entries} == last
+    sent = sum(measure(read_messages(step.messages), get_counter("chars4")).total for step in steps)
+    whole = sum(measure(read_messages(messages[:end]), get_counter("chars4")).total for end in (*ends, len(messages)))
+    assert ledger.not_sent == whole - sent
+    assert ledger.paid_share is not None and ledger.paid_share > 0
+
+
+def test_a_ledger_and_its_cuts_are_told_with_their_reasons() -> None:
+    ledger = live_ledger(session(SESSION), SETTINGS)
+    assert describe_ledger(ledger).endswith(f"paid {ledger.paid_share:.0%}, {ledger.not_sent:,} tokens not sent")
+    assert describe_cut(ledger.cuts[0]).startswith(f"before request {ledger.cuts[0].request}: ")
+    assert "oldest_result" in describe_cut(ledger.cuts[0])
+    number = int(ledger.cuts[0].entries[0].id[len("messages[") : -1])
+    assert find_cut(ledger, number) is not None and find_cut(ledger, 10_000) is None
+    assert ledger.recalls == 0
+    recalled = live_ledger(session(SESSION, tool="mcp__secateur__recall"), SETTINGS)
+    assert recalled.recalls == 15 and describe_ledger(recalled).endswith("15 recalls")
+
+
+def test_under_another_profile_live_cuts_as_recommended_with_the_safe_zone_of_the_session() -> None:
+    settings = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 1_200, "tokens.counter": "chars4"})
+    assert live_ledger(session(SESSION), settings) == live_ledger(session(SESSION), SETTINGS)
