@@ -1,4 +1,4 @@
-"""What pruning request by request does over a session, as `secateur_agents.Live` decides it.
+"""The ledger of a session that is pruned before every request, as `secateur_agents.Live` decides.
 
     ledger = live_ledger(measured, settings)      # of what is sent now, since the last compaction
     ledger.requests, ledger.not_sent, ledger.paid_share, ledger.recalls
