@@ -99,3 +99,15 @@ def test_one_bad_session_costs_itself_and_not_the_list(tmp_path: Path, monkeypat
     assert listed[agents.CLAUDE] is None and listed["nothing-sent"] is None
     assert "looks like a session of Qwen Code" in listed["foreign"]
     assert all(listed[name] for name in ("binary", "empty", "deep"))
+
+
+def test_a_file_whose_records_are_mostly_no_messages_is_refused_and_damage_is_not() -> None:
+    said, other = {"role": "user", "content": "Go."}, {"speaker": "ada", "line": "Go."}
+    for records in ([said, *[other] * 9], [*[said] * 7, *[other] * 3]):
+        for data in (json.dumps(records), "\n".join(map(json.dumps, records))):
+            with pytest.raises(SecateurError, match=r'records are no messages.*with the keys "speaker", "line"'):
+                read_transcript(data.encode(), "talk.json")
+    few = [said, other, other]  # too few to tell another format from damage
+    assert len(read_transcript(json.dumps(few).encode()).messages) == 3
+    broken = [json.dumps(said), *['{"role": "us'] * 9, json.dumps(said)]
+    assert len(read_transcript("\n".join(broken).encode()).messages) == 11

@@ -37,7 +37,7 @@ from secateur.kinds.conversation.session_formats.base import SessionFormat
 from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS, session_format_of
 from secateur.kinds.conversation.session_reading import SessionMessages, UnreadValue, message_in
 from secateur.kinds.conversation.text_results import is_result_text
-from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, damage_notices, refuse_foreign
+from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, damage_notices, refuse_foreign, refuse_misread
 from secateur.kinds.json_fields import DuplicateField, unique
 from secateur.model import Notice
 from secateur.render.structured import dumps
@@ -101,7 +101,9 @@ def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
                 _refuse_bytes(invalid, name)
                 raise
         else:
-            return _read_value(value, lines, name, _invalid_notices(text, invalid, "are read as U+FFFD"))
+            transcript = _read_value(value, lines, name, _invalid_notices(text, invalid, "are read as U+FFFD"))
+            refuse_misread(transcript.messages, name)
+            return transcript
     elif any(line.startswith(_TAG) and is_result_text(line) for _, line in lines):
         return _read_text(text, _invalid_notices(text, invalid, "are kept as they are"))
     if several and _has_message_lines(lines):
@@ -203,6 +205,7 @@ def _read_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
         notices = (*damage_notices(parsed, faults), *warn_of_unpaired(parsed))
     except SecateurError as error:
         raise SecateurError(f"{name}, {error.message}", hint=error.hint, code=error.code) from error
+    refuse_misread(parsed, name)
     name = api.name if api is not None else _detect_format(parsed, None)
     return Transcript(name, parsed, lines=written, notices=notices)
 

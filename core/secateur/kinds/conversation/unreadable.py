@@ -31,7 +31,10 @@ INVALID_UTF8 = "invalid_utf8"
 """Code of the warning that bytes of a file are not UTF-8."""
 
 LEAST_UNDERSTOOD = 0.8
-"""Share of the records of a file that must not be of another agent."""
+"""Share of the records of a file that must be messages, and not be of another agent."""
+
+LEAST_RECORDS = 10
+"""Least records of a file that tell damage from another format."""
 
 
 class UnreadLine(str):
@@ -123,6 +126,21 @@ def refuse_foreign(values: Sequence[Any], location: str) -> None:
         count = sum(map(is_foreign, records))
         if count > (1 - LEAST_UNDERSTOOD) * len(records):
             raise malformed(location, f"looks like {looks}, which is not read ({count:,} of {len(records):,} records)")
+
+
+def refuse_misread(messages: Sequence[Message], location: str) -> None:
+    """Refuses a file if fewer of its records than `LEAST_UNDERSTOOD` are messages: it only looks like one that is read.
+    Lines that are no JSON object are damage and not counted.
+
+    Raises:
+        SecateurError: `TRANSCRIPT`, with the keys of the first record that is no message.
+    """
+    records = [message for message in messages if isinstance(message.raw, dict)]
+    unread = [message for message in records if message.role == DAMAGED]
+    if len(records) >= LEAST_RECORDS and len(unread) > (1 - LEAST_UNDERSTOOD) * len(records):
+        keys = ", ".join(json.dumps(key)[:40] for key in list(unread[0].raw)[:NAMED])
+        count = f"{len(unread):,} of {len(records):,} records are no messages"
+        raise malformed(location, f"{count}, the first of them at {unread[0].location} with the keys {keys}")
 
 
 def _without_media(value: Any, media: list[int]) -> Any:
