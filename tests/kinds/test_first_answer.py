@@ -10,6 +10,7 @@ from secateur.kinds.base import Environment
 from secateur.kinds.run import carry_out
 from secateur.kinds.search.first_answer import first_answer, recommended
 from secateur.kinds.search.kind import Search
+from secateur.model import State
 from secateur.settings import Settings, load
 from support.cli import secateur
 from support.systems import posix
@@ -36,7 +37,9 @@ def test_it_names_what_only_the_recommended_profile_keeps(engine):
     here, there = engine.search(QUERY, settings), engine.search(QUERY, recommended(settings))
     mine = {here.pool.symbol_id[row] for row in here.kept_rows}
     theirs = [there.pool.symbol_id[row] for row in there.kept_rows]
-    assert list(answer.others) == [one for one in theirs if one not in mine] and answer.others
+    whole = {there.pool.symbol_id[row] for row in there.kept_rows if there.state[row] == State.KEPT}
+    assert list(answer.others) == [one for one in theirs if one in whole - mine] and answer.others
+    assert set(theirs) - whole - mine, "one that is only shortened there is not said to be kept"
     assert answer.lost == len(mine - set(theirs))
     assert answer.sentence().startswith(f"recommended keeps {len(answer.others)} others: ")
     assert "nothing was cut" not in answer.sentence()

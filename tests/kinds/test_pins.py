@@ -54,14 +54,18 @@ def test_a_pin_that_names_nothing_warns_and_changes_nothing(name, values, inputs
     assert before.ledger.shape() == after.ledger.shape()
 
 
-@pytest.mark.parametrize("name", ["files", "log"])
-def test_a_pinned_entry_that_is_larger_than_the_budget_says_so(name, inputs):
-    before = decide(name, inputs[name], tokens=80)
-    entry = max(before.ledger.entries, key=lambda entry: entry.before)
-    after = decide(name, inputs[name], tokens=80, pins=(entry.id,))
+def test_a_pinned_file_that_is_larger_than_the_budget_says_so(inputs):
+    entry = decide("files", inputs["files"], tokens=80).ledger.entries[0]
+    after = decide("files", inputs["files"], tokens=80, pins=(entry.id,))
     same = after.ledger.entries[after.ledger.number_of[entry.id]]
     assert (same.state, same.reason) == (State.DROPPED, Reason.LARGER_THAN_BUDGET)
-    assert after.ledger.after <= 80
+
+
+def test_of_pinned_lines_that_do_not_fit_the_first_and_the_last_go_out(inputs):
+    after = decide("log", inputs["log"], tokens=300, pins=("100-600",))
+    entries = [entry for entry in after.ledger.entries if entry.state is State.SHORTENED]
+    assert [entry.reason for entry in entries if int(entry.id.split("-")[0]) >= 100]
+    assert after.ledger.after <= 300 and "step 95: " in after.payload.text
 
 
 @pytest.mark.parametrize("name", ["files", "log"])

@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct
 from secateur.ledger import LeverShape, TurningShape, WhatIf
 from secateur.progress import Progress, unreported
 from secateur.what_if.curve import Curve, curve_of, find_enough, find_least, spread
-from secateur.what_if.flips import Lever, held_lever, levers_of, unchanged_range
+from secateur.what_if.flips import Lever, first_levers, held_lever, levers_of, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.shapes import BestShape, CurveShape, DropShape, NotKnownShape, PointShape, ProofFields
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
@@ -29,7 +29,7 @@ CHANGES_LISTED = 3
 ITEMS_EXPLAINED = 40
 """Explained if no items are given: this many items that go out whole, and as many of the others."""
 
-ITEMS_HELD = 200
+ITEMS_HELD = 100
 """Of so many further items that do not go out whole it is proven that holding them keeps them."""
 
 _FIRST_BUDGETS = 16
@@ -174,6 +174,9 @@ def explain(
         others = np.flatnonzero(~trials.now.whole & ~np.isin(np.arange(len(trials.ids)), items))
         also = [int(item) for item in others[:ITEMS_HELD]]
     held = {item: lever for item in (*items, *also) if (lever := held_lever(runs, item)) is not None}
+    for item in (*items, *also):
+        if item not in held and not trials.now.whole[item]:  # before the limit is reached, so that each has a lever
+            first_levers(runs, item, swept)
     ranges = {knob.name: unchanged_range(runs, knob) for knob in trials.knobs}
     levers = {item: levers_of(runs, item, swept) for item in items}
     levers |= {item: (held[item],) if item in held else levers_of(runs, item, swept) for item in also}

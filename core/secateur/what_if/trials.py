@@ -73,7 +73,7 @@ class Tried(Struct, frozen=True, eq=False):
 
     @property
     def rank(self) -> IntArray:
-        """How much of each item goes out: nothing, a description, a part, the whole."""
+        """The share of each item that goes out, as a rank: nothing, a description, a part, the whole."""
         return _RANKS[self.state]
 
 

@@ -20,6 +20,7 @@ from secateur.settings import Settings
 from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
+from secateur_tui.glossary import BUDGET
 from secateur_tui.messages import ComparisonProgress, IndexProgress, PartMessage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
@@ -144,7 +145,10 @@ class Comparing(ScreenPart):
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
         lines = [
-            line(Span(f"{'▸' if word == typed else ' '} {visible(word)}", "accent" if word == typed else ""))
+            line(
+                Span(f"{'▸' if word == typed else ' '} {visible(word)}", "accent" if word == typed else ""),
+                Span(f"  {BUDGET[GHOST]}" if word == GHOST else "", "faint"),
+            )
             for word in self._propose_words()
         ]
         lines += [(), *wrap_words("or another budget, or a profile of yours", cells, "faint")]

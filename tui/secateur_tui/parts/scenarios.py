@@ -206,7 +206,7 @@ class Scenarios(ScreenPart):
             if self._held is None:
                 return "no scenario is open" + (f"; {save} saves this screen as one" if save else "")
             if not self.following:
-                return "the input is another than the scenario's" + (f"; {save} saves it" if save else "")
+                return "input differs from the scenario's" + (f"; {save} saves it" if save else "")
             if action != "check" and self._status is None:
                 return self._wrong or "there is no answer yet"
         if action == "must" and not self._has_scenario_settings:
@@ -382,7 +382,7 @@ class Scenarios(ScreenPart):
             return []
         name = visible(self._held.path.name)
         if not self.following:
-            return [clip_line(line(Span(f"{name}: the input is another one now", "faint")), cells)]
+            return [clip_line(line(Span(f"{name}: the input differs now", "faint")), cells)]
         if self._wrong:
             return [clip_line(line(Span(f"! {name}: {visible(self._wrong)}", "error")), cells)]
         if self._status is None:

@@ -72,6 +72,8 @@ def parse_alternative(
     if word.startswith(COMMIT) and not commit:
         raise UsageError("what is read here is on disk, and of no commit", hint=takes)
     raise UsageError(
-        f"{shown(word) or 'an empty text'} is nothing to compare with",
+        f"{shown(word)} is not {'a profile, a budget or a commit' if commit else 'a profile or a budget'}"
+        if word
+        else "nothing is typed",
         hint=(f"did you mean {near}? " if near else "") + takes,
     )

@@ -333,14 +333,20 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
     for stretch in stretches:
         if not stretch.pinned:
             continue
-        spans, note = [(stretch.start, stretch.end)], text.note(stretch.start) if stretch.block else ""
+        spans: Sequence[Span] = [(stretch.start, stretch.end)]
+        note = text.note(stretch.start) if stretch.block else ""
         needed, left = text.cost(spans, note), budget - used
         stretch.figures = {"needed": needed, "left": max(0, left)}
         if needed <= left:
-            stretch.state, stretch.reason, stretch.spans = State.KEPT, Reason.PINNED, spans
-            used += needed
-            text.put(spans, note)
-            added.append(stretch)
+            stretch.state, stretch.reason = State.KEPT, Reason.PINNED
+        elif spans := _shorten(stretch, spans, min(left, int(rules.block_share * budget)), note, text, telling=False):
+            stretch.state = State.SHORTENED
+        else:
+            continue
+        used += text.cost(spans, note)
+        text.put(spans, note)
+        stretch.spans = spans
+        added.append(stretch)
 
     def by(*reasons: Reason) -> list[Stretch]:
         return [stretch for stretch in stretches if stretch.reason in reasons]
@@ -448,8 +454,8 @@ def _shorten(
     stretch: Stretch, spans: Sequence[Span], room: int, note: str, text: LogText, *, telling: bool
 ) -> Sequence[Span]:
     """Chooses as many lines as there is room for: of an error the telling ones first, then from both ends; of results
-    the telling ones, of last lines the last. Other stretches go out whole or not at all."""
-    if stretch.reason in (Reason.ROUTINE, Reason.BESIDE_ERROR, Reason.MATCHES_QUERY):
+    the telling ones, of last lines the last. Other stretches go out whole or not at all, unless they are pinned."""
+    if stretch.reason in (Reason.ROUTINE, Reason.BESIDE_ERROR, Reason.MATCHES_QUERY) and not stretch.pinned:
         return spans if telling and text.cost(spans, note) <= room else []
     indices = [index for start, end in spans for index in range(start, end)]
     if stretch.reason is Reason.LAST_LINES:

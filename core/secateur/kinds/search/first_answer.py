@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from secateur.model import Selection
+from secateur.model import Selection, State
 from secateur.settings import Settings, with_profile, with_values
 from secateur.terminal import visible
 
@@ -31,7 +31,7 @@ class FirstAnswer(Struct, frozen=True):
     budget: int
     kept: int  # candidates that go out under the profile in force
     candidates: int
-    others: tuple[str, ...]  # ids that only the recommended profile keeps, the best first
+    others: tuple[str, ...]  # ids that only the recommended profile keeps, whole, the best first
     names: tuple[str, ...]  # names of `others`
     lost: int  # how many only the profile in force keeps
 
@@ -74,7 +74,8 @@ def compare_selections(here: Selection, there: Selection) -> FirstAnswer:
     mine = {here.pool.symbol_id[row] for row in here.kept_rows}
     pool, kept = there.pool, there.kept_rows
     lost = mine.difference(pool.symbol_id[row] for row in kept)
-    other = [row for row in kept if pool.symbol_id[row] not in mine]
+    whole = (row for row in kept if there.state[row] == State.KEPT)  # what is only shortened is not said to be kept
+    other = [row for row in whole if pool.symbol_id[row] not in mine]
     names = tuple(pool.qualname[row] or f"{pool.path[row]}:{pool.line_start[row]}" for row in other)
     others = tuple(pool.symbol_id[row] for row in other)
     return FirstAnswer(here.profile, here.budget, len(mine), len(here), others, names, len(lost))
