@@ -24,7 +24,7 @@ from secateur_tui.glossary import BUDGET
 from secateur_tui.messages import ComparisonProgress, IndexProgress, PartMessage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
-from secateur_tui.state.alternatives import Alternative, find_commit_input, parse_alternative, propose_words
+from secateur_tui.state.alternatives import GHOST, Alternative, find_commit_input, parse_alternative, propose_words
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.blank import draw_progress
