@@ -18,7 +18,7 @@ FILES = {
 }
 
 
-def pool_of_all(query: str, **values: float | bool) -> Pool:
+def pool_of_all(query: str, **values: float | bool | str) -> Pool:
     """The pool with no weight but those given."""
     none = {f"relevance.{name}": 0.0 for name in PARTS}
     given = {f"relevance.{name}": value for name, value in values.items()}
@@ -27,7 +27,7 @@ def pool_of_all(query: str, **values: float | bool) -> Pool:
         return engine.retrieve(query, settings, use_cache=False)
 
 
-def found(query: str, **values: float | bool) -> list[str]:
+def found(query: str, **values: float | bool | str) -> list[str]:
     """Symbols by relevance, with no weight but those given."""
     pool = pool_of_all(query, **values)
     return [symbol for symbol, share in zip(pool.symbol_id, pool.relevance, strict=True) if share > 0]
@@ -70,3 +70,11 @@ def test_lines_of_the_issue_form_say_nothing():
     asked = "Refunds\n### What did you count?\nTell us of the item and what you lend.\nsettle an empty order"
     assert "shop/stock.py::lend" in found(asked, lexical=1.0)
     assert "shop/stock.py::lend" not in found(asked, lexical=1.0, issue_forms=True)
+
+
+def test_a_link_to_a_line_counts_like_a_frame_and_a_link_to_a_file_like_its_name():
+    link = "Wrong sums\nSee https://github.com/o/shop/blob/feature/1f3c/shop/money.py"
+    line, file = {"trace": 1.0, "lexical": 0.0001}, {"named_file": 1.0, "lexical": 0.0001}
+    assert found(f"{link}#L5-L6", query_kind="auto", **line) == ["shop/money.py::order_total_of_customer_and_all_rows"]
+    assert found(f"{link}?plain=1.", query_kind="auto", **file)[0].startswith("shop/money.py::")
+    assert not found(f"{link}#L5-L6", **line), "the published formula reads no links"

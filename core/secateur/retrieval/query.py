@@ -49,6 +49,11 @@ SHORT_QUERY = 200
 
 # Chinese is written without spaces, so its letters end a URL, a name and a path.
 _URL = re.compile(r"(?:https?|ftp|file)://[!-~]+")
+_LINK = re.compile(
+    r"https?://(?:[^\s/]{1,200}/){3,9}?(?:blob|blame|raw|src)/[^\s/]{1,200}/(?P<path>[^\s#?()<>\"'`]{1,400})"
+    r"(?:\?[^\s#]{0,200})?(?:#(?:L|lines-)(?P<line>\d{1,7}))?"
+)
+"""A link to a file, or to a line, on the page of a repository: GitHub, GitLab, Gitea, Bitbucket."""
 _CODE_LIKE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|_|\.|::|#|->|\$|\d")
 
 
@@ -85,6 +90,8 @@ class Query(Struct, frozen=True):
         recognised: its kind; None if the settings answer queries of all kinds alike.
         named_paths: the paths that it mentions outside stack traces.
         raising: its frames; each trace begins with the frame that raised.
+        linked: the files and lines that its links to the page of a repository name; line 0 for a whole file. Empty if
+            `recognised` is None.
     """
 
     text: str
@@ -101,6 +108,7 @@ class Query(Struct, frozen=True):
     recognised: RecognisedKind | None = None
     named_paths: tuple[str, ...] = ()
     raising: tuple[StackFrame, ...] = ()
+    linked: tuple[StackFrame, ...] = ()
 
     @property
     def terms(self) -> list[tuple[int, float]]:
@@ -147,7 +155,7 @@ def parse_with_kind(
     if kind != "auto":
         subject = recognised.subject or next(iter(query.identifiers), "")
         recognised = RecognisedKind(QueryKind(kind), subject, "relevance.query_kind says so")
-    return replace(query, recognised=recognised), notices
+    return replace(query, recognised=recognised, linked=_find_links(text[:MAX_QUERY])), notices
 
 
 def parse_with_glossary(
@@ -451,6 +459,12 @@ def _order_from_raising(frames: list[list[StackFrame]]) -> list[StackFrame]:
     python, others, plain = frames
     backwards = bool(plain) and plain[0].path.endswith(".py")
     return [*reversed(python), *others, *(reversed(plain) if backwards else plain)]
+
+
+def _find_links(text: str) -> tuple[StackFrame, ...]:
+    """Finds the places in code that links name, each once."""
+    links = (StackFrame(link["path"].rstrip(".,:;"), int(link["line"] or 0), "") for link in _LINK.finditer(text))
+    return tuple(dict.fromkeys(links))[:MAX_NAMES]
 
 
 def _remove_frames(body: str) -> str:

@@ -148,10 +148,10 @@ class Relevance(Table, frozen=True):
         Part, about("Weight of messages in the fragment's string literals that the query quotes verbatim.", scope="any")
     ] = 0.0
     named_file: Annotated[
-        Part, about("Weight of a file that the query names outside of stack traces.", scope="any")
+        Part, about("Weight of a file that the query names outside of stack traces, or links to.", scope="any")
     ] = 0.0
     trace: Annotated[
-        Part, about("Weight of stack frames in the query; frames near the raised error count more.", scope="any")
+        Part, about("Weight of stack frames and linked lines; frames near the error count more.", scope="any")
     ] = 0.0
     near: Annotated[Part, about("Weight of a short call path to the best matches.", scope="any")] = 0.0
     no_match_threshold: Annotated[

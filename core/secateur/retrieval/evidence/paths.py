@@ -67,9 +67,10 @@ class FilesByName:
 
 
 def match_named_files(query: Query, snapshot: Snapshot, files_by_name: FilesByName) -> FloatArray:
-    """Scores each file that the query names outside of stack traces; less if the name fits several files."""
+    """Scores each file that the query names or links to outside of stack traces; less if the name fits several
+    files."""
     column = np.zeros(len(snapshot.paths))
-    for wanted in query.named_paths:
+    for wanted in (*query.named_paths, *(link.path for link in query.linked)):
         if files := files_by_name.find(wanted):
             column[files] = np.maximum(column[files], round(1 / (1 + np.log2(files_by_name.count(wanted))), 6))
     return column
@@ -77,7 +78,8 @@ def match_named_files(query: Query, snapshot: Snapshot, files_by_name: FilesByNa
 
 def match_trace_frames(query: Query, snapshot: Snapshot, files_by_name: FilesByName) -> FloatArray:
     """Scores each fragment by the frames of stack traces in it. The repository's own frames count less with each step
-    from the raised error; frames in tests and in vendored code count FRAME_OF_TEST."""
+    from the raised error; frames in tests and in vendored code count FRAME_OF_TEST. A line that the query links to
+    counts like a frame that raised."""
     column = np.zeros(len(snapshot))
     further = 0
     for frame in query.raising:
@@ -87,6 +89,10 @@ def match_trace_frames(query: Query, snapshot: Snapshot, files_by_name: FilesByN
             weight = FRAME_FURTHER**further if own else FRAME_OF_TEST
             column[rows] = np.maximum(column[rows], weight * files_by_name.match_frame(frame, file))
         further += own
+    for link in query.linked:
+        for file in files_by_name.find(link.path):
+            rows = files_by_name.rows(file)
+            column[rows] = np.maximum(column[rows], files_by_name.match_frame(link, file))
     return column
 
 
