@@ -78,3 +78,9 @@ def test_a_link_to_a_line_counts_like_a_frame_and_a_link_to_a_file_like_its_name
     assert found(f"{link}#L5-L6", query_kind="auto", **line) == ["shop/money.py::order_total_of_customer_and_all_rows"]
     assert found(f"{link}?plain=1.", query_kind="auto", **file)[0].startswith("shop/money.py::")
     assert not found(f"{link}#L5-L6", **line), "the published formula reads no links"
+
+
+def test_the_first_line_counts_more_for_the_path_and_alone_for_the_words_of_the_file():
+    query = "The refund is wrong\n\nIt came from the stock of the shop. We lend and count and lend."
+    assert found(query, query_kind="auto", path=1.0, lexical=0.0001)[0].startswith("shop/refund.py")
+    assert found(query, file=1.0, lexical=0.0001)[0].startswith(("shop/refund.py", "tests/"))

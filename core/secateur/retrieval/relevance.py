@@ -26,22 +26,21 @@ from secateur.retrieval.statistics import statistics
 from secateur.selection.priority import HALF, quantised
 from secateur.settings import Penalty, Relevance
 
+SHORT = {"path": 0.4}
+"""The first line of an issue names the part of a system that its path names too; a few words occur in many paths."""
+
 FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
     # A user who writes a name wants its definition. A header defines its class; the fragment that repeats the name most
     # is seldom the definition; one of several copies is enough.
-    QueryKind.SYMBOL: {"penalty.header": 0.0, "penalty.duplicate": 4.0, "lexical": 0.4, "semantic": 0.4},
-    QueryKind.PHRASE: {"penalty.header": 0.0, "penalty.duplicate": 4.0},
+    QueryKind.SYMBOL: {**SHORT, "penalty.header": 0.0, "penalty.duplicate": 4.0, "lexical": 0.4, "semantic": 0.4},
+    QueryKind.PHRASE: {**SHORT, "penalty.header": 0.0, "penalty.duplicate": 4.0},
     # A user who asks where something is used knows its definition.
-    QueryKind.USAGE: {"mention": 0.0, "name": 0.0, "title_name": 0.0},
+    QueryKind.USAGE: {**SHORT, "mention": 0.0, "name": 0.0, "title_name": 0.0},
     # A few words resemble the words of many commits, so history counts less. The name of the answer often stands
     # in the query, and the answer may be a class, so headers lose less.
-    QueryKind.QUESTION: {
-        "history": 0.4,
-        "title_name": 2.0,
-        "penalty.header": 0.5,
-    },
+    QueryKind.QUESTION: {**SHORT, "history": 0.4, "title_name": 2.0, "penalty.header": 0.5},
     # The words of a message stand in the code that says it.
-    QueryKind.MESSAGE: {"history": 0.4, "lexical": 2.0},
+    QueryKind.MESSAGE: {**SHORT, "history": 0.4, "lexical": 2.0},
 }
 """By kind: the factor on a weight or on a penalty. A weight that is not listed has the factor 1."""
 

@@ -129,7 +129,7 @@ class Relevance(Table, frozen=True):
     ] = 0.0
     name: Annotated[Part, about("Weight of words of the query in the fragment's qualified name.", scope="any")] = 0.15
     path: Annotated[Part, about("Weight of words of the query in the file's path.", scope="any")] = 0.05
-    file: Annotated[Part, about("Weight of the match with the whole file.", scope="any")] = 0.0
+    file: Annotated[Part, about("Weight of the match of the first line with the whole file.", scope="any")] = 0.0
     semantic: Annotated[Part, about("Weight of the embedding similarity.", scope="any")] = 0.3
     mention: Annotated[Part, about("Weight of names in the query; rare names count more.", scope="any")] = 0.0
     definition: Annotated[

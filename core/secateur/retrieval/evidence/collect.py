@@ -22,8 +22,8 @@ from secateur.retrieval.statistics import QueryStatistics
 from secateur.settings import Relevance
 
 TITLE_SHARE = 2 / 3
-"""Share of the first line in the similarity with a query of several lines: a long text is about many things, its first
-line about one."""
+"""Share of the first line in the similarity with a query of several lines, and in the words of its path: a long text is
+about many things, its first line about one."""
 
 LENGTH_DISCOUNT = 0.6  # of the words of long fragments: b of BM25
 LONG_ANSWERS = (QueryKind.QUESTION, QueryKind.MESSAGE)  # kinds of queries for which the discount is halved
@@ -53,13 +53,16 @@ def collect_evidence(
     discount = LENGTH_DISCOUNT / 2 if kind in LONG_ANSWERS else LENGTH_DISCOUNT
     body, name = fields.body.score(terms, discount), match_words(fields.names, terms)
     query_similarity, title_similarity = _compare_vectors(snapshot, vectors)
+    path = match_words(fields.path_words, terms)
+    if query.recognised:
+        path = (1 - TITLE_SHARE) * path + TITLE_SHARE * match_words(fields.path_words, query.title_terms)
     best_few = {"history": match_commits(query, snapshot, fields.commit_words, HISTORY_COMMITS)}
     columns = {
         "lexical": body,
         "title": fields.body.score(query.title_terms, discount),
         "name": np.maximum(name, names.near),
-        "path": match_words(fields.path_words, terms)[snapshot.file],
-        "file": fields.file_words.score(terms)[snapshot.file],
+        "path": path[snapshot.file],
+        "file": fields.file_words.score(query.title_terms)[snapshot.file],
         "semantic": (1 - TITLE_SHARE) * query_similarity + TITLE_SHARE * title_similarity,
         "mention": names.exact,
         "definition": match_definitions(query, snapshot, fields.names),
