@@ -84,3 +84,22 @@ def test_the_first_line_counts_more_for_the_path_and_alone_for_the_words_of_the_
     query = "The refund is wrong\n\nIt came from the stock of the shop. We lend and count and lend."
     assert found(query, query_kind="auto", path=1.0, lexical=0.0001)[0].startswith("shop/refund.py")
     assert found(query, file=1.0, lexical=0.0001)[0].startswith(("shop/refund.py", "tests/"))
+
+
+def test_a_test_that_is_like_the_query_points_at_the_code_that_it_calls():
+    weak = "".join(
+        f"def part{number}():\n    return {'total, cart' if number < 20 else number}\n\n\n" for number in range(200)
+    )
+    files = {
+        "shop/parts.py": weak,
+        "shop/core.py": "def settle():\n    return 1\n",
+        "tests/test_core.py": "from shop.core import settle\n\n\n"
+        "def test_negative_total_of_a_cart():\n    assert settle()\n",
+    }
+    settings = with_values(Settings(), {"relevance.pool": "all", "embedding.model": "none", "relevance.near": 1.0})
+    with Engine.of(MemorySource(files), settings) as engine:
+        pool = engine.retrieve(
+            "The negative total of a cart is lost\n\nIt is in core, the total.", settings, use_cache=False
+        )
+    row = pool.symbol_id.index("shop/core.py::settle")
+    assert pool.parts["relevance"]["near"][row] > 0

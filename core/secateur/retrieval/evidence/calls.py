@@ -16,8 +16,9 @@ FIRST_PASS: Mapping[str, float] = {"lexical": 2.0, "title": 0.3, "name": 0.3, "s
 """Weights that choose the fragments from which calls are followed. They are fixed, so that this evidence does not
 change with the weights of the settings."""
 
-ELSEWHERE = 0.15
-"""Factor on the first score of a test, a document or vendored code, unless the query asks for it."""
+ELSEWHERE = 0.6
+"""Factor on the first score of a test, a document or vendored code, unless the query asks for it. A test that is much
+like the query calls the code that it tests, so it may be a seed."""
 
 SEEDS = 15
 """Best fragments of the first pass from which calls are followed."""
