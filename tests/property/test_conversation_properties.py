@@ -15,7 +15,7 @@ from secateur.kinds.conversation.decisions import Pruned, measure
 from secateur.kinds.conversation.messages import PartKind
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
-from secateur.model import State
+from secateur.model import Reason, State
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.conversation_strategies import TEXT, TURNS
@@ -95,6 +95,9 @@ def test_what_leaves_is_a_conversation_and_its_books_are_right(
     assert (result.report.after <= zone) != any(notice.code == "safe_zone_exceeded" for notice in result.warnings)
     if result.report.before <= zone:
         assert all(left is right for left, right in zip(messages, after, strict=True))
+
+    oldest = (Reason.OLDEST_GROUP, Reason.OLDEST_RESULT)
+    assert all(entry.figures["over"] for entry in result.ledger.entries if entry.reason in oldest)
 
     calls, results = pairs(after)
     assert calls == results, "a call and its result are parted"

@@ -14,6 +14,7 @@ from secateur import Settings
 from secateur.errors import BudgetExceeded
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, trim_envelope
 from secateur.kinds.envelope.sections import EnvelopeValue, Path, section_of, value_at, walk
+from secateur.model import State
 from secateur.settings import with_values
 from secateur.tokens import count_tokens
 from support.envelopes import SECTIONS
@@ -127,9 +128,14 @@ def test_the_budget_is_met_or_an_error_and_the_rest_is_as_it_was(
 def test_the_ledger_sums_to_the_recounted_text(
     value: dict[str, Any], share: float, settings: Settings, picks: list[int]
 ) -> None:
-    settings = pinned(value, picks, settings)[1]
+    paths, settings = pinned(value, picks, settings)
     result = attempt(value, share, settings)
     actions = result.report.actions
+    kept = {entry.id for entry in result.ledger.entries if entry.state is State.KEPT}
+    for path in paths:
+        outer = any(other != path and other == path[: len(other)] for other in paths)
+        inner = any(other != path and path == other[: len(path)] for other in paths)
+        assert outer or inner or path[0] == "target_snapshot" or section_of(path) in kept, "a pin has no row"
     assert sum(action.before for action in actions) == result.report.before
     assert sum(action.after for action in actions) == result.report.after
     assert sum(action.before_chars or 0 for action in actions) == len(text(value))

@@ -359,7 +359,7 @@ def _ledger(
     """Makes the ledger: one entry per trimmed part, by action and path, none inside another; then what is unchanged,
     then the wrapper. Returns it with the locations of the entries."""
     rows = cut_record.sections()
-    unchanged = list(_unchanged_paths(original, {path: start for path, start, *_ in rows}))
+    unchanged = list(_unchanged_paths(original, {path: start for path, start, *_ in rows}, pinned))
     rows += [(path, None, State.KEPT, _kept_reason(path, pinned)) for path in unchanged]
     entries = []
     for path, start, state, reason in rows:
@@ -377,20 +377,28 @@ def _ledger(
     return ledger, tuple((path, start) for path, start, _, _ in rows)
 
 
-def _unchanged_paths(original: dict[str, Any], cut: Mapping[Path, int | None]) -> Iterator[Path]:
-    """Yields the paths of sections without a cut; in the other sections those of fields and entries beside the cuts.
+def _unchanged_paths(
+    original: dict[str, Any], cut: Mapping[Path, int | None], pinned: Collection[Path]
+) -> Iterator[Path]:
+    """Yields the paths of sections without a cut or pin; in the other sections those of fields and entries beside them.
 
     Args:
         cut: path of a cut value, or of a list -> the first position of its cut end.
     """
     above = {path[:length] for path in cut for length in range(1, len(path))}
     above |= {path for path, start in cut.items() if start is not None}
+    around = {path[:length] for path in pinned if path[0] != TARGET for length in range(1, len(path))}
+
+    def leads_on(node: EnvelopeValue) -> bool:
+        return node.path in around or (node.path in above and not is_entry(node))
+
     for section in original:
         root = EnvelopeValue(original, section, (section,))
-        for node in walk(root, into=lambda node: node.path in above and not is_entry(node)):
+        for node in walk(root, into=leads_on):
             end = cut.get(node.path[:-1]) if isinstance(node.key, int) else None
             in_cut = node.path in cut or node.path in above or (end is not None and node.key >= end)
-            if not in_cut and (isinstance(node.key, str) or is_entry(node)):
+            listed = isinstance(node.key, str) or is_entry(node) or node.path in pinned
+            if listed and not in_cut and node.path not in around:
                 yield node.path
 
 

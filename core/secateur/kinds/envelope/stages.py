@@ -316,7 +316,7 @@ class Shrinking:
 
     def _drop_entries(self, digest: EnvelopeValue) -> None:
         """Drops entries, from the last one back to a pinned one; their container says how many are gone."""
-        nodes, steps, limits = list[EnvelopeValue](), list[Callable[[int], Any]](), [0]
+        nodes, steps, limits = [], [], [0]
         for node in containers_of(entries_of(digest), digest):
             size, step = container_steps(node, self._original, self._rules)
             keys = node.value if isinstance(node.value, dict) else range(len(node.value))
@@ -325,14 +325,16 @@ class Shrinking:
             then, now = text_of(node.value), text_of(step(least))
             if len(now) < len(then) and self._counter.count(now) < self._counter.count(then):
                 nodes.append(node)
-                steps.append(lambda left, step=step, least=least: step(least + left))  # type: ignore[misc]
+                steps.append((step, least))
                 limits.append(limits[-1] + size - least)
         whole = [node.value for node in nodes]
 
         def make(step: int) -> int:
             left = limits[-1] - step
-            for node, entry, first, last, shorter in zip(nodes, whole, limits, limits[1:], steps, strict=False):
-                node.holder[node.key] = entry if left >= last else shorter(max(0, left - first))
+            for node, entry, first, last, (shorter, least) in zip(
+                nodes, whole, limits, limits[1:], steps, strict=False
+            ):
+                node.holder[node.key] = entry if left >= last else shorter(least + max(0, left - first))
             return self._count()
 
         self._settle(limits[-1], make)
