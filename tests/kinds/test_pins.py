@@ -90,3 +90,13 @@ def test_lines_of_a_log_are_pinned_by_any_numbers(inputs):
 
     unknown = decide("log", inputs["log"], pins=("900-901", "9-3", "x"), **budget)
     assert [notice.code for notice in unknown.notices] == ["unknown_symbol"]
+
+
+def test_of_a_pinned_file_that_is_too_large_the_best_pieces_go_out_first(inputs, tmp_path):
+    body = "\n".join(f"def other_{index}():\n    return open('{index}')\n" for index in range(400))
+    (tmp_path / "large.py").write_text(body)
+    extract = {"context_prune.strategy": "extract"}
+    id_ = str(tmp_path / "large.py")
+    before, after = (decide("files", inputs["files"], tokens=900, pins=pins, **extract) for pins in ((), (id_,)))
+    states = [outcome.ledger.entries[outcome.ledger.number_of[id_]].state for outcome in (before, after)]
+    assert states == [State.DROPPED, State.SHORTENED] and after.ledger.after <= 900

@@ -51,7 +51,7 @@ def explain_page(page: Page, selection: Selection, settings: Settings, recount: 
     """Adds to the report of a search what is proven of all that goes out and of the best of the rest. Raises what
     `explanation_of` raises."""
     rows, dropped = selection.kept_rows, selection.dropped_rows
-    also = dropped[DROPPED_LISTED:ITEMS_HELD]
+    also = dropped[DROPPED_LISTED:][:ITEMS_HELD]
     explanation = explanation_of(selection, settings, [*rows, *dropped[:DROPPED_LISTED]], recount, also=also)
     return proofs.add_explanation_sections(page, explanation)
 

@@ -29,7 +29,7 @@ CHANGES_LISTED = 3
 ITEMS_EXPLAINED = 40
 """Explained if no items are given: this many items that go out whole, and as many of the others."""
 
-ITEMS_HELD = 100
+ITEMS_HELD = 300
 """Of so many further items that do not go out whole it is proven that holding them keeps them."""
 
 _FIRST_BUDGETS = 16
@@ -173,16 +173,17 @@ def explain(
         items = _nearest_to_turn(runs)
         others = np.flatnonzero(~trials.now.whole & ~np.isin(np.arange(len(trials.ids)), items))
         also = [int(item) for item in others[:ITEMS_HELD]]
-    held = {item: lever for item in (*items, *also) if (lever := held_lever(runs, item)) is not None}
-    for item in (*items, *also):
-        if item not in held and not trials.now.whole[item]:  # before the limit is reached, so that each has a lever
-            first_levers(runs, item, swept)
+    for item in items:
+        if held_lever(runs, item) is None and not trials.now.whole[item]:
+            first_levers(runs, item, swept)  # before the limit is reached, so that each has a lever
     ranges = {knob.name: unchanged_range(runs, knob) for knob in trials.knobs}
     levers = {item: levers_of(runs, item, swept) for item in items}
-    levers |= {item: (held[item],) if item in held else levers_of(runs, item, swept) for item in also}
+    curve = curve_of(runs, swept)
+    for item in also:
+        lever = held_lever(runs, item)
+        levers[item] = (lever,) if lever is not None else levers_of(runs, item, swept)
     levers = levers if given else dict(sorted(levers.items()))
     unknown = {item for item in levers if not levers[item] and runs.reached and not trials.fixed[item]}
-    curve = curve_of(runs, swept)
     question = trials.knapsack()
     best = best_selection(question, trials.now.whole) if question is not None else None
     return Explanation(trials, levers, ranges, curve, best, runs.number, runs.reached, frozenset(unknown))

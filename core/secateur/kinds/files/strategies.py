@@ -37,6 +37,8 @@ LONGER_HEADER = 1
 
 STRATEGIES = ("score", "extract", "delete")
 
+_PINNED_SHARE = 0.5  # largest share of the room for pieces of pinned files that are too large
+
 _ROUNDING = 1e-6  # 0.8 x 100 is 80, whatever binary fractions say
 
 
@@ -172,15 +174,19 @@ def _keep_greedily(statuses: Sequence[_FileStatus], capacity: int, budget: int, 
 def _extract(
     statuses: Sequence[_FileStatus], rules: ContextPrune, counter: Counter, form: str, room: int, *, asked: bool
 ) -> None:
-    """Decides on files that are not pinned. `room`: the tokens that pinned ones leave."""
+    """Decides on files that are not pinned whole. `room`: the tokens that those leave. Of a pinned file that is too
+    large the best pieces go out first."""
+    snippets = _Snippets(counter, form, rules)
+    pinned = [(status, position) for status in statuses if status.pinned for position in range(len(status.file.pieces))]
+    used = snippets.take(sorted(pinned, key=lambda piece: _rank(*piece)), int(_PINNED_SHARE * room))
+    room, statuses = room - used, [status for status in statuses if status.text is None]
     top = max((piece.relevance for status in statuses for piece in status.file.pieces), default=0.0)
     floor = rules.snippet_share * top
     eligible = {status.number: _eligible_pieces(status.file.pieces, floor, rules.min_score) for status in statuses}
     wanted, rest = _partition(statuses, lambda status: bool(eligible[status.number]))
     _refuse(rest, rules, top)
-    snippets = _Snippets(counter, form, rules)
     whole = whole_first([status.file for status in statuses], rules) if asked else None
-    first = wanted if whole is None else [status for status in statuses if status.number in whole]
+    first = wanted if whole is None else [status for index, status in enumerate(statuses) if index in whole]
     used = _keep_greedily(_sort_by_local_score(first), min(_whole_share(rules), room), rules.max_tokens, Reason.WHOLE)
     candidates = [
         (status, position) for status in wanted if status.text is None for position in eligible[status.number]
