@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, Selection, State, distinct
 from secateur.progress import Progress, unreported
@@ -149,10 +148,10 @@ class PoolTrials(Trials):
         """Decides with another value. Never returns None: a search has an answer at every budget and weight."""
         return _make_tried(select(self._pool, with_values(self._settings, self.changes(name, value))))
 
-    def tokens_leaving(self, budget: int, decided: Tried) -> int:
+    def tokens_leaving(self, name: str, value: float | str, decided: Tried) -> int:
         if self._recount is None:
             return decided.tokens
-        return self._recount(select(self._pool, replace(self._settings, budget=budget)))
+        return self._recount(select(self._pool, with_values(self._settings, self.changes(name, value))))
 
     def sweep(self) -> Swept:
         """Decides at every budget from 0 to the end of the curve, or, if these are too many, at every budget around the

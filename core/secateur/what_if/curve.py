@@ -95,9 +95,9 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
     every = (swept.low, swept.high) if swept is not None else None
     tried = len(swept.columns.budgets) if swept is not None else len(runs.list_tried(BUDGET))
     shown = tuple(
-        replace(point, tokens=trials.tokens_leaving(point.budget, decided))
+        replace(point, tokens=runs.leaving(BUDGET, point.budget))
         for point in _thin_out(points, {trials.budget, knee}, trials.end)
-        if (decided := runs.at(BUDGET, point.budget)) is not None
+        if runs.at(BUDGET, point.budget) is not None
     )
     unknown = ("enough",) * (not enough_known) + ("least",) * (not least_known)
     return Curve(shown, knee, drops, dropping, every, tried, enough, least, unknown, runs.reached)

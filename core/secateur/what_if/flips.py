@@ -242,13 +242,14 @@ def _lever(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever:
     trials, decided = runs.trials, runs.at(name, value)
     assert decided is not None
     budget = int(value) if name == BUDGET else trials.budget
+    tokens, present = runs.leaving(name, value), runs.leaving(BUDGET, trials.budget)
     return Lever(
         name,
         value,
         trials.typed(name, value),
         runs.differences(name, value).without(item),
-        decided.tokens - trials.now.tokens,
-        over=0 if "chunks" in decided.figures else max(0, decided.tokens - max(budget, trials.now.tokens)),
+        tokens - present,
+        over=0 if "chunks" in decided.figures else max(0, tokens - max(budget, present)),
         state=State(int(decided.state[item])) if item >= 0 else State.KEPT,
         far=budget > _FAR * trials.budget,
         room=budget - trials.budget,

@@ -216,8 +216,8 @@ class Trials(ABC):
         """Asks for the best possible selection; None if no score decides."""
         return None
 
-    def tokens_leaving(self, budget: int, decided: Tried) -> int:  # noqa: ARG002 - for those that count again
-        """The tokens that leave at a budget, exactly."""
+    def tokens_leaving(self, name: str, value: float | str, decided: Tried) -> int:  # noqa: ARG002 - for those that count again
+        """The tokens that leave at a value, exactly."""
         return decided.tokens
 
     @property
@@ -250,6 +250,7 @@ class TrialRuns:
             self._known[knob.name, knob.present] = trials.now
         self._nearest: dict[str, IntArray] = {}
         self._differences: dict[tuple[str, float | str], Differences] = {}
+        self._leaving: dict[tuple[str, float | str], int] = {}
         self._held = 0  # runs that held an item, which the limit does not count: each is asked for once
 
     @property
@@ -324,6 +325,14 @@ class TrialRuns:
                 return nearest
             self._nearest[knob.name] = nearest
         return self._nearest[knob.name]
+
+    def leaving(self, name: str, value: float | str) -> int:
+        """Returns the tokens that leave at a value, exactly, which was tried and has an answer."""
+        if (name, value) not in self._leaving:
+            decided = self.at(name, value)
+            assert decided is not None
+            self._leaving[name, value] = self.trials.tokens_leaving(name, value, decided)
+        return self._leaving[name, value]
 
     def differences(self, name: str, value: float | str) -> Differences:
         """Returns the items that a value changes, which was tried and has an answer."""
