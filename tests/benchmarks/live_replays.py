@@ -143,6 +143,11 @@ def live(zone: int, store: Store | None, **values: object) -> Sender:
     return lambda history, _zone: pruner.step(history).messages
 
 
+def every(most: int) -> Callable[[str], int]:
+    """The same tokens for every command."""
+    return lambda _command: most
+
+
 def as_installed(command: str) -> int:
     """Most tokens of a command's output under the hooks: `secateur run` prunes plain commands that build or test."""
     plain = _PLAIN_COMMAND.fullmatch(command) and _WRAPPED_PROGRAMS.fullmatch(command.split(" ", 1)[0])
@@ -259,7 +264,7 @@ def pruners(zone: int, store: Store, peers: Sequence[str]) -> Iterator[tuple[str
     """Name, pruner, and whether it is carried."""
     yield "`Live` with a store", live(zone, store), False
     for most in (MOST_HOOK_TOKENS, MOST_TOKENS, 500):
-        entering = cleaned(live(zone, store), store, lambda _command, most=most: most)
+        entering = cleaned(live(zone, store), store, every(most))
         yield f"outputs above {most:,} tokens cleaned, then `Live`", entering, False
         yield (
             f"outputs above {most:,} tokens and inputs of writes cleaned, then `Live`",

@@ -1,6 +1,8 @@
 """The ledger of pruning request by request over a session."""
 
-from secateur.kinds.conversation.decisions import measure
+from collections.abc import Sequence
+
+from secateur.kinds.conversation.decisions import MeasuredTranscript, measure
 from secateur.kinds.conversation.live_ledger import describe_cut, describe_ledger, find_cut, live_ledger
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings, with_values
@@ -15,7 +17,7 @@ STEPS = [agents.tool("read", f"shop/{number}.py", f"TAX = {number}\n" * 60) for 
 SESSION = (*agents.SCRIPT, *STEPS, agents.said("Seven."))
 
 
-def session(script, tool="Read"):
+def session(script: Sequence[agents.Step], tool: str = "Read") -> MeasuredTranscript:
     lines = agents.as_lines(agents.claude_code(script)).replace('"Read"', f'"{tool}"')
     transcript = read_transcript(lines.encode())
     return measure(transcript, get_counter("chars4"))
