@@ -116,8 +116,7 @@ def test_a_rehearsal_under_other_weights_is_near_to_a_retrieval_under_them(
     kept = {symbol for symbol, _ in rehearsal(at)}
     selection = engine.select(real, at)
     really = {real.symbol_id[row] for row in selection.kept_rows}
-    # A retrieval under other weights may begin at other anchors, which changes distances and so the last rows that fit.
-    assert len(kept & really) >= 0.85 * len(really)
+    assert len(kept & really) >= 0.9 * len(really)
 
 
 def test_every_tunable_setting_has_its_present_value_among_those_that_are_tried() -> None:
