@@ -112,11 +112,20 @@ def test_a_rehearsal_under_other_weights_is_near_to_a_retrieval_under_them(
     ]
     assert len(away) > 100
     assert np.mean(away) < 0.002
-    at = with_values(other, {"budget": 3_000, "smart_pruning.signature_share": 0.0})
-    kept = {symbol for symbol, _ in rehearsal(at)}
-    selection = engine.select(real, at)
-    really = {real.symbol_id[row] for row in selection.kept_rows}
-    assert len(kept & really) >= 0.9 * len(really)
+    # A retrieval under other weights may begin at other anchors, which changes distances and so the last rows that fit.
+    for distance, share in ((RECOMMENDED.smart_pruning.priority_weights.distance, 0.85), (0.0, 0.9)):
+        at = with_values(
+            other,
+            {
+                "budget": 3_000,
+                "smart_pruning.signature_share": 0.0,
+                "smart_pruning.priority_weights.distance": distance,
+            },
+        )
+        kept = {symbol for symbol, _ in rehearsal(at)}
+        selection = engine.select(real, at)
+        really = {real.symbol_id[row] for row in selection.kept_rows}
+        assert len(kept & really) >= share * len(really)
 
 
 def test_every_tunable_setting_has_its_present_value_among_those_that_are_tried() -> None:
