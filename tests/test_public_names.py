@@ -106,7 +106,7 @@ def test_one_convention_serves_every_kind(tmp_path):
     assert json.loads(secateur.format_outcome(outcome, "json"))["ledger"] == outcome.ledger.shape().to_dict()
     with pytest.raises(secateur.UsageError, match="has no input paths"):
         secateur.prune("envelope", paths="x")
-    with pytest.raises(secateur.UsageError, match="needs path and model"):
+    with pytest.raises(secateur.UsageError, match="envelope needs path"):
         secateur.prune("envelope")
     with pytest.raises(secateur.UsageError, match="printed as text or json"):
         secateur.format_outcome(outcome, "xml")

@@ -57,9 +57,8 @@ from agent_replays import (
 from measuring import table
 from secateur.settings import Settings, with_values
 from secateur_agents import Live, Store
+from secateur_agents.agent_hooks import _PLAIN_COMMAND, _WRAPPED_PROGRAMS, MOST_OTHER_TOKENS
 from secateur_agents.command_output import MOST_TOKENS, prune_output
-from secateur_agents.mcp.hooks import _PLAIN_COMMAND, _WRAPPED_PROGRAMS
-from secateur_agents.mcp.hooks import MOST_TOKENS as MOST_HOOK_TOKENS
 
 Sender = Callable[[Chat, int], Chat]
 """Returns what is sent in place of a history, under a zone."""
@@ -151,14 +150,14 @@ def every(most: int) -> Callable[[str], int]:
 def as_installed(command: str) -> int:
     """Most tokens of a command's output under the hooks: `secateur run` prunes plain commands that build or test."""
     plain = _PLAIN_COMMAND.fullmatch(command) and _WRAPPED_PROGRAMS.fullmatch(command.split(" ", 1)[0])
-    return MOST_TOKENS if plain else MOST_HOOK_TOKENS
+    return MOST_TOKENS if plain else MOST_OTHER_TOKENS
 
 
 def as_told(command: str) -> int:
     """The same for an agent that runs every command that builds or tests by `secateur run`, as AGENTS.md tells it."""
     programs = (part.split() for part in re.split(r"&&|\|\|?|;|\n", command))
     builds = any(words and _WRAPPED_PROGRAMS.fullmatch(words[0].rpartition("/")[2]) for words in programs)
-    return MOST_TOKENS if builds or "python -m pytest" in command else MOST_HOOK_TOKENS
+    return MOST_TOKENS if builds or "python -m pytest" in command else MOST_OTHER_TOKENS
 
 
 def cleaned(send: Sender, store: Store, most_for: Callable[[str], int]) -> Sender:
@@ -263,7 +262,7 @@ def opencode_rule(history: Chat, zone: int) -> Chat:  # noqa: ARG001 - it prunes
 def pruners(zone: int, store: Store, peers: Sequence[str]) -> Iterator[tuple[str, Sender, bool]]:
     """Name, pruner, and whether it is carried."""
     yield "`Live` with a store", live(zone, store), False
-    for most in (MOST_HOOK_TOKENS, MOST_TOKENS, 500):
+    for most in (MOST_OTHER_TOKENS, MOST_TOKENS, 500):
         entering = cleaned(live(zone, store), store, every(most))
         yield f"outputs above {most:,} tokens cleaned, then `Live`", entering, False
         yield (

@@ -85,7 +85,7 @@ def main() -> int:
     if not options.scored:
         run(cases, variants, options.mirror, paths, options.cache, partial=options.partial)
     script = options.bench / "score.py"
-    other = scores(script, options.mirror, options.out, options.vs, cases) if options.vs else None  # first: a run of the same name is scored into the same file
+    other = scores(script, options.mirror, options.out, options.vs, cases) if options.vs else None
     scored = {name: (path, scores(script, options.mirror, options.out, path, cases)) for name, path in paths.items()}
     print(report(scored, cases, other))
     return 0

@@ -216,7 +216,7 @@ class Trials(ABC):
         """Asks for the best possible selection; None if no score decides."""
         return None
 
-    def tokens_leaving(self, name: str, value: float | str, decided: Tried) -> int:  # noqa: ARG002 - for those that count again
+    def tokens_leaving(self, name: str, value: float | str, decided: Tried) -> int:  # noqa: ARG002 - others count
         """The tokens that leave at a value, exactly."""
         return decided.tokens
 

@@ -34,8 +34,7 @@ from secateur_tui.short_names import shorten_paths
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.list_view import LIST_ORDER
-from secateur_tui.state.recorded_search import restore_answer
-from secateur_tui.state.search_answer import SearchAnswer, SearchRequest
+from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, restore_answer
 from secateur_tui.state.search_engine import SearchEngine, Status
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import blank
