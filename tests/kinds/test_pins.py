@@ -3,9 +3,11 @@
 import pytest
 from secateur import prune
 from secateur.kinds import registry
-from secateur.kinds.run import command_line_of
+from secateur.kinds.base import Environment
+from secateur.kinds.run import command_line_of, trials_of
 from secateur.model import Reason, State
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
+from secateur.what_if.explanation import explain_one
 
 LOG = "\n".join(
     f"ERROR: cannot open settings_{'abcdefghijklmn'[number // 50]}.toml\n  in load\n  in main"
@@ -100,3 +102,15 @@ def test_of_a_pinned_file_that_is_too_large_the_best_pieces_go_out_first(inputs,
     before, after = (decide("files", inputs["files"], tokens=900, pins=pins, **extract) for pins in ((), (id_,)))
     states = [outcome.ledger.entries[outcome.ledger.number_of[id_]].state for outcome in (before, after)]
     assert states == [State.DROPPED, State.SHORTENED] and after.ledger.after <= 900
+
+
+def test_the_lever_of_a_file_larger_than_the_budget_is_a_pin_with_the_strategy_that_cuts_it(inputs, tmp_path):
+    (tmp_path / "large.py").write_text("\n".join(f"def other_{i}():\n    return open('{i}')\n" for i in range(400)))
+    kind, files = registry.get_kind("files"), registry.get_kind("files").blank_inputs() | inputs["files"]
+    settings = with_values(Settings(), {"context_prune.max_tokens": 900})
+    material = kind.read(files, settings, Environment(ahead=True))
+    trials = trials_of(kind, material, files, settings, kind.decide(material, files, settings))
+    id_ = str(tmp_path / "large.py")
+    levers, _ = explain_one(trials, trials.ids.index(id_))
+    assert next(lever.typed for lever in levers) == f"--pin {id_} --strategy extract"
+    assert levers[0].state is State.SHORTENED and not levers[0].over

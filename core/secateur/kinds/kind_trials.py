@@ -85,13 +85,15 @@ class KindTrials(Trials):
         self.choices = [(strategy.key, other) for other in others if strategy is not None and other != present]
 
     def changes(self, name: str, value: float | str) -> Mapping[str, Any]:
-        if name != HOLD:
+        hold, _, choice = name.partition(" ")
+        if hold != HOLD:
             return {self._knobs[name].key: value}
         held = self._kind.hold(self._outcome, int(value), self._settings)
         if isinstance(held, str):
             return {}
         keys = [key for key in installed_keys() if lookup(held, key) != lookup(self._settings, key)]
-        return {key: lookup(held, key) for key in keys}
+        chosen = {key: other for key, other in self.choices if other == choice}
+        return {key: lookup(held, key) for key in keys} | chosen
 
     def typed(self, name: str, value: float | str) -> str:
         return spell_changes(self._kind, self._settings, self.changes(name, value))
@@ -100,7 +102,9 @@ class KindTrials(Trials):
         changes = self.changes(name, value)
         settings = with_values(self._settings, changes)
         reading = self._kind.reading_of
-        if name == HOLD and (not changes or reading(self._inputs, settings) != reading(self._inputs, self._settings)):
+        if name.startswith(HOLD) and (
+            not changes or reading(self._inputs, settings) != reading(self._inputs, self._settings)
+        ):
             return None
         try:
             return self._make_tried(self._kind.decide(self._material, self._inputs, settings, Deciding(progress)))

@@ -127,15 +127,22 @@ class PoolTrials(Trials):
         return ~np.isin(self._selection.reason, [*FIXED, Reason.NO_SIGNAL])
 
     def changes(self, name: str, value: float | str) -> Mapping[str, Any]:
-        if name != HOLD:
+        hold, _, choice = name.partition(" ")
+        if hold != HOLD:
             return {_KEYS[name]: value}
         held, settings = self.ids[int(value)], self._settings
         excludes = tuple(symbol for symbol in settings.excludes if symbol != held)
-        return {"pins": (*settings.pins, held)} | ({"excludes": excludes} if excludes != settings.excludes else {})
+        chosen = {STRATEGY: choice} if choice else {}
+        return (
+            {"pins": (*settings.pins, held)}
+            | chosen
+            | ({"excludes": excludes} if excludes != settings.excludes else {})
+        )
 
     def typed(self, name: str, value: float | str) -> str:
-        if name == HOLD:
-            return f"--pin {shlex.quote(self.ids[int(value)])}"
+        hold, _, choice = name.partition(" ")
+        if hold == HOLD:
+            return f"--pin {shlex.quote(self.ids[int(value)])}" + (f" --strategy {choice}" if choice else "")
         key, text = _KEYS[name], f"{value:g}" if isinstance(value, float) else f"{value}"
         if name in SIGNALS:
             weights = self._settings.smart_pruning.priority_weights

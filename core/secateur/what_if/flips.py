@@ -57,8 +57,10 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
 
 
 def held_lever(runs: TrialRuns, item: int) -> Lever | None:
-    """Tries to hold an item that does not go out whole."""
-    return _improving(runs, item, HOLD, item)
+    """Tries to hold an item that does not go out whole; if it is too large, with other choices, which may cut it."""
+    names = (HOLD, *(f"{HOLD} {choice}" for _, choice in runs.trials.choices))
+    tried = (_improving(runs, item, name, item) for name in names)
+    return next((lever for lever in tried if lever is not None), None)
 
 
 def _improving(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever | None:

@@ -21,7 +21,8 @@ BUDGET = "budget"
 """The name that stands for the budget."""
 
 HOLD = "hold"
-"""The name that stands for holding an item, whose position is the value: pinning it, where pins are what holds."""
+"""The name that stands for holding an item, whose position is the value: pinning it, where pins are what holds. With a
+choice behind it, "hold extract", it stands for both."""
 
 FIXED = frozenset(
     {
@@ -274,13 +275,14 @@ class TrialRuns:
     def at(self, name: str, value: float | str) -> Tried | None:
         """Returns the decision at this value; None if there is no answer, or it could not be tried."""
         if not self.knows(name, value):
-            if name != HOLD and self.number - self._held >= self.trials.most:
+            holds = name.startswith(HOLD)
+            if not holds and self.number - self._held >= self.trials.most:
                 self.reached = self.reached or f"{self.trials.most:,} decisions"
                 return None
             try:
                 self._step()
                 self._known[name, value] = self.trials.decide(name, value, self._step)
-                self._held += name == HOLD
+                self._held += holds
             except TimeIsUp:
                 self.reached = f"{self._limit.seconds:g} s" if self._limit is not None else ""
                 return None

@@ -62,8 +62,9 @@ def describe_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob]) -> st
 
 
 def _describe_lever(lever: Lever, trials: Trials, knobs: Sequence[Knob]) -> str:
-    if lever.name == HOLD:
-        return "if it is pinned" if "pins" in trials.changes(HOLD, lever.value) else f"with {visible(lever.typed)}"
+    if lever.name.startswith(HOLD):
+        only_pins = [*trials.changes(lever.name, lever.value)] in (["pins"], ["pins", "excludes"])
+        return "if it is pinned" if only_pins else f"with {visible(lever.typed)}"
     label = trials.budget_label if lever.name == BUDGET else lever.name.rpartition(".")[2].replace("_", " ")
     shown = next((knob.label for knob in knobs if knob.key == lever.name), label)
     label = label if shown in label else shown
