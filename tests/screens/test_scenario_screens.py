@@ -198,6 +198,10 @@ async def test_a_search_is_saved_with_what_is_held_and_boosted(tmp_path: Path) -
             await settle(app)
             await press(app, "enter", "b", "w", "down", "right")
             await settle(app)
+            await press(app, "S", "enter")
+            await settle(app)
+            assert "/" not in app.screen.query_one("#answer").value, "the repository gets no file that nobody asked for"
+            await press(app, "escape")
             lines = await save(app, f"shop/{SAVED}")
             assert any(f"✓ {SAVED} holds" in line for line in lines), lines
             await press(app, "escape", "m")
@@ -226,6 +230,8 @@ async def test_the_name_is_asked_and_an_older_file_is_left_alone() -> None:
         for size in SIZES:
             await pilot.resize_terminal(*size)
             assert_golden(f"scenario_save_{size[0]}x{size[1]}", await settle(app))
+        await press(app, "ctrl+a", "ctrl+k")
+        assert any("choose another name" in line for line in await settle(app))
         await press(app, "escape")
         await settle(app)
         assert not Path("session-2.scenario.toml").exists()

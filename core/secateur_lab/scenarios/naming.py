@@ -9,9 +9,6 @@ from typing import Any
 
 from secateur import Kind
 
-from secateur_lab.scenarios.location import SAMPLE
-from secateur_lab.scenarios.scenario import SUFFIX
-
 MOST_WORDS = 6
 """Most words of a query in a name."""
 
@@ -19,13 +16,6 @@ LONGEST = 40
 """Most characters of a name."""
 
 _WORDS = re.compile(r"[^\W_]+")
-
-
-def propose_path(kind: Kind[Any, Any], inputs: Mapping[str, Any], base: Path) -> Path:
-    """Proposes a path without a file, named for the query or else for the input file. It lies at the root of the
-    repository that holds the input, or else in the folder `base`."""
-    folder = next((root for path in _input_paths(kind, inputs, base) if (root := _repository(path))), base)
-    return folder / propose_name(kind, inputs, folder, SUFFIX)
 
 
 def propose_name(kind: Kind[Any, Any], inputs: Mapping[str, Any], folder: Path, ending: str) -> str:
@@ -52,16 +42,3 @@ def _paths(kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> Iterator[str]:
         value = inputs[input_.name]
         if input_.role == "path":
             yield from (text for text in (value if isinstance(value, list) else [value]) if text and text != "-")
-
-
-def _input_paths(kind: Kind[Any, Any], inputs: Mapping[str, Any], base: Path) -> Iterator[Path]:
-    yield from (base / text for text in _paths(kind, inputs) if not text.startswith(SAMPLE))
-
-
-def _repository(path: Path) -> Path | None:
-    """Returns the root of the repository that holds a path."""
-    try:
-        real = path.resolve()
-        return next((above for above in (real, *real.parents) if (above / ".git").exists()), None)
-    except (OSError, RuntimeError, ValueError):
-        return None

@@ -20,7 +20,7 @@ from secateur.settings import Settings, lookup
 from secateur.terminal import visible
 from secateur_lab.evaluation.metrics import AT, Figures, figures_of
 from secateur_lab.scenarios.check import CheckVerdict, Result
-from secateur_lab.scenarios.naming import propose_path
+from secateur_lab.scenarios.naming import propose_name
 from secateur_lab.scenarios.opened_scenario import ScenarioStatus, status_of
 from secateur_lab.scenarios.report import MARKS, status_line, text_report
 from secateur_lab.scenarios.running import decided_of, deciding_keys, session
@@ -254,11 +254,13 @@ class Scenarios(ScreenPart):
         """Asks for the name of the file, and saves the screen as a scenario."""
         try:
             held = self._held
-            path = held.path if held is not None else propose_path(self._kind, self._bench.given, self._base)
+            proposed = (
+                _shorten_path(held.path) if held else propose_name(self._kind, self._bench.given, Path.cwd(), SUFFIX)
+            )
         except OSError as error:  # the working folder was removed
             self._bench.app.say(f"there is no place for a scenario: {error.strerror}")
             return
-        page = AskPage("Save as a scenario", self._draw_save, _shorten_path(path))
+        page = AskPage("Save as a scenario", self._draw_save, proposed)
         self._bench.app.push_screen(page, self._save_typed)
 
     def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
@@ -402,7 +404,7 @@ def _count_words(count: int, singular: str, plural: str) -> str:
 def _complete_name(typed: str) -> Path:
     """Returns the path of a name that was typed; its ending may be left out."""
     path = Path(expand_path(typed))
-    return path if path.name.endswith(SUFFIX) else path.with_name(path.name + SUFFIX)
+    return path if path.name.endswith(SUFFIX) or not path.name else path.with_name(path.name + SUFFIX)
 
 
 def _shorten_path(path: Path) -> str:
