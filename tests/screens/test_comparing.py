@@ -44,6 +44,8 @@ async def test_the_right_side_is_adopted_and_the_left_one_becomes_the_ghost() ->
         lines = await settle(app)
         assert bench_of(app).state.settings.budget == 3000
         assert any("ghost" in line for line in lines) or bench_of(app).state.baseline is not None
+        await press(app, "b", "c")
+        assert any("ghost  the answer before your changes, or when x was pressed" in one for one in await settle(app))
 
 
 async def test_the_proposals_are_chosen_with_up_and_down() -> None:
@@ -63,15 +65,18 @@ async def test_the_proposals_are_chosen_with_up_and_down() -> None:
         assert any("budget 1,500" in line for line in await settle(app))
 
 
-async def test_a_slip_is_told_before_enter_and_after() -> None:
+async def test_a_slip_is_told_before_enter_and_keeps_the_question_open() -> None:
     app = inspector()
     async with app.run_test(size=(120, 40)):
         await settle(app)
-        await press(app, "c", "ctrl+a", "ctrl+k", *"recomended")
-        assert any("did you mean recommended?" in line for line in await settle(app))
-        await press(app, "enter")
-        assert any("is nothing to compare with" in line for line in await settle(app))
-        assert app.is_running
+        await press(app, "c", "ctrl+a", "ctrl+k")
+        assert any("type a profile, a budget" in line for line in await settle(app))
+        await press(app, *"recomended", "enter")
+        lines = await settle(app)
+        assert any("there is no profile recomended" in line for line in lines)
+        assert any("did you mean recommended?" in line for line in lines)
+        await press(app, *["left"] * 5, "m", "enter")
+        assert any("only right" in line for line in await settle(app))
 
 
 async def test_a_log_is_compared_under_another_budget(tmp_path: Path) -> None:

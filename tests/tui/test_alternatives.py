@@ -36,7 +36,7 @@ def test_a_profile_a_budget_a_commit() -> None:
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("recomended", "did you mean recommended? a profile, a budget, a commit"),
+        ("recomended", "did you mean recommended?"),
         ("", "a profile"),
         ("@", "a profile"),
         ("-5", "a profile"),

@@ -20,7 +20,6 @@ from secateur.settings import Settings
 from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
-from secateur_tui.glossary import BUDGET
 from secateur_tui.messages import ComparisonProgress, IndexProgress, PartMessage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
@@ -140,17 +139,15 @@ class Comparing(ScreenPart):
     def _ask(self) -> None:
         words = self._propose_words()
         word = self._word if self._word in words else words[0]
-        page = AskPage("Compare with", self._draw_question, word, replaced=True, proposals=words)
+        page = AskPage("Compare with", self._draw_question, word, replaced=True, proposals=words, check=self._parse)
         self._bench.app.push_screen(page, self._choose)
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
-        lines = [
-            line(
-                Span(f"{'▸' if word == typed else ' '} {visible(word)}", "accent" if word == typed else ""),
-                Span(f"  {BUDGET[GHOST]}" if word == GHOST else "", "faint"),
-            )
-            for word in self._propose_words()
-        ]
+        lines, pin = list[Line](), self._key("ghost")
+        ghost = f"  the answer before your changes{f', or when {pin} was pressed' if pin else ''}"
+        for word in self._propose_words():
+            mark, role = ("▸", "accent") if word == typed else (" ", "")
+            lines.append(line(Span(f"{mark} {visible(word)}", role), Span(ghost if word == GHOST else "", "faint")))
         lines += [(), *wrap_words("or another budget, or a profile of yours", cells, "faint")]
         try:
             other = self._parse(typed)

@@ -147,7 +147,8 @@ class Exporting(ScreenPart):
         except OSError as error:  # the working folder was removed
             bench.app.say(f"there is no place for a file: {error.strerror}")
             return
-        page = AskPage(f"Export {chosen.summary}", partial(self._draw_name, chosen), name)
+        draw, check = partial(self._draw_name, chosen), partial(_path, chosen=chosen)
+        page = AskPage(f"Export {chosen.summary}", draw, name, check=check)
         bench.app.push_screen(page, partial(self._export_to, chosen))
 
     def _draw_name(self, chosen: Export, cells: int, typed: str) -> Sequence[Line]:
@@ -160,12 +161,7 @@ class Exporting(ScreenPart):
     def _export_to(self, chosen: Export, typed: str | None) -> None:
         if not typed:
             return
-        bench = self._bench
-        try:
-            path = _path(typed, chosen)
-        except SecateurError as error:
-            bench.app.say(f"not exported: {describe_error(error)}")
-            return
+        bench, path = self._bench, _path(typed, chosen)
         if chosen.form == SCREEN:  # once the page with the question is gone
             bench.call_after_refresh(lambda: bench.jobs.start(partial(self._write, path, bench.app.picture), "export"))
             return
@@ -198,6 +194,8 @@ def _path(typed: str, chosen: Export) -> Path:
     """Returns the file that is meant; one without an ending gets that of the choice. Raises UsageError: it cannot
     be."""
     path = Path(expand_path(typed))
+    if not path.name:
+        raise UsageError("the file has no name", hint="type one, or Esc")
     if not path.suffix:
         path = path.with_name(path.name + chosen.ending)
     ending = form_of(path)

@@ -19,7 +19,7 @@ from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.history import WrittenFile
-from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
+from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
 
 STEP = 10
@@ -138,13 +138,11 @@ class Steering(ScreenPart):
         knob, settings = self._knob, self._bench.state.settings
         if knob == self._bench.kind_page.kind.budget:
             settings = knob.put(settings, self._bench.state.budget)
-        draw = partial(self._draw_value, knob, settings)
-        page = AskPage(knob.label.capitalize(), draw, knob.text(settings), replaced=True)
+        draw, check = partial(self._draw_value, knob, settings), partial(typed, knob, settings=settings)
+        page = AskPage(knob.label.capitalize(), draw, knob.text(settings), replaced=True, check=check)
         self._bench.app.push_screen(page, partial(self._take_value, knob, settings))
 
     def _draw_value(self, knob: Knob, settings: Settings, cells: int, text: str) -> Sequence[Line]:
-        if not text:
-            return [line("")]
         try:
             value = knob.text(typed(knob, text, settings))
         except SecateurError as error:
@@ -153,12 +151,8 @@ class Steering(ScreenPart):
         return [line(Span(f"{knob.label} {value}", "accent"))]
 
     def _take_value(self, knob: Knob, settings: Settings, text: str | None) -> None:
-        if not text:
-            return
-        try:
+        if text is not None:
             self._bench.change(typed(knob, text, settings))
-        except SecateurError as error:
-            self._bench.app.say(describe_error(error))
 
     def _toggle_knobs(self) -> None:
         self._bench.knobs.toggle_all()

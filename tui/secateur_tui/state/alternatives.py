@@ -68,12 +68,10 @@ def parse_alternative(
         return Alternative(f"commit {shown(word[1:])}", settings, {**inputs, commit: word[1:]})
     words = propose_words(kind, settings, 0, ghost=ghost)
     near = suggestion(word, words)
-    takes = "a profile, a budget" + (", a commit (@HEAD~3)" if commit else "") + (", ghost" * ghost)
+    takes = "type a profile, a budget" + (", a commit (@HEAD~3)" if commit else "") + (", ghost" * ghost)
     if word.startswith(COMMIT) and not commit:
         raise UsageError("what is read here is on disk, and of no commit", hint=takes)
     raise UsageError(
-        f"{shown(word)} is not {'a profile, a budget or a commit' if commit else 'a profile or a budget'}"
-        if word
-        else "nothing is typed",
-        hint=(f"did you mean {near}? " if near else "") + takes,
+        f"there is no profile {shown(word)}" if word else "nothing is typed yet",
+        hint=f"did you mean {near}?" if near else takes,
     )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import ClassVar
 
+from secateur.errors import SecateurError
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -25,6 +27,7 @@ class AskPage(Dialogue[str | None]):
         text: proposed in the field; None: there is no field.
         replaced: what is typed takes the place of the text.
         proposals: texts that Up and Down put into the field, one after the other.
+        check: raises SecateurError for a text that cannot be taken; Enter then leaves the page open.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -43,9 +46,10 @@ class AskPage(Dialogue[str | None]):
         *,
         replaced: bool = False,
         proposals: Sequence[str] = (),
+        check: Callable[[str], object] = lambda _: None,
     ) -> None:
         super().__init__()
-        self._proposals = proposals
+        self._proposals, self._check = proposals, check
         self._title, self._draw_words, self._text, self._replaced = title, draw, text, replaced
 
     def compose(self) -> ComposeResult:
@@ -85,4 +89,7 @@ class AskPage(Dialogue[str | None]):
         self.query_one(QueryInput).put(proposals[index])
 
     def action_answer(self, yes: bool) -> None:
-        self.dismiss(self._typed if yes else None)
+        with suppress(SecateurError):  # the words below the field say what is wrong
+            if yes:
+                self._check(self._typed)
+            self.dismiss(self._typed if yes else None)
