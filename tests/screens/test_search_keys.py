@@ -439,13 +439,31 @@ async def test_help_is_filtered_and_has_no_heading_twice() -> None:
         assert app.screen is bench_of(app)
 
 
+async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40), notifications=True):
+        await settle(app)
+        await press(app, "question_mark", "slash", *"larger budget")
+        assert any("Enter does Budget+" in line for line in await settle(app))
+        before = bench_of(app).state.budget
+        await press(app, "enter")
+        await settle(app)
+        assert app.screen is bench_of(app) and bench_of(app).state.budget > before
+        await press(app, "question_mark", "slash", *"no such word", "enter")
+        lines = await settle(app)
+        assert any("nothing here holds no such word" in line for line in lines)
+        assert not any("Enter does" in line for line in lines)
+
+
 async def test_the_footer_and_the_palette_begin_with_what_people_do_most() -> None:
     app = inspector()
     async with app.run_test(size=(120, 40)):
         lines = await settle(app)
         for named in ("h Hint", "c Compare", "u Undo", "S Save", "y Copy", "f Find", "? Help", "q Quit"):
             assert named in lines[-1]
-        await press(app, "ctrl+p")
+        await press(app, "question_mark", "slash", *"palette")
+        assert any("all actions by name" in line for line in await settle(app))
+        await press(app, "escape", "escape", "colon")
         lines = await settle(app)
         assert any("Hint (h): Apply" in line for line in lines) and any("Query (/)" in line for line in lines)
         await press(app, *"copy")

@@ -5,6 +5,7 @@ from secateur.kinds.registry import get_kind
 from secateur.settings import Settings
 from secateur_tui import actions
 from secateur_tui.app import bench_on
+from secateur_tui.benches import page_of
 from secateur_tui.frame import draw_footer
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.styled_text import plain
@@ -78,12 +79,24 @@ def test_what_people_do_most_are_actions_each_once() -> None:
     assert set(actions.MOST_USED) <= actions.BY_ID.keys() and len(set(actions.MOST_USED)) == len(actions.MOST_USED)
 
 
+def test_the_last_line_names_only_what_the_bench_does() -> None:
+    drawn = {"search": plain(draw_footer(actions.make_keymap({}), lambda _: "", 300))}
+    for name in ("files", "conversation", "envelope", "log", "diff"):
+        labels = bench_on(page_of(get_kind(name)), Settings(), {}).kind_page.action_labels
+        drawn[name] = plain(draw_footer(actions.make_keymap({}), lambda _: "", 300, None, labels))
+    assert " space Pin " in drawn["search"] and " - Exclude " in drawn["search"]
+    for name in ("files", "conversation", "envelope", "log"):
+        assert " space Pin " in drawn[name] and "Exclude" not in drawn[name], name
+    assert " space Take in " in drawn["diff"] and " - Leave out " in drawn["diff"]
+
+
 MOST = {"h": "Hint", "c": "Compare", "u": "Undo", "S": "Save", "y": "Copy", "f": "Find"}
 
 
 def test_at_120_columns_the_last_line_names_what_people_do_most() -> None:
     drawn = plain(draw_footer(actions.make_keymap({}), lambda _: "", 120))
     assert all(f" {key} {label}" in drawn for key, label in MOST.items()), drawn
+    assert drawn.endswith(" : Actions  ? Help  q Quit "), "the palette of all actions is named"
     assert not any(label in drawn for label in ("Pin", "Exclude", "Ghost"))
 
 

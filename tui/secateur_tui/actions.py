@@ -118,13 +118,14 @@ ACTIONS = (
     ),
     Action("theme", ("t",), "Theme", "The next theme", "Program"),
     Action("back", ("escape",), "Back", "Close what lies on top; go to the items", "Program"),
+    Action("palette", ("colon", "ctrl+p"), "Actions", "The palette: all actions by name", "Program"),
     Action("help", ("question_mark",), "Help", "This page", "Program"),
     Action(QUIT, ("q",), "Quit", "Leave", "Program"),
 )
 
 MOST_USED = (
     *("query", "budget-up", "weights", "find", "hint", "compare", "undo", "save", "copy", "pack", "why", "preview"),
-    *("diff", "pin", "exclude", "edit", "help", QUIT),
+    *("diff", "pin", "exclude", "edit", "palette", "help", QUIT),
 )
 """The actions that people use most, first: the last line of the screen names them, and the palette begins with them."""
 

@@ -82,9 +82,9 @@ class ActionCommands(Provider):
                 yield Hit(score, matcher.highlight(text), partial(self._do, action), text)
 
     def _commands(self) -> Iterator[tuple[str, str]]:
-        """Yields (action, its label, keys and help), what people do most first."""
+        """Yields (action, its label, keys and help), what people do most first, but not that of the palette."""
         most = dict.fromkeys((*actions.MOST_USED, *actions.BY_ID))
-        for action in (actions.BY_ID[id_] for id_ in most):
+        for action in (actions.BY_ID[id_] for id_ in most if id_ != "palette"):
             keys = " ".join(map(actions.key_name, self._host.keymap.keys[action.id]))
             yield action.id, f"{action.label}{f' ({keys})' if keys else ''}: {action.help}"
 

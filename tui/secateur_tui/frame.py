@@ -36,7 +36,7 @@ def draw_stop(stop: RecordedStop, cells: int) -> Sequence[Line]:
     return [clip_line(head, cells), *caption]
 
 
-_ALWAYS = ("help", "quit")
+_ALWAYS = ("palette", "help", "quit")
 
 
 def draw_footer(
@@ -48,11 +48,11 @@ def draw_footer(
     *,
     typing: bool = False,
 ) -> Line:
-    """Draws as many actions as fit, the most used first, help and quit always; an ellipsis if some are left out.
+    """Draws as many actions as fit, the most used first, the last three always; an ellipsis if some are left out.
 
     Args:
         only: ids of the actions, in their order; None: what people do most.
-        labels: by action what this bench calls it, if not by its own label.
+        labels: by action what this bench calls it, if not by its own label; "" if it never does it.
         typing: the keys go to a field: its own come first, and the others are faint, because they would be typed.
     """
 
@@ -65,7 +65,9 @@ def draw_footer(
 
     named = [BY_ID[action_id] for action_id in only or MOST_USED]
     entries = [
-        (action.id, entry(action.id, labels.get(action.id, action.label))) for action in named if keys.keys[action.id]
+        (action.id, entry(action.id, label))
+        for action in named
+        if keys.keys[action.id] and (label := labels.get(action.id, action.label))
     ]
     last = tuple(span for action_id, drawn in entries if action_id in _ALWAYS for span in drawn)
     others = [drawn for action_id, drawn in entries if action_id not in _ALWAYS]
@@ -186,8 +188,7 @@ class Frame:
     def _draw_footer(self, cells: int) -> Sequence[Line]:
         host = self._host()
         only = REPLAY_FOOTER if host.stop is not None else None
-        page = self._scene.state.kind_page
-        labels = {"weights": page.knobs_title} | ({} if page.asking_field.name == "query" else {"query": "Open"})
+        labels = self._scene.state.kind_page.action_labels
         return [draw_footer(host.keymap, self._unavailable, cells, only, labels, typing=self._scene.typing)]
 
     def _draw_stop(self, cells: int) -> Sequence[Line]:

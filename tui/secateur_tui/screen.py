@@ -75,7 +75,7 @@ class FieldScreen(Guarded, Screen[None]):
             field.take(event.text)
 
 
-WITHOUT_A_FOLDER = ("query", "theme", "back", "help", "quit")
+WITHOUT_A_FOLDER = ("query", "theme", "back", "palette", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""
 
 P = TypeVar("P", bound=ScreenPart)

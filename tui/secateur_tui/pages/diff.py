@@ -63,6 +63,10 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             )
         return super().read(inputs, settings, progress)
 
+    @property
+    def action_labels(self) -> Mapping[str, str]:
+        return {**super().action_labels, "pin": "Take in", "exclude": "Leave out"}
+
     def make_answer(self, settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
         return make_diff_answer(settings, outcome)
 

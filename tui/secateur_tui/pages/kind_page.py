@@ -14,7 +14,7 @@ import numpy as np
 from msgspec.structs import replace
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
-from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds.base import PIN, Environment, Kind, Outcome
 from secateur.kinds.command_line import quote_word
 from secateur.kinds.knobs import Knob
 from secateur.kinds.run import answer_of, command_line_of, trials_of
@@ -104,6 +104,18 @@ class KindPage(Generic[M, P]):
     def asking_field(self) -> Field:
         """The field in which people ask: the query where there is one, else what is opened."""
         return next((field for field in self.fields if field.name == "query"), self.fields[0])
+
+    @property
+    def action_labels(self) -> Mapping[str, str]:
+        """What the last line calls actions on this bench, if not by their own labels; "" for one that the kind refuses
+        for every item."""
+        own = {"weights": self.knobs_title, "query": "Query" if self.asking_field.name == "query" else "Open"}
+        kind = type(self.kind)
+        refused = {
+            "pin": PIN not in self.kind.flags and kind.hold is Kind.hold and kind.steer is Kind.steer,
+            "exclude": kind.steer is Kind.steer,
+        }
+        return own | {action: "" for action, never in refused.items() if never}
 
     # --- reading ---
 

@@ -24,7 +24,6 @@ _MOVES = (
     ("← →", "In a text: pan"),
     ("/ n N", "In a text: find, the next, the one before"),
     ("@", "In the pack: go to the item of the first line"),
-    ("ctrl+p", "All actions by name"),
     ("ctrl+c", "Leave, also while something is under way"),
 )
 
@@ -38,6 +37,7 @@ class Program(ScreenPart):
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
         return {
+            "palette": lambda: self._bench.app.action_command_palette(),
             "help": self._help,
             "theme": lambda: self._bench.app.next_theme(),
             actions.QUIT: lambda: self._bench.app.exit(0),
@@ -58,21 +58,30 @@ class Program(ScreenPart):
 
     def _help(self) -> None:
         title = f"Help: {self._bench.kind_page.kind.wording.title}"
-        self._bench.app.push_screen(FilteredPage(title, self._draw_help))
+        self._bench.app.push_screen(FilteredPage(title, self._draw_help, self._offer), self._take)
+
+    def _take(self, action: str | None) -> None:
+        if action:
+            self._bench.action_do(action)
+
+    def _offer(self, sought: str) -> tuple[str, str]:
+        """Returns (id, label) of the first action that the filter leaves, one that can be done if there is any."""
+        if not sought.strip():
+            return "", ""
+        entries = [(action, self._describe(action)) for action in actions.ACTIONS]
+        matching = [action for action, entry in entries if _holds(sought, action.group, *entry[:2])]
+        first = min(matching, key=lambda action: bool(self._bench.unavailable(action.id)), default=None)
+        return (first.id, first.label) if first is not None else ("", "")
 
     def _draw_help(self, cells: int, sought: str) -> Sequence[Line]:
         """Draws the notices that had no room above the list, then the actions; an unavailable action says why. It draws
         only entries that hold every word that is sought."""
         notices = self._bench.notices(cells)
-        wanted, lines = sought.casefold().split(), list[Line]()
-        if len(notices) > MOST_NOTICE_LINES and not wanted:
+        lines = list[Line]()
+        if len(notices) > MOST_NOTICE_LINES and not sought.strip():
             lines += [line(Span("About this answer", "bold accent")), *notices, ()]
         for title, entries in self._sections():
-            matching = [
-                entry
-                for entry in entries
-                if all(word in f"{title} {entry[0]} {entry[1]}".casefold() for word in wanted)
-            ]
+            matching = [entry for entry in entries if _holds(sought, title, *entry[:2])]
             if matching:
                 lines += [*([()] if lines else []), line(Span(title, "bold accent"))]
                 lines += [drawn for entry in matching for drawn in draw_entry(*entry, cells)]
@@ -82,12 +91,22 @@ class Program(ScreenPart):
         """Yields (heading, its entries), each of (keys or word, text, role)."""
         groups: dict[str, list[tuple[str, str, str]]] = {}
         for action in actions.ACTIONS:
-            keys = " ".join(actions.key_name(key) for key in self._bench.app.keymap.keys[action.id]) or "(no key)"
-            reason = self._bench.unavailable(action.id)
-            words = f"{action.label}: {action.help}" + (f" — not now: {reason}" if reason else "")
-            groups.setdefault(action.group, []).append((keys, words, "faint" if reason else ""))
+            groups.setdefault(action.group, []).append(self._describe(action))
         yield from groups.items()
         yield "Move", [(keys, words, "") for keys, words in _MOVES]
         knobs = self._bench.kind_page.knobs_of(self._bench.state.settings)
         for title, explained in glossary_sections(knobs):
             yield title, [(word, text, "") for word, text in explained.items()]
+
+    def _describe(self, action: actions.Action) -> tuple[str, str, str]:
+        """Returns (keys, text, role) of an action; one that cannot be done says why."""
+        keys = " ".join(actions.key_name(key) for key in self._bench.app.keymap.keys[action.id]) or "(no key)"
+        reason = self._bench.unavailable(action.id)
+        words = f"{action.label}: {action.help}" + (f" — not now: {reason}" if reason else "")
+        return keys, words, "faint" if reason else ""
+
+
+def _holds(sought: str, *texts: str) -> bool:
+    """Tells whether texts hold every word that is sought."""
+    text = " ".join(texts).casefold()
+    return all(word in text for word in sought.casefold().split())

@@ -60,13 +60,20 @@ class ModalPage(Dialogue[str | None]):
 
 
 class FilteredPage(ModalPage):
-    """A page of which `/` shows the entries that hold what is typed. `draw`: of the width and of that text."""
+    """A page of which `/` shows the entries that hold what is typed, and Enter chooses one.
+
+    Args:
+        draw: draws the entries for a width and for what is typed.
+        offer: returns (choice, its label) for what is typed; "" for no choice.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "filter", show=False)]
 
-    def __init__(self, title: str, draw: Callable[[int, str], Sequence[Line]]) -> None:
+    def __init__(
+        self, title: str, draw: Callable[[int, str], Sequence[Line]], offer: Callable[[str], tuple[str, str]]
+    ) -> None:
         super().__init__(title, lambda cells: draw(cells, self._sought))
-        self._sought, self._typing = "", False
+        self._sought, self._typing, self._offer = "", False, offer
 
     def on_mount(self) -> None:
         self._tell()
@@ -74,7 +81,9 @@ class FilteredPage(ModalPage):
     def _tell(self) -> None:
         page = self.query_one(ModalText)
         if self._typing or self._sought:
-            page.border_subtitle = Content(f"/{self._sought}{'▏' if self._typing else ''} · Esc shows all")
+            label = self._offer(self._sought)[1]
+            does = f" · Enter does {label}" if label else ""
+            page.border_subtitle = Content(f"/{self._sought}{'▏' if self._typing else ''}{does} · Esc shows all")
         else:
             page.border_subtitle = "/ filters, Esc closes"
         page.repaint()
@@ -90,6 +99,11 @@ class FilteredPage(ModalPage):
 
     def on_key(self, event: events.Key) -> None:
         """Takes typed keys as the filter."""
+        if event.key == "enter" and (choice := self._offer(self._sought)[0]):
+            event.stop()
+            event.prevent_default()
+            self.dismiss(choice)
+            return
         if not self._typing:
             if event.key == "escape" and self._sought:
                 event.stop()
