@@ -4,6 +4,7 @@ import asyncio
 import shlex
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from inspector_kit import (
@@ -18,6 +19,7 @@ from inspector_kit import (
     press,
     settle,
 )
+from ledger_kit import opened, write_transcript
 from msgspec import structs
 from secateur.kinds.search.knobs import knobs_of
 from secateur.model import State
@@ -437,6 +439,29 @@ async def test_help_is_filtered_and_has_no_heading_twice() -> None:
         await press(app, "escape")
         await settle(app)
         assert app.screen is bench_of(app)
+
+
+@pytest.mark.parametrize("bench", ["search", "conversation"])
+async def test_the_help_lists_the_words_of_this_bench_and_the_filter_finds_all(
+    bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_transcript(tmp_path)
+    app = inspector(settings=TIGHT) if bench == "search" else opened(bench)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "question_mark")
+        await settle(app)
+
+        def words() -> set[str]:
+            return {plain(drawn)[:18].strip() for drawn in app.screen.query_one("#page")._lines}
+
+        own, others = {"hotspot", "prio"}, {"role", "pays after"}
+        own, others = (own, others) if bench == "search" else (others, own)
+        assert own <= words() and not words() & {*others, "lockfile", "hash dropped", "stage"}
+        await press(app, "slash", *"lock file")
+        await settle(app)
+        assert "lockfile" in words()
 
 
 async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> None:

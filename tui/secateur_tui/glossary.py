@@ -6,7 +6,7 @@ Knobs are explained by their settings.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import Steer
@@ -121,17 +121,26 @@ PAGES: Mapping[str, str] = {
     "knee": "the budget from which on each token brings less than the average",
     "whole": "items that leave as they came",
     "partly": "items of which a part leaves",
+}
+"""Words of the pages Compare and Curve, and of the same sections of a report."""
+
+WALK: Mapping[str, str] = {
     "certain": "how sure it is that a call leads there, from 0 to 1",
     "together": "items that calls connect; alone: items that no call connects with others",
+    **{brief: RULES[how] for how, brief in BRIEF_RULES.items() if brief not in (RULES[how], "guess", "default")},
+    "default": "the call leads to the default of a module",
+    "guess": "the call leads to one of few definitions of its name",
+}
+"""Words of the page Walk."""
+
+WINDOW: Mapping[str, str] = {
     "dead": "tokens of results that came again, were read again, or are out of date",
     "saved": "tokens that a strategy takes away",
     "pays after": "requests until what is saved exceeds what is read again",
     "read again": "tokens that a provider's prompt cache no longer holds",
     "first changed": "the first message that the prompt cache no longer holds",
-    **{brief: RULES[how] for how, brief in BRIEF_RULES.items() if brief != RULES[how] and brief != "guess"},
-    "guess": "the call leads to one of few definitions of its name",
 }
-"""Words of the pages Compare, Curve, Walk and Window, and of the same sections of a report."""
+"""Words of the page Window."""
 
 REASONS: Mapping[str, str] = {
     reason.label.replace("_", " "): re.sub(r"\{[^}]*\}", "…", SENTENCES[reason]) for reason in Reason
@@ -145,8 +154,13 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Terms": TERMS,
     "Parts": PARTS,
     "Pages": PAGES,
+    "Walk": WALK,
+    "Window": WINDOW,
     "Reasons": REASONS,
 }
+
+_OF_ONE_BENCH = {"Terms": "search", "Parts": "search", "Walk": "search", "Window": "conversation"}
+"""Sections whose words stand on one bench alone."""
 
 
 def draw_words(words: Iterable[str], cells: int) -> list[Line]:
@@ -155,12 +169,19 @@ def draw_words(words: Iterable[str], cells: int) -> list[Line]:
     return [drawn for word in words if word in known for drawn in draw_entry(word, known[word], "", cells)]
 
 
-def glossary_sections(knobs: Sequence[Knob]) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Yields (heading, its words), the knobs of the bench first."""
+def glossary_sections(
+    knobs: Sequence[Knob], bench: str = "", listed: Collection[str] = ()
+) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yields (heading, its words), the knobs of the bench first. With the name of a bench it leaves out what stands on
+    others only, and the columns and reasons that are not `listed`."""
     if knobs:
         yield "Knobs", {knob.label: key_of(knob.key).doc for knob in knobs}
     for title, section in SECTIONS.items():
-        yield f"Words: {title.lower()}", section
+        words = section
+        if bench and title in ("Columns", "Reasons"):
+            words = {word: text for word, text in section.items() if word in listed}
+        if words and bench in ("", _OF_ONE_BENCH.get(title, bench)):
+            yield f"Words: {title.lower()}", words
 
 
 def draw_entry(word: str, text: str, role: str, cells: int) -> list[Line]:

@@ -13,6 +13,7 @@ from secateur_tui.glossary import draw_entry, glossary_sections
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.styled_text import Line, Span, line, wrap_words
+from secateur_tui.widgets.candidate_list import SORTED
 from secateur_tui.widgets.modal_page import FilteredPage
 
 _MOVES = (
@@ -80,22 +81,30 @@ class Program(ScreenPart):
         lines = list[Line]()
         if len(notices) > MOST_NOTICE_LINES and not sought.strip():
             lines += [line(Span("About this answer", "bold accent")), *notices, ()]
-        for title, entries in self._sections():
+        for title, entries in self._sections(everything=bool(sought.strip())):
             matching = [entry for entry in entries if _holds(sought, title, *entry[:2])]
             if matching:
                 lines += [*([()] if lines else []), line(Span(title, "bold accent"))]
                 lines += [drawn for entry in matching for drawn in draw_entry(*entry, cells)]
+        if lines and not sought.strip():
+            lines += [(), *wrap_words("/ finds the words of the other benches too", cells, "faint")]
         return lines or wrap_words(f"nothing here holds {visible(sought)}", cells, "faint")
 
-    def _sections(self) -> Iterator[tuple[str, Sequence[tuple[str, str, str]]]]:
-        """Yields (heading, its entries), each of (keys or word, text, role)."""
+    def _sections(self, *, everything: bool) -> Iterator[tuple[str, Sequence[tuple[str, str, str]]]]:
+        """Yields (heading, its entries), each of (keys or word, text, role); without `everything` no words of other
+        benches."""
         groups: dict[str, list[tuple[str, str, str]]] = {}
         for action in actions.ACTIONS:
             groups.setdefault(action.group, []).append(self._describe(action))
         yield from groups.items()
         yield "Move", [(keys, words, "") for keys, words in _MOVES]
-        knobs = self._bench.kind_page.knobs_of(self._bench.state.settings)
-        for title, explained in glossary_sections(knobs):
+        state, page, listed = self._bench.state, self._bench.kind_page, set[str]()
+        if state.columns is not None:
+            shown = page.listing(self._bench.scene).columns
+            listed.update(state.columns.facets["reason"](), [SORTED], (column.brief for column in shown))
+            listed.update(column.title.removesuffix(SORTED) for column in shown)
+        bench = "" if everything else self._bench.name_of_bench
+        for title, explained in glossary_sections(page.knobs_of(state.settings), bench, listed):
             yield title, [(word, text, "") for word, text in explained.items()]
 
     def _describe(self, action: actions.Action) -> tuple[str, str, str]:
