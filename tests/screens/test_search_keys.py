@@ -10,6 +10,7 @@ import pytest
 from inspector_kit import (
     ORDERS,
     QUERY,
+    Candidate,
     ScriptedEngine,
     bench_of,
     inspector,
@@ -478,6 +479,17 @@ async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> Non
         lines = await settle(app)
         assert any("nothing here holds no such word" in line for line in lines)
         assert not any("Enter does" in line for line in lines)
+
+
+async def test_why_has_two_lines_for_a_long_name() -> None:
+    name = "TestRepositoryOfIndicators.test_get_scanners_for_scoring_returns_those_that_are_enabled"
+    pool = make_pool([Candidate("tests/test_scanners.py", name, (1, 30), 200, 0.9)])
+    app = inspector(ScriptedEngine(lambda _query, _settings: pool))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "i")
+        right = [line.rpartition("││")[2].strip(" │") for line in await settle(app)]
+        assert name in "".join(right)
 
 
 async def test_the_footer_and_the_palette_begin_with_what_people_do_most() -> None:

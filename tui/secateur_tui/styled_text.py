@@ -171,6 +171,11 @@ def wrap_words(text: str, cells: int, role: str = "", indent: str = "") -> list[
     return [(Span(indent + text, role),) for text in lines]
 
 
+def wrap_name(text: str, cells: int, role: str = "") -> list[Line]:
+    """Returns a name from outside in two lines at most."""
+    return wrap_words(clip(visible(text), 2 * cells), cells, role)[:2]
+
+
 def count_fitting(word: str, cells: int) -> int:
     """Counts the characters of `word` that fit into `cells`, at least one."""
     if word.isascii() and word.isprintable():

@@ -19,8 +19,8 @@ from secateur_tui.styled_text import (
     format_change,
     format_signed,
     line,
-    outside,
     spread_line,
+    wrap_name,
     wrap_words,
 )
 from secateur_tui.widgets.text_page import ItemText, text_lines
@@ -45,7 +45,7 @@ def draw_why(answer: LedgerAnswer[Any], item: int, cells: int, facts: Sequence[L
     figure = line(
         f"{entry.before:,} → {entry.after:,} tokens" if entry.after != entry.before else f"{entry.before:,} tokens"
     )
-    lines = [spread_line(head, figure, cells), line(outside(entry.id))]
+    lines = [spread_line(head, figure, cells), *wrap_name(entry.id, cells)]
     if {CHARS_BEFORE, CHARS_AFTER} <= entry.figures.keys():
         before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
         lines.append(line(Span(f"{before:,} → {after:,} characters", "faint")))

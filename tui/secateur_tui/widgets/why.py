@@ -17,7 +17,18 @@ from secateur.terminal import visible
 from secateur_tui.short_names import shorten_path, shorten_words
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
-from secateur_tui.styled_text import Line, Span, clip_line, fit_text, line, spread_line, stack_bar, width, wrap_words
+from secateur_tui.styled_text import (
+    Line,
+    Span,
+    clip_line,
+    fit_text,
+    line,
+    spread_line,
+    stack_bar,
+    width,
+    wrap_name,
+    wrap_words,
+)
 
 _SHORTEST_BAR = 3
 _COMMIT_CELLS = 7
@@ -59,12 +70,12 @@ def draw_why(
     )
     priority = line(f"priority {format_figure(decision.priority, exact)}")
     lines = [spread_line(head, priority, cells)]
-    lines.append(
-        line(
-            Span(visible(pool.qualname[row]) or "(no name)", "bold"),
-            Span(f"  {visible(pool.kind[row])}, {visible(pool.language[row])}", "faint"),
-        )
-    )
+    lines += wrap_name(pool.qualname[row] or "(no name)", cells, "bold")
+    about = Span(f"  {visible(pool.kind[row])}, {visible(pool.language[row])}", "faint")
+    if width((*lines[-1], about)) <= cells:
+        lines[-1] = (*lines[-1], about)
+    else:
+        lines.append(line(about))
     place = f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}"
     lines.append(line(Span(shorten_path(place, cells))))
     lines += wrap_words(_explain_decision(selection, decision), cells, state.label)
