@@ -85,6 +85,19 @@ async def test_a_profile_is_made_the_default_by_one_key(tmp_path):
     assert own(tmp_path) == {"profile": "recommended"}
 
 
+async def test_the_default_is_said_to_be_without_what_was_changed(tmp_path):
+    app = of(tmp_path)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "S")
+        told = "the profile spec becomes your default"
+        assert any(told in line and "without" not in line for line in await settle(app))
+        await press(app, "escape", "w", "right", "S")
+        assert any(f"{told}, without what you changed" in line for line in await settle(app))
+        await press(app, "escape", "D")
+        assert any("What you changed is not in it: S saves" in line for line in await settle(app))
+
+
 async def test_a_saved_profile_is_the_present_one_and_the_next_key_leads_round_it(tmp_path):
     app = of(tmp_path)
     async with app.run_test(size=(120, 40)):

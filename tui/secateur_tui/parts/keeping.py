@@ -67,12 +67,12 @@ class Keeping(ScreenPart):
 
     def _offer_targets(self, typed: str) -> Offers:
         """Returns the places that a text names."""
-        profile, no_scenario = self._bench.state.settings.profile, self._bench.part(Scenarios).cannot_save
+        no_scenario = self._bench.part(Scenarios).cannot_save
         places = {
             SCENARIO: "this screen: input, settings and decisions, for `secateur check`",
             YOURS: "the settings as a profile in your configuration, for every repository",
             REPOSITORY: "the settings as a profile in its secateur.toml, as far as it may set them",
-            DEFAULT: f"{profile} is your default from now on",
+            DEFAULT: f"the profile {self._default} becomes your default{self._left_behind}",
         }
         reasons = []
         if no_scenario:
@@ -163,6 +163,10 @@ class Keeping(ScreenPart):
         path = visible(str(own_file(self._user_dir).path))
         undo = self._bench.app.keymap.first_key("undo")
         words = f"{visible(self._default)} becomes your default in every repository: {path} is written."
+        if self._left_behind:
+            words += (
+                f" What you changed is not in it: {self._bench.app.keymap.first_key('save')} saves that as a profile."
+            )
         return [*wrap_words(words, cells), *wrap_words(f"{undo} takes it back." if undo else "", cells, "faint")]
 
     def _answer_default(self, answer: str | None) -> None:
@@ -173,6 +177,11 @@ class Keeping(ScreenPart):
     def _default(self) -> str:
         """The profile that is offered, else the one on the screen."""
         return self._bench.part(FirstAnswers).offered or self._bench.state.settings.profile
+
+    @property
+    def _left_behind(self) -> str:
+        """Says that the default will not hold what was changed; "" where nothing is."""
+        return ", without what you changed" if self._bench.state.changed else ""
 
     def _make_default(self) -> None:
         """Makes a profile the user's default, and decides under it."""
