@@ -40,6 +40,16 @@ def test_the_curve_names_the_present_budget_and_its_figures(cells: int) -> None:
     assert any(0x2800 < ord(letter) <= 0x28FF for one in plot for letter in one)
 
 
+def test_the_curve_says_where_the_present_budget_stands_to_the_knee() -> None:
+    pool, now = shop()
+    knee = proven(pool, now).curve.knee
+    assert knee is not None
+    for budget, said in ((knee - 40, "is below the knee"), (knee + 40, "is above the knee"), (knee, "")):
+        drawn = draw_curve(proven(pool, with_values(now, {"budget": budget})), 120)
+        told = [plain(one) for one in drawn if "the knee:" in plain(one)]
+        assert [text.partition(":")[0] for text in told] == ([f"{budget:,} {said}"] if said else [])
+
+
 @settings(max_examples=15)
 @given(cases(6), st.integers(1, 90))
 def test_any_curve_and_any_hint_can_be_drawn(case: tuple[Pool, Settings], cells: int) -> None:

@@ -33,11 +33,12 @@ _AXIS_CELLS = 8
 def draw_curve(proven: ProvenCurve, cells: int, rows: int = ROWS) -> list[Line]:
     """Draws the page."""
     trials, curve = proven.trials, proven.curve
-    height = "worth" if trials.scored else "items that go out whole"
+    height = "worth" if trials.scored else "items that are sent whole"
     lines = [line(Span(f"{height} against {trials.budget_label}", "faint"))]
     lines += _draw_plot(curve, trials.budget, cells, rows, scored=trials.scored)
     lines += [(), *_draw_table(proven, cells), ()]
     lines += [part for sentence in curve_words(trials, curve) for part in wrap_words(sentence, cells)]
+    lines += wrap_words(_place_knee(curve.knee, trials.budget), cells)
     for drop in curve.drops:
         lines.append(line(Span("▾ ", "warning"), f"{drop.budget:,}"))
         lines += _draw_items(trials, "loses", drop.loses, cells) + _draw_items(trials, "gains", drop.gains, cells)
@@ -46,6 +47,15 @@ def draw_curve(proven: ProvenCurve, cells: int, rows: int = ROWS) -> list[Line]:
         lines += wrap_words(best_words(best), cells)
         lines += _draw_items(trials, "holds", best.enters, cells) + _draw_items(trials, "not", best.leaves, cells)
     return [clip_line(drawn, cells) for drawn in lines]
+
+
+def _place_knee(knee: int | None, present: int) -> str:
+    """Says what the knee means for the present budget; "" where it is the knee, or there is none."""
+    if knee is None or knee == present:
+        return ""
+    if present < knee:
+        return f"{present:,} is below the knee: up to there a larger budget is well spent"
+    return f"{present:,} is above the knee: a larger budget brings little"
 
 
 def _draw_items(trials: Trials, verb: str, items: Sequence[int], cells: int) -> list[Line]:
