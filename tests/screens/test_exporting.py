@@ -146,7 +146,7 @@ async def test_a_key_copies_what_goes_out_or_the_item() -> None:
         await press(app, "y", "p")
         await settle(app)
         assert app.clipboard == kind.leaving(outcome)
-        assert f"copied: the text that goes out, {outcome.ledger.after:,} tokens" in notices(app)
+        assert f"copied: the text that is sent, {outcome.ledger.after:,} tokens" in notices(app)
 
 
 async def test_nothing_is_exported_before_there_is_an_answer() -> None:
@@ -172,7 +172,7 @@ async def test_what_a_search_sends_is_copied_and_exported_in_every_format() -> N
         await settle(app)
         await press(app, "y", "p")
         await settle(app)
-        assert "round_half_even" in app.clipboard and "copied: the text that goes out" in notices(app)
+        assert "round_half_even" in app.clipboard and "copied: the text that is sent" in notices(app)
         for key, ending in (("h", ".html"), ("m", ".md"), ("j", ".json"), ("s", ".svg")):
             await exported(app, key, "enter")
             assert f"rounded{ending}" in notices(app)

@@ -113,7 +113,7 @@ async def test_words_are_looked_for_in_the_pack_and_no_action_is_done_meanwhile(
         await press(app, "slash", *"nowhere", "enter")
         assert any("in no line" in line for line in await settle(app))
         await press(app, "slash", "escape")
-        assert any("lines leave" in line for line in await settle(app))
+        assert any("lines sent" in line for line in await settle(app))
         assert bench_of(app).state.settings.budget == 4000
 
 

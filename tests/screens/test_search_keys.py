@@ -152,7 +152,7 @@ async def test_pages_open_and_say_what_is_true() -> None:
         assert f"= {term:.3f}" in text
     bench, lines, _ = await pressed("v")
     assert any("Round half to even." in line for line in lines)
-    assert any("● goes out whole" in line for line in lines)
+    assert any("● is sent whole" in line for line in lines)
     _, lines, _ = await pressed("b d")
     assert any("tokens 3,966 → 4,366 (+400)" in line for line in lines)
 
@@ -479,6 +479,16 @@ async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> Non
         lines = await settle(app)
         assert any("nothing here holds no such word" in line for line in lines)
         assert not any("Enter does" in line for line in lines)
+
+
+async def test_the_gap_says_why_it_is_below_0_and_an_item_that_it_is_not_sent() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "enter")
+        assert any(": smaller fitted" in line for line in await settle(app))
+        await press(app, "enter", "greater_than_sign")
+        assert any("is not sent" in line for line in await settle(app)), "the bar names the item"
 
 
 async def test_why_has_two_lines_for_a_long_name() -> None:

@@ -47,7 +47,7 @@ async def test_nothing_indexed() -> None:
 @pytest.mark.parametrize(("budget", "told"), [(0, "The budget is 0 tokens"), (20, "too small for any whole fragment")])
 async def test_a_budget_too_small_keeps_the_candidates_in_sight_and_says_so(budget: int, told: str) -> None:
     text = await text_of(orders_engine(), Settings(budget=budget))
-    assert told in text and "Money.round_half_even" in text and "nothing goes out" in text
+    assert told in text and "Money.round_half_even" in text and "nothing is sent" in text
     assert f"Budget ─ 0 of {budget} " in text and f"free {budget} " in text
 
 

@@ -127,7 +127,7 @@ def test_an_item_too_small_for_a_cell_is_marked_where_it_stands() -> None:
     for frames, mark in ((frame,), 16), ((frame, after), 7), ((after, frame), 27):
         marked, bar = draw_bar(BudgetPicture(frames, {}), None, 1, "refund 1", 40)
         assert plain(marked).index("▼") == mark and not any("accent" in span.role for span in bar)
-    nowhere, _ = draw_bar(BudgetPicture((frame,), {}), None, 7, "gone does not leave", 20)
+    nowhere, _ = draw_bar(BudgetPicture((frame,), {}), None, 7, "gone is not sent", 20)
     assert "▼" not in plain(nowhere)
 
 

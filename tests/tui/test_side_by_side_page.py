@@ -56,7 +56,7 @@ def test_on_a_narrow_page_they_stand_below_each_other() -> None:
 
 def test_equal_sides_are_said_to_be_equal() -> None:
     same = SideBySide(ledger(1), ledger(1), (), (), SIDES.both[:1])
-    assert "the same goes out on both sides" in plain(draw_side_by_side(same, LABELS, 80)[-1])
+    assert "the same is sent on both sides" in plain(draw_side_by_side(same, LABELS, 80)[-1])
 
 
 @given(cells=st.integers(min_value=1, max_value=240), label=st.text(max_size=60), id_=st.text(max_size=90))

@@ -21,22 +21,22 @@ SIGNS: Mapping[Steer, str] = {Steer.PIN: "P", Steer.EXCLUDE: "X", Steer.BOOST: "
 """Letters before the glyph of a decision that the settings overrule."""
 
 BUDGET: Mapping[str, str] = {
-    "kept": "leaves as it came",
-    "shortened": "a part of it leaves",
-    "summarised": "something that tells of it leaves in its place",
-    "dropped": "nothing of it leaves",
+    "kept": "is sent as it came",
+    "shortened": "a part of it is sent",
+    "summarised": "something that tells of it is sent in its place",
+    "dropped": "nothing of it is sent",
     "wrapper": "tokens around the items: headings, fences, names; what an estimate of the whole differs by",
     "free": "tokens of the budget that nothing takes",
-    "over": "tokens that leave above the budget, because less cannot leave",
+    "over": "tokens that are sent above the budget, because less cannot be sent",
     "reserve": "tokens of the model's window that are kept free for its answer",
     "was": "tokens of the ghost, and the difference to it",
     "chunk": "a part of a pull request that goes to a model at once",
     "fewest": "chunks that these files need at least",
     "ghost": "the answer before the first change, or that at which x was pressed",
-    "cut": "the line where the budget ends: the first item below it had no room to leave whole",
-    "last out": "the last item that leaves, by rank",
-    "first dropped": "the first item that does not leave, by rank",
-    "gap": "the score of the last that leaves less that of the first that does not; below 0 where a smaller one fitted",
+    "cut": "the line where the budget ends: the first item below it had no room to be sent whole",
+    "last out": "the last item that is sent, by rank",
+    "first dropped": "the first item that is not sent, by rank",
+    "gap": "the score of the last that is sent less that of the first that is not; below 0 where a smaller one fitted",
 }
 """Words of the budget's headline, its bar, the cut, and the line below the list."""
 
@@ -45,7 +45,7 @@ COLUMNS: Mapping[str, str] = {
     "Δ": "places moved since the ghost, or tokens gained or lost; ! marks another decision",
     "name": "what it is called",
     "in": "where it is; of figures, tokens that came in",
-    "out": "tokens that leave; · where they are those that came in",
+    "out": "tokens that are sent; · where they are those that came in",
     "tok": "tokens of the whole item",
     "tokens": "tokens of the item",
     "▾": "stands behind the title of what the list is ordered by",
@@ -61,11 +61,11 @@ COLUMNS: Mapping[str, str] = {
     "score": "how well the file answers the query, from 0 to 10",
     "section": "a section of the envelope, or a field of it",
     "stage": "what shortened it: 1 lists and references, 2 long texts, 3 whole sections",
-    "characters": "characters that came in, and that leave",
+    "characters": "characters that came in, and that are sent",
     "role": "who said it",
     "beginning": "how it begins",
     "tool": "the tool that it calls, or has the result of",
-    "share": "the part of the safe zone that it takes as it goes out",
+    "share": "the part of the safe zone that it takes as it is sent",
     "was": "the chunks that the file was in before the last change",
     "lines": "lines added and removed, the lines of a part, or why it is left out; of a log, their numbers",
 }
@@ -75,7 +75,7 @@ MARKS: Mapping[str, str] = {
     **{state.glyph: state.label for state in State},
     "!": "another decision than that of the ghost",
     SIGNS[Steer.PIN]: "pinned: kept whatever happens",
-    SIGNS[Steer.EXCLUDE]: "excluded: never leaves",
+    SIGNS[Steer.EXCLUDE]: "excluded: never sent",
     SIGNS[Steer.BOOST]: "boosted: its priority is multiplied by more than 1",
     SIGNS[Steer.DAMP]: "damped: its priority is multiplied by less than 1",
 }
@@ -97,7 +97,7 @@ TERMS: Mapping[str, str] = {
     "complexity rank": "how complicated it is, among all of the code",
     "density": "priority by the tokens it costs",
     "re-run": "the engine decided again with the change, and it held",
-    "range": "the values of a weight between which the same items leave",
+    "range": "the values of a weight between which the same items are sent",
 }
 """Words of the page Why of a search, and of the weights."""
 
@@ -117,10 +117,10 @@ PAGES: Mapping[str, str] = {
     "only left": "items that only the decision on the left lets out",
     "only right": "items that only the decision on the right lets out",
     "both": "items that both decisions let out; cut otherwise: in another state or length",
-    "worth": "the sum of the priorities of what leaves whole",
+    "worth": "the sum of the priorities of what is sent whole",
     "knee": "the budget from which on each token brings less than the average",
-    "whole": "items that leave as they came",
-    "partly": "items of which a part leaves",
+    "whole": "items that are sent as they came",
+    "partly": "items of which a part is sent",
 }
 """Words of the pages Compare and Curve, and of the same sections of a report."""
 

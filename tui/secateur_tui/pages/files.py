@@ -78,7 +78,7 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
             lines += wrap_words(f"lines {ranges}", cells, "shortened")
         for piece in decision.tried[:_MOST_PIECES]:
             mark = Span("● ", "kept") if piece.kept else Span("○ ", "dropped")
-            lines.append(line(mark, f"{piece.score:>4.1f} {piece.start}-{piece.end} {piece.refused or 'goes out'}"))
+            lines.append(line(mark, f"{piece.score:>4.1f} {piece.start}-{piece.end} {piece.refused or 'is sent'}"))
             lines += wrap_words(visible(piece.name), cells, "faint", indent="    ")
         more = len(decision.tried) - _MOST_PIECES
         return [*lines, line(Span(f"and {more:,} more pieces", "faint"))] if more > 0 else lines

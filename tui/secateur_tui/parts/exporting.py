@@ -1,4 +1,4 @@
-"""Copies the command line, the text that goes out or an item, and exports the screen as a file that others can open: an
+"""Copies the command line, the text that is sent or an item, and exports the screen as a file that others can open: an
 HTML page, Markdown, JSON, a picture.
 
 All but the picture of the screen is what the command writes with `--report`, made on the engine's thread.
@@ -89,7 +89,7 @@ class Exporting(ScreenPart):
         command = self._bench.command()
         self._bench.app.copy_to_clipboard(command)
         others = {key: what for key, what in (("p", _PACK), ("i", _ITEM)) if not self.unavailable(f"copy-{what}")}
-        labels = {_PACK: "the text that goes out", _ITEM: "this item"}
+        labels = {_PACK: "the text that is sent", _ITEM: "this item"}
 
         def draw(cells: int) -> Sequence[Line]:
             lines = wrap_words(visible(command), cells)
@@ -109,7 +109,7 @@ class Exporting(ScreenPart):
 
         def text_of() -> tuple[str, str]:
             if what == _PACK:
-                return kind.leaving(outcome), f"the text that goes out, {outcome.ledger.after:,} tokens"
+                return kind.leaving(outcome), f"the text that is sent, {outcome.ledger.after:,} tokens"
             before, after = kind.texts(outcome, entry_number)
             part = "" if after else ", as it came in"
             return after or before, f"{kind.describe(outcome, entry_number).name}{part}"

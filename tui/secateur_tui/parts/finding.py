@@ -101,7 +101,7 @@ _FIRST = {"distance": "nearest"}
 
 NONE_OF: Mapping[str, str] = {
     "changed": "no other decision differs from the ghost",
-    "cut": "nothing else goes out in part",
+    "cut": "nothing else is sent in part",
     "dropped": "nothing else is dropped",
 }
 

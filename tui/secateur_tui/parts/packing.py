@@ -63,7 +63,7 @@ class ShowingPack(ScreenPart):
             self._of, self._pack, self._wrong = answer, None, ""
             self._bench.jobs.start(partial(self._make_pack, answer), PACK)
         terms = query_terms(answer)
-        view.show(self._pack, state.cursor, terms, self._wrong or "laying out what leaves …")
+        view.show(self._pack, state.cursor, terms, self._wrong or "laying out what is sent …")
 
     async def _make_pack(self, answer: Any) -> None:
         try:

@@ -384,7 +384,7 @@ class Scenarios(ScreenPart):
             return []
         name = visible(self._held.path.name)
         if not self.following:
-            return [clip_line(line(Span(f"{name}: the input differs now", "faint")), cells)]
+            return wrap_words(f"{name}: the input differs now", cells, "faint")
         if self._wrong:
             return [clip_line(line(Span(f"! {name}: {visible(self._wrong)}", "error")), cells)]
         if self._status is None:

@@ -191,7 +191,7 @@ def text_of(answer: DiffAnswer, item: int) -> ItemText:
     if row.piece is not None:
         return ItemText(line(Span(f"as it stands in chunk {row.chunk}", "kept")), _colour_diff(row.piece.text))
     if row.coverage is not None:
-        head = line(Span("○ nothing of it goes out", "dropped"))
+        head = line(Span("○ nothing of it is sent", "dropped"))
         return ItemText(head, [*text_lines(row.coverage.file.change.text, "faint")])
     lines: list[Line] = []
     for entry in answer.left_out[:_LONGEST_LIST]:
@@ -199,7 +199,7 @@ def text_of(answer: DiffAnswer, item: int) -> ItemText:
             line(f"{entry.entry.before:>8,} ", outside(entry.path)),
             line(Span(f"{'':>8} {visible(entry.reason)}", "faint")),
         ]
-    head = line(Span("○ nothing of these goes out", "dropped"))
+    head = line(Span("○ nothing of these is sent", "dropped"))
     return ItemText(head, [*lines, *draw_rest(len(answer.left_out), _LONGEST_LIST)])
 
 

@@ -27,10 +27,10 @@ from secateur_tui.widgets.text_page import ItemText, text_lines
 from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_changes, draw_group
 
 STATE_WORDS: Mapping[State, str] = {
-    State.KEPT: "goes out as it came",
-    State.SHORTENED: "goes out shortened",
-    State.SUMMARISED: "goes out in a summary",
-    State.DROPPED: "nothing of it goes out",
+    State.KEPT: "is sent as it came",
+    State.SHORTENED: "is sent shortened",
+    State.SUMMARISED: "is sent in a summary",
+    State.DROPPED: "nothing of it is sent",
 }
 
 _LONGEST_LIST = 100
@@ -69,7 +69,7 @@ def text_of(state: State, before: str, after: str) -> ItemText:
         return ItemText(head, [*text_lines(before)])
     lines: list[Line] = []
     if after:
-        lines += [line(Span("goes out", "bold")), *text_lines(after), ()]
+        lines += [line(Span("what is sent", "bold")), *text_lines(after), ()]
     if before:
         lines += [line(Span("came in", "bold")), *text_lines(before, "" if after else "faint")]
     return ItemText(head, lines)
@@ -106,7 +106,7 @@ def draw_since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
     for title, role in _GROUPS.items():
         lines += draw_group(title, role, groups[title], draw_move, _LONGEST_LIST)
     lines += draw_group("there no longer", "down", comparison.vanished, draw_gone, _LONGEST_LIST)
-    return lines if comparison.moved or comparison.vanished else [*lines, (), line(Span("the same goes out", "faint"))]
+    return lines if comparison.moved or comparison.vanished else [*lines, (), line(Span("the same is sent", "faint"))]
 
 
 _GROUPS = {"kept again": "up", "new": "accent", "cut now": "down", "cut differently": "accent"}

@@ -99,7 +99,7 @@ class ItemListing(ABC):
     def describe_item(self, item: int) -> str:
         """Returns an item in a few words: its name, and the tokens that leave of it."""
         after = self.after(item)
-        return f"{self.label(item).name} {count_noun(after, 'token') if after else 'does not leave'}"
+        return f"{self.label(item).name} {count_noun(after, 'token') if after else 'is not sent'}"
 
     def heading(self, item: int, cells: int) -> Line | None:  # noqa: ARG002 - most lists have none
         """Returns an item that is drawn as a heading, without columns; None: it has columns."""

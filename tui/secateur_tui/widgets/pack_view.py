@@ -79,7 +79,7 @@ class PackView(TextView):
         lines = f"{len(self._pack.lines):,} line{'' if len(self._pack.lines) == 1 else 's'}"
         named = f"{self._describe(item)}" if item is not None else "around the items"
         keys = f"@ goes to it, {self.key_hints}" if item is not None and self.has_focus else self.key_hints
-        return line(Span(f"{lines} leave · ", "faint"), named, Span(f" · {keys}", "faint"))
+        return line(Span(f"{lines} sent · ", "faint"), named, Span(f" · {keys}", "faint"))
 
     @property
     def _top_item(self) -> int | None:

@@ -54,8 +54,8 @@ def draw_head(answer: SearchAnswer, row: int) -> Line:
     """Draws what goes out of this text."""
     state = State(int(answer.selection.state[row]))
     out = answer.selection.lines_out(row)
-    words = f"lines {out[0]}-{out[1]} go out" if out is not None else "nothing of it goes out"
-    words = "goes out whole" if state is State.KEPT else words
+    words = f"lines {out[0]}-{out[1]} are sent" if out is not None else "nothing of it is sent"
+    words = "is sent whole" if state is State.KEPT else words
     return line(Span(f"{state.glyph} {words}", state.label))
 
 

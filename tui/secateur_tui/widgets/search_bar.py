@@ -46,7 +46,7 @@ def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:
     orders the list."""
     goes_out = selection.state[selection.order] != State.DROPPED
     if goes_out.all() or not goes_out.any():
-        words = "everything goes out" if goes_out.any() else "nothing goes out"
+        words = "everything is sent" if goes_out.any() else "nothing is sent"
         return choose_fitting([line(f" {words} "), ()], cells)
     last_place, first_place = int(np.flatnonzero(goes_out)[-1]), int(np.argmin(goes_out))
     last, first = selection.order[last_place], selection.order[first_place]
@@ -57,7 +57,7 @@ def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:
         f" {order_figure(selection.score[first], by)}"
     )
     distance = f"gap {'−' if gap < 0 else ''}{order_figure(abs(gap), by)}"
-    skipped = ", skipped past" if rank_first < rank_last else ""
+    skipped = ": smaller fitted" if rank_first < rank_last else ""
     variants = (
         f" {figures} · {distance}{skipped} ",
         f" {figures} · {distance} ",

@@ -40,7 +40,7 @@ def draw_side_by_side(sides: SideBySide, labels: tuple[str, str], cells: int) ->
     heads = _draw_head(labels[0], sides.left, None, column), _draw_head(labels[1], sides.right, sides.left, column)
     lines = join(*heads)
     if sides.equal:
-        return [*lines, (), line(Span("the same goes out on both sides, at the same ranks", "faint"))]
+        return [*lines, (), line(Span("the same is sent on both sides, at the same ranks", "faint"))]
     only_left = _draw_list("only left", "down", sides.only_left, [pair.left for pair in sides.only_left], column)
     only_right = _draw_list("only right", "up", sides.only_right, [pair.right for pair in sides.only_right], column)
     lines += [(), *join(only_left, only_right, ())]

@@ -47,7 +47,7 @@ def draw_trim_diff(comparison: SearchComparison | None, tokens: tuple[int, int],
     lines += draw_group("no longer candidates", "down", comparison.vanished, draw_vanished, _LONGEST_LIST)
     lines += _draw_moves(comparison, cells)
     if len(lines) == 2:
-        lines += [(), line(Span("the same candidates go out, in the same order", "faint"))]
+        lines += [(), line(Span("the same candidates are sent, in the same order", "faint"))]
     return [clip_line(drawn, cells) for drawn in lines]
 
 
