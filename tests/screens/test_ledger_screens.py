@@ -129,6 +129,20 @@ async def test_nothing_open_says_what_can_be(bench: str) -> None:
         assert_golden(f"{bench}_blank_80x24", await settle(app))
 
 
+async def test_an_empty_bench_says_when_a_digit_is_typed_and_when_it_opens_a_bench() -> None:
+    app = opened("conversation", path="")
+    async with app.run_test(size=SIZES[0]):
+        lines = await settle(app)
+        assert any("then a digit opens a bench" in line for line in lines)
+        title = app.screen.query_one("#title")._lines[0]
+        assert {span.role for span in title if span.action} == {"faint"}
+        await press(app, "escape")
+        lines = await settle(app)
+        assert not any("then a digit" in line for line in lines)
+        title = app.screen.query_one("#title")._lines[0]
+        assert "accent" in {span.role for span in title if span.action}
+
+
 async def test_a_summary_stands_for_what_it_tells() -> None:
     app = opened("conversation", with_values(ZONE, {"conversation_prune.strategy": "summarize"}))
     async with app.run_test(size=SIZES[0]):

@@ -151,8 +151,10 @@ class Frame:
     # --- lines ---
 
     def draw_title(self, cells: int) -> Sequence[Line]:
-        """Draws the title line."""
-        return [draw_title(self.title_facts(), cells)]
+        """Draws the title line. While the keys go to a field those of the benches are faint: they would be typed."""
+        drawn = draw_title(self.title_facts(), cells)
+        typing = self._scene.typing
+        return [tuple(span._replace(role="faint") if typing and span.action else span for span in drawn)]
 
     def title_facts(self) -> TitleFacts:
         """Returns what the title line says."""

@@ -60,7 +60,7 @@ class FieldScreen(Guarded, Screen[None]):
     def on_descendant_focus(self) -> None:
         """Draws the words about keys anew: they say where the keys go."""
         self.scene.typing = self.in_field
-        for drawn in self.query("#blank, #footer").results(DrawnView):
+        for drawn in self.query("#blank, #footer, #title").results(DrawnView):
             drawn.repaint()
 
     on_descendant_blur = on_descendant_focus

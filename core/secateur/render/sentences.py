@@ -40,9 +40,11 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.BESIDE_PINNED: "a pinned message needs it: they are call and result, or one turn's words",
     Reason.SUMMARY: "it is a summary, or joins one to the rest",
     Reason.SUMMARY_BY_MODEL: "it is a summary in the words of a model",
-    Reason.KEPT: "it holds no result that had to go, or none that may",
-    Reason.OLDEST_GROUP: "it is among the oldest: {over:,} tokens were still too many at its turn",
-    Reason.OLDEST_RESULT: "its result or content is among the oldest: {over:,} tokens were still too many at its turn",
+    Reason.KEPT: "nothing in it had to be cut, or may be",
+    Reason.OLDEST_GROUP: "it is among the oldest: {over:,} tokens were still too many when its turn came",
+    Reason.OLDEST_RESULT: (
+        "its result, or what it wrote, is among the oldest: {over:,} tokens were still too many when its turn came"
+    ),
     Reason.SUPERSEDED: "a later message shows the same file as it was later",
     Reason.OUTDATED: "the file was changed later, so it shows an old state",
     Reason.REPEATED: "a later one says the same",

@@ -107,8 +107,7 @@ class KindPage(Generic[M, P]):
 
     @property
     def action_labels(self) -> Mapping[str, str]:
-        """What the last line calls actions on this bench, if not by their own labels; "" for one that the kind refuses
-        for every item."""
+        """Returns what the last line calls actions on this bench; "" for one that the kind refuses for every item."""
         own = {"weights": self.knobs_title, "query": "Query" if self.asking_field.name == "query" else "Open"}
         kind = type(self.kind)
         refused = {
@@ -313,19 +312,15 @@ class KindPage(Generic[M, P]):
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws what stands in place of the items: an error, progress, or the kind of emptiness."""
-        state = scene.state
+        state, back = scene.state, scene.keys.first_key("back")
         if scene.jobs.error is not None:
             return blank.draw_error(scene.jobs.error, cells)
         if not state.asks:
-            return [
-                *wrap_words(self.kind.wording.opening, cells, "bold"),
-                (),
-                *wrap_words(
-                    f"{scene.keys.first_key('query')} goes to the field for it; Enter reads it.", cells, "faint"
-                ),
-            ]
+            words = f"{scene.keys.first_key('query')} goes to the field for it; Enter reads it."
+            if scene.typing and back:
+                words = f"Enter reads it; {back} leaves the field, then a digit opens a bench."
+            return [*wrap_words(self.kind.wording.opening, cells, "bold"), (), *wrap_words(words, cells, "faint")]
         if scene.jobs.activity == self.reading:
-            back = scene.keys.first_key("back")
             cancels = (
                 [(), line(Span(f"{back} cancels", "faint"))] if back and not (self.instant or scene.typing) else []
             )
