@@ -8,6 +8,7 @@ from functools import partial
 from secateur.terminal import visible
 
 from secateur_tui import actions
+from secateur_tui.actions import Action
 from secateur_tui.frame import MOST_NOTICE_LINES
 from secateur_tui.glossary import draw_entry, glossary_sections
 from secateur_tui.part import ScreenPart
@@ -107,7 +108,7 @@ class Program(ScreenPart):
         for title, explained in glossary_sections(page.knobs_of(state.settings), bench, listed):
             yield title, [(word, text, "") for word, text in explained.items()]
 
-    def _describe(self, action: actions.Action) -> tuple[str, str, str]:
+    def _describe(self, action: Action) -> tuple[str, str, str]:
         """Returns (keys, text, role) of an action; one that cannot be done says why."""
         keys = " ".join(actions.key_name(key) for key in self._bench.app.keymap.keys[action.id]) or "(no key)"
         reason = self._bench.unavailable(action.id)
