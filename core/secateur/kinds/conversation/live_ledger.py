@@ -10,8 +10,10 @@ A fold depends on the history alone, so this is what `Live` does, did or would d
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
+
+from msgspec.structs import replace
 
 from secateur.kinds.conversation.decisions import MeasuredTranscript
 from secateur.kinds.conversation.folds import Fold
