@@ -120,10 +120,10 @@ COMMANDS = (
 """Commands that prune nothing. A kind of another distribution may not use these names, nor those of our own kinds."""
 
 FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "report", "save", "set", "sets"))
-FLAGS_OF_ALL |= {"debug", "exact", "explain", "help", "no_redact", "quiet", "trust_git_dir", "verbose"}
+FLAGS_OF_ALL |= {"debug", "exact", "explain", "help", "no_redact", "pin", "quiet", "trust_git_dir", "verbose"}
 FLAGS_OF_INSPECT = frozenset(("bench", "budget", "everywhere", "follow", "only", "plain", "record", "refresh"))
 FLAGS_OF_INSPECT |= {"cases", "replay", "serve", "session", "shallow", "workspace"}
-"""Names of the flags that every command of a kind has, and of `inspect`'s flags besides the inputs of the kinds."""
+"""Names of the flags that commands of kinds have, and of `inspect`'s flags besides the inputs of the kinds."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
