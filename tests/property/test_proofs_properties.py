@@ -60,7 +60,10 @@ def turned(runs: TrialRuns, item: int, lever: Lever) -> None:
     again, now, others = runs.at(lever.name, lever.value), runs.trials.now, lever.others
     assert again is not None and again.state[item] == lever.state != now.state[item]
     assert lever.tokens == again.tokens - now.tokens
-    changed = {one for one in np.flatnonzero(again.state != now.state).tolist() if one != item}
+    differs = again.state != now.state
+    if now.left is not None and again.left is not None:
+        differs |= ~now.whole & (again.left != now.left)  # of a shortened entry more or less goes out
+    changed = {one for one in np.flatnonzero(differs).tolist() if one != item}
     assert set(others.loses) | set(others.gains) | set(others.shortens) | set(others.restores) == changed
     assert others.loses == tuple(one for one in np.flatnonzero(now.out & ~again.out).tolist() if one != item)
     assert others.gains == tuple(one for one in np.flatnonzero(~now.out & again.out).tolist() if one != item)

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from secateur.errors import SecateurError
 from secateur.kinds.base import Kind, least_budget
@@ -29,18 +28,22 @@ _LEAST_RUNS, _MOST_RUNS, _ENTRIES_RUN = 40, 200, 1_000_000
 """The number of runs is limited so that they decide at most `_ENTRIES_RUN` entries together, within these bounds."""
 
 
-def states_by_id(asked: Outcome[Any], outcome: Outcome[Any]) -> Sequence[State]:
-    """Returns the states in an outcome of the entries of another outcome; a missing entry counts as dropped."""
+Left = tuple[State, int]
+"""The state of an entry, and how much of it goes out, in tokens or lines."""
+
+
+def find_by_id(asked: Outcome[Any], outcome: Outcome[Any]) -> Sequence[Left]:
+    """Finds the entries of an outcome in another one by their ids; a missing entry counts as dropped."""
     number_of, entries = outcome.ledger.place_of, outcome.ledger.entries
     indices = (number_of.get(id_) for id_ in asked.ledger.ids)
-    return [State.DROPPED if index is None else entries[index].state for index in indices]
+    return [(State.DROPPED, 0) if index is None else (entries[index].state, entries[index].after) for index in indices]
 
 
 class KindTrials(Trials):
     """See `Trials`. Items are the entries of the ledger without the wrapper, the last one.
 
     Args:
-        states_in: returns the states in an outcome of another outcome's entries; see `states_by_id`.
+        find_entries: finds the entries of an outcome in another one; see `find_by_id`.
         question: the knapsack for the best possible selection; None if a rule decides instead of a score.
     """
 
@@ -52,7 +55,7 @@ class KindTrials(Trials):
         settings: Settings,
         outcome: Outcome[Any],
         *,
-        states_in: Callable[[Outcome[Any], Outcome[Any]], Sequence[State]] = states_by_id,
+        find_entries: Callable[[Outcome[Any], Outcome[Any]], Sequence[Left]] = find_by_id,
         question: Knapsack | None = None,
     ) -> None:
         ledger = outcome.ledger
@@ -60,7 +63,7 @@ class KindTrials(Trials):
         self._kind, self._material, self._inputs, self._settings = kind, material, inputs, settings
         self._outcome = outcome
         self._knobs = {knob.signal or knob.key: knob for knob in kind.knobs} | {BUDGET: kind.budget}
-        self._states_in, self._question = states_in, question
+        self._find_entries, self._question = find_entries, question
         self.ids = ledger.ids[: len(entries)]
         self.budget = kind.budget_in_force(settings, outcome)
         self.low = least_budget(kind)
@@ -125,17 +128,15 @@ class KindTrials(Trials):
         return self._question
 
     def _make_tried(self, outcome: Outcome[Any]) -> Tried:
-        ledger = outcome.ledger
-        now = self._outcome
-        states: npt.NDArray[np.int8]
-        if outcome is now:
-            states = np.array([int(entry.state) for entry in ledger.entries[: len(self.ids)]], dtype=np.int8)
-        else:
-            states = np.array(self._states_in(now, outcome), dtype=np.int8)[: len(self.ids)]
+        ledger, found = outcome.ledger, self._find_entries(self._outcome, outcome)[: len(self.ids)]
+        if outcome is self._outcome:
+            found = [(entry.state, left) for entry, (_, left) in zip(ledger.entries, found, strict=False)]
+        states = np.array([state for state, _ in found], dtype=np.int8)
+        left = np.array([left for _, left in found], dtype=np.int64)
         states[self._added] = State.DROPPED  # an added summary does not count as an outgoing item
         worth = float(self._question.worth[states == State.KEPT].sum()) if self._question is not None else 0.0
         chunks = ledger.entries[-1].figures.get("chunks") if ledger.entries else None
-        return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {})
+        return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {}, left)
 
     def _number_knob(self, name: str, knob: Knob) -> NumberKnob | None:
         """The values to try for a knob; None if it is not a number, or changes what is read."""

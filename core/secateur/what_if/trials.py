@@ -61,6 +61,7 @@ class Tried(Struct, frozen=True, eq=False):
     tokens: int  # tokens that go out
     worth: float = 0.0  # the sum over the items that go out whole, if items have a worth
     figures: Mapping[str, int] = field(default_factory=dict)  # further figures for the curve: "chunks"
+    left: IntArray | None = None  # how much of each item goes out, in tokens or lines; None: its state tells
 
     @property
     def whole(self) -> BoolArray:
@@ -342,6 +343,9 @@ class TrialRuns:
             now, decided = self.trials.now, self.at(name, value)
             assert decided is not None
             less, more = decided.rank < now.rank, decided.rank > now.rank
+            if now.left is not None and decided.left is not None:
+                same = (decided.state == now.state) & ~now.whole
+                less, more = less | same & (decided.left < now.left), more | same & (decided.left > now.left)
             sides = now.out & ~decided.out, decided.out & ~now.out, less & decided.out, more & now.out
             self._differences[name, value] = Differences(*(tuple(np.flatnonzero(side).tolist()) for side in sides))
         return self._differences[name, value]

@@ -14,7 +14,7 @@ from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
-from secateur.model import Channel, Pool
+from secateur.model import Channel, Pool, Selection
 from secateur.progress import Progress, unreported
 from secateur.render.pack import body
 from secateur.render.page import shown_notices
@@ -194,7 +194,15 @@ class SearchPage(KindPage[Any, SearchDecision]):
 
     def trials(self, state: BenchState[Any]) -> Trials | None:
         answer: Any = state.answer
-        return PoolTrials(answer.selection.pool, answer.settings, answer.selection) if answer is not None else None
+        if answer is None:
+            return None
+        return PoolTrials(answer.selection.pool, answer.settings, answer.selection, self._count_pack)
+
+    def _count_pack(self, selection: Selection) -> int:
+        try:
+            return self.engine.pack_tokens(selection)
+        except SecateurError:  # a file changed: its text is not the text that was found
+            return selection.used + selection.last_line
 
     def trial_item(self, answer: SearchAnswer, item: int) -> int | None:
         return item if len(answer) else None

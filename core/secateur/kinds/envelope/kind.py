@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -16,7 +17,7 @@ from secateur.kinds.base import PIN, Delivery, Flag, Input, Kind, Outcome, Wordi
 from secateur.kinds.envelope.envelope import Budget, EnvelopeOutput, TrimmedEnvelope, budget_of, fit
 from secateur.kinds.envelope.sections import SECTIONS, TARGET, Path, parse_envelope, pinned_paths, sections, text_of
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
-from secateur.kinds.kind_trials import KindTrials
+from secateur.kinds.kind_trials import KindTrials, Left
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import warn_unknown_pins
 from secateur.ledger import Notice, State
@@ -158,7 +159,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         return sorted(set(super().unknown(outcome, ids)).difference(pinned_paths(dict(outcome.payload.original), ids)))
 
     def trials(self, material: Read, inputs: Inputs, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> Trials:
-        return KindTrials(self, material, inputs, settings, outcome, states_in=_states_in)
+        return KindTrials(self, material, inputs, settings, outcome, find_entries=_find_entries)
 
     def described(self, material: Read) -> str:
         return f"{len(material.sections)} sections, {material.tokens:,} tokens"
@@ -202,14 +203,15 @@ def _target_notices(target: Any, redactor: Redactor | None) -> tuple[Notice, ...
     )
 
 
-def _states_in(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[State]:
-    """Looks states up by location: a trimmed section has entries for its parts."""
-    trimmed = [
-        (path, entry.state)
-        for (path, _), entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)
-        if entry.state is not State.KEPT
-    ]
-    return [_state_at(path, trimmed) for path, _ in asked.payload.places]
+def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[Left]:
+    """Finds entries by their paths: a trimmed section has entries for its parts."""
+    entries = [(path, entry) for (path, _), entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)]
+    trimmed = [(path, entry.state) for path, entry in entries if entry.state is not State.KEPT]
+    tokens = defaultdict[Path, int](int)
+    for path, entry in entries:
+        for length in range(len(path) + 1):
+            tokens[path[:length]] += entry.after
+    return [(_state_at(path, trimmed), tokens[path]) for path, _ in asked.payload.places]
 
 
 def _state_at(path: Path, trimmed: Sequence[tuple[Path, State]]) -> State:

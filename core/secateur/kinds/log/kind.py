@@ -201,7 +201,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
     def trials(self, material: ReadLog, inputs: Inputs, settings: Settings, outcome: Outcome[LogSelection]) -> Trials:
         from secateur.kinds.kind_trials import KindTrials  # it needs numpy, which a log does not
 
-        return KindTrials(self, material, inputs, settings, outcome, states_in=_states_in)
+        return KindTrials(self, material, inputs, settings, outcome, find_entries=_find_entries)
 
     def described(self, material: ReadLog) -> str:
         errors = sum(block.grade != RESULT and block.repeats is None for block in material.failures.blocks)
@@ -264,19 +264,19 @@ class LogKind(Kind[ReadLog, LogSelection]):
         return "\n".join(lines[stretch.start : stretch.end]), "\n".join(kept)
 
 
-def _states_in(asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) -> Sequence[State]:
-    """Looks states up by lines: other settings group them into other entries."""
+def _find_entries(asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) -> Sequence[tuple[State, int]]:
+    """Finds entries by their lines, which other settings group into other entries, with the lines that go out."""
     goes_out = array("q", bytes(8 * (len(outcome.payload.log.lines) + 1)))
     for stretch in outcome.payload.stretches:
         for start, end in stretch.spans:
             goes_out[start + 1 : end + 1] = array("q", [1]) * (end - start)
     sums, cut = array("q", accumulate(goes_out)), outcome.payload.log.lines.whole
-    states = []
+    found = []
     for stretch in asked.payload.stretches:
         kept = sums[stretch.end] - sums[stretch.start]
         whole = kept == stretch.end - stretch.start and not any(stretch.start <= line < stretch.end for line in cut)
-        states.append(State.KEPT if kept and whole else State.SHORTENED if kept else State.DROPPED)
-    return states
+        found.append((State.KEPT if kept and whole else State.SHORTENED if kept else State.DROPPED, kept))
+    return found
 
 
 def _telling_line(stretch: Stretch, lines: LogLines) -> str:
