@@ -127,6 +127,11 @@ def test_a_setting_whose_name_holds_the_word_is_no_secret(capsys):
             "secateur index has no flag --worker",
             "did you mean --workers? see secateur index --help",
         ),
+        (
+            ["conversation", "x.json", "--budget", "5"],
+            "secateur conversation has no flag --budget",
+            "did you mean --safe-zone? see secateur conversation --help",
+        ),
         (["search", "x", "--stop"], "secateur search has no flag --stop", "see secateur search --help"),
         (["search", "x", "-b", "5"], "secateur search has no flag -b", "see secateur search --help"),
         (

@@ -37,6 +37,7 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
         _add_input(parser, declared, optional=declared.sessions)
     if any(declared.sessions for declared in kind.inputs):
         add_session(parser)
+    parser.budget = next((flag.name for flag in kind.flags if flag.key == kind.budget.key), "")
     for flag in kind.flags:
         if flag.kind is bool:
             parser.add_argument(flag.name, action="store_true", default=None, help=literal(flag.help))

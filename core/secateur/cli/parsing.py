@@ -24,7 +24,13 @@ Converted = TypeVar("Converted")
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are UsageErrors that name the command."""
+    """An argument parser whose errors are UsageErrors that name the command.
+
+    Attributes:
+        budget: the flag that is meant by --budget, where the command calls it otherwise.
+    """
+
+    budget = ""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs | {"allow_abbrev": False})
@@ -45,18 +51,15 @@ class Parser(argparse.ArgumentParser):
                 f"{self.prog} has no place for {extra!r}",
                 hint=f"put words that belong together in quotes; {self.see()}",
             )
-        near = suggestion(
-            flag.strip("-"),
-            (
-                option.removeprefix("--")
-                for action in self._actions
-                for option in action.option_strings
-                if option.startswith("--")
-            ),
-        )
+        near = self.budget if flag == "--budget" else self._near_flag(flag)
         raise UsageError(
-            f"{self.prog} has no flag {flag}", hint=(f"did you mean --{near}? " if near else "") + self.see()
+            f"{self.prog} has no flag {flag}", hint=(f"did you mean {near}? " if near else "") + self.see()
         )
+
+    def _near_flag(self, flag: str) -> str:
+        options = (option for action in self._actions for option in action.option_strings if option.startswith("--"))
+        near = suggestion(flag.strip("-"), (option.removeprefix("--") for option in options))
+        return f"--{near}" if near else ""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         emit(message, file)  # a help text that cannot be written is said like any other output
