@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,11 @@ MOST_KEPT = 3
 """Items that a saved scenario asserts to be kept: the best ones. Others are displaced by code that they have nothing to
 do with (`tests/benchmarks/scenario_drift.py`)."""
 
-LEAST_USED = 0.5
+FIRM_SHARE = 0.5
+"""Share of the tokens that are kept whole, from the best item on, in which the asserted items of a search stand: what
+comes in between is unlikely to displace them."""
+
+LEAST_USED = 0.25
 """Share of the saved output's tokens below which an output has lost something."""
 
 _PLACE = re.compile(r"[\d-]+|.*\[\d+\].*", re.DOTALL)
@@ -117,6 +122,10 @@ def assertions_of(decided: Decided) -> Expect:
     kind, outcome, ledger = decided.kind, decided.outcome, decided.ledger
     leaving = kind.leaving(outcome)
     kept = [decided.by_id[id_] for id_, whole in kind.ranked(outcome) if whole and id_ in decided.by_id]
+    if any("relevance" in listed.entry.terms for listed in kept):  # what is near the cut changes sides with any commit
+        room = sum(listed.entry.after for listed in kept) * FIRM_SHARE
+        taken = accumulate(listed.entry.after for listed in kept)
+        kept = kept[: max(1, sum(tokens <= room for tokens in taken))]
     # Other terms of a score change with every commit. Without scores, a large item is the one that may be lost.
     kept.sort(key=lambda listed: (-listed.entry.terms.get("relevance", 0), -listed.entry.before))
     ids, texts = [], []
