@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from secateur import directories, retrieval
@@ -41,7 +42,7 @@ from secateur.redaction import recognise_in_names, redact
 from secateur.render.layouts import LAYOUTS, pack_format
 from secateur.render.pack import render_message, render_pack
 from secateur.render.page import Page, notices_of
-from secateur.render.search_json import DROPPED_LISTED, SearchOutput, count_pack, json_report
+from secateur.render.search_json import SearchOutput, count_pack, json_report
 from secateur.render.structured import dumps_report
 from secateur.render.text import search_page
 from secateur.retrieval.answers import Answer, AnswerPlace
@@ -191,13 +192,13 @@ class Engine:
         format: str = "text",
         *,
         explain: bool = False,
-        dropped: int | None = DROPPED_LISTED,
+        dropped: int | UnsetType | None = UNSET,
         use_cache: bool = True,
         progress: Progress | None = None,
     ) -> Answer:
         """Returns the text of a search in one of FORMATS, from the result cache if nothing changed (REQ-GRAG-004).
         `dropped` as in `report`."""
-        settings, form = self.settings, (format, explain, dropped)
+        settings, form = self.settings, (format, explain, "" if dropped is UNSET else dropped)
         with self._turn:
             state = self._index.record(self._extractor(settings), progress)
             results = self._results(settings, state.name, use_cache)
@@ -264,7 +265,12 @@ class Engine:
         return select(pool, settings or self.settings)
 
     def output(
-        self, selection: Selection, format: str = "text", *, explain: bool = False, dropped: int | None = DROPPED_LISTED
+        self,
+        selection: Selection,
+        format: str = "text",
+        *,
+        explain: bool = False,
+        dropped: int | UnsetType | None = UNSET,
     ) -> str:
         """Renders a selection in one of FORMATS; `dropped` as in `report`. Raises UsageError for an unknown format."""
         if format not in FORMATS:
@@ -273,15 +279,23 @@ class Engine:
             return self.render(selection, format)
         if format == "json":
             return dumps_report(self.report(selection, explain=explain, dropped=dropped))
-        return self.page(selection, explain=explain).text()
+        return self.page(selection, explain=explain, dropped=dropped).text()
 
-    def page(self, selection: Selection, *, explain: bool = False, settings: Settings | None = None) -> Page:
-        """Makes the report for people, not laid out yet; `explain` and `settings` as in `report`."""
+    def page(
+        self,
+        selection: Selection,
+        *,
+        explain: bool = False,
+        dropped: int | UnsetType | None = UNSET,
+        settings: Settings | None = None,
+    ) -> Page:
+        """Makes the report for people, not laid out yet; `explain`, `dropped` and `settings` as in `report`."""
         walk, exact = self.walk(selection, settings) if explain else None, self._counter_of(selection).exact
-        page = search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain, walk=walk)
+        tokens = self.pack_tokens(selection)
+        page = search_page(selection, tokens, exact=exact, explain=explain, dropped=dropped, walk=walk)
         settings = settings or self.settings
         return (
-            retrieval.explanation.explain_page(page, selection, settings, self.pack_tokens)
+            retrieval.explanation.explain_page(page, selection, settings, self.pack_tokens, dropped)
             if explain and len(selection)
             else page
         )
@@ -300,14 +314,14 @@ class Engine:
         selection: Selection,
         *,
         explain: bool = False,
-        dropped: int | None = DROPPED_LISTED,
+        dropped: int | UnsetType | None = UNSET,
         settings: Settings | None = None,
     ) -> SearchOutput:
         """Returns the answer that `search --format json` prints.
 
         Args:
             explain: with what each signal is made of, and what would change each decision, proven by deciding again.
-            dropped: most dropped candidates to list, None: all.
+            dropped: most dropped candidates to list, None: all; without it DROPPED_LISTED.
             settings: those of the selection, where they are not the engine's; read with `explain`.
 
         Raises:

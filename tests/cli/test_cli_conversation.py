@@ -63,7 +63,7 @@ def test_the_text_says_what_changed_what_is_read_again_and_when_it_pays(transcri
     out = secateur("conversation", transcript[1], "--safe-zone", 5000).out
     assert "is the first that changed" in out
     assert "with a warm cache it pays after" in out
-    assert out.count("shorten: oldest_result") == 2
+    assert out.count("shorten: its result, or what it wrote, is among the oldest") == 2
     assert ("of them reaches no model" in out) == (transcript[0] == "claude-code")
 
 

@@ -208,7 +208,8 @@ def test_text_shows_every_section_once(file: Path) -> None:
     assert head.startswith("trimmed: ")
     assert "budget 1,500, 700 kept free for the answer" in head
     assert columns.split() == ["action", "tokens", "characters", "section"]
-    sections = [row.split()[-1] for row in rows]
+    sections = [row.partition(": ")[0].split()[-1] for row in rows]
+    assert rows[0].endswith(": stage 1: lists of the digest keep their first items")
     assert sections[0] == "dependency_digest.references.asset_paths"
     assert sections[-1] == "envelope"
     before, after = (sum(int(row.split()[column].replace(",", "")) for row in rows) for column in (1, 3))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from secateur.kinds import registry
+from secateur.ledger import Reason
 from support.cli import secateur
 from support.envelopes import asset_paths, envelope
 from support.json_shapes import violations
@@ -46,7 +49,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 COMMANDS = {
     "files": ("files", "f1.py", "f2.py", "f3.py", "--query", "refund total", "--max-tokens", 300),
     "conversation": ("conversation", "talk.json", "--strategy", "truncate", "--safe-zone", 700),
-    "envelope": ("envelope", "envelope.json", "--model", "gpt-4o", "--context-budget", 900),
+    "envelope": ("envelope", "envelope.json", "--model", "gpt-4o", "--context-budget", 200),
     "chunk": ("chunk", "--diff", "pull.diff", "--max-tokens", 300),
     "log": ("log", "ci.log", "--max-tokens", 300),
 }
@@ -98,7 +101,7 @@ def test_without_it_nothing_is_proven_and_with_it_the_decision_is_the_same(name:
 @pytest.mark.usefixtures("work")
 def test_the_text_says_it_in_words() -> None:
     out = secateur(*COMMANDS["chunk"], "--explain", "--format", "text").out
-    assert "\n  ○ uv.lock\n      --ignore='!/uv.lock' " in out
+    assert "\n  ○ uv.lock: lock file (uv.lock)\n      --ignore='!/uv.lock' " in out
     assert "\nwhat goes out against the budget\n      limit    tokens     whole    partly    chunks\n" in out
     assert "\n        300 " in out and "  now\n" in out
     out = secateur(*COMMANDS["files"], "--explain").out
@@ -106,6 +109,48 @@ def test_the_text_says_it_in_words() -> None:
     assert "\nnothing changes between\n  context_prune.min_score " in out
     out = secateur(*COMMANDS["envelope"], "--explain", "--format", "text").out
     assert "there is no answer" in out
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_entry_that_does_not_go_out_whole_has_its_reason_in_words_and_its_levers(name: str) -> None:
+    rows = secateur(*COMMANDS[name], "--explain", "--format", "text").out.split("what turns each")[1].splitlines()
+    kind = registry.get_kind({"chunk": "diff"}.get(name, name))
+    codes = {reason.label for reason in Reason if "_" in reason.label}
+    told = secateur(*COMMANDS[name], "--explain", "--format", "json").json["ledger"]["entries"]
+    left_out = [entry for entry in told if entry["before"] and entry["state"] != "kept"]
+    assert left_out and kind
+    for entry in left_out:
+        (at,) = [index for index, row in enumerate(rows) if row[4:].startswith(f"{entry['id']}: ")]
+        reason = rows[at].partition(": ")[2]
+        assert len(reason) > 8 and not codes & set(re.findall("[a-z_]+", reason))
+        levers = entry["what_if"]["levers"] if entry["what_if"] else []
+        assert [row.split("  ")[3] for row in rows[at + 1 : at + 1 + len(levers)]] == [
+            lever["typed"] for lever in levers
+        ]
+
+
+def test_a_long_list_says_how_many_more_there_are_and_how_one_gets_at_them(work: Path) -> None:
+    lines = [
+        f"{'ERROR' if number % 9 == 5 else 'INFO'} part {number}: {'abcdefghij'[number % 10] * 9}"
+        for number in range(900)
+    ]
+    (work / "long.log").write_text("\n".join(lines), "utf-8")
+    command = ("log", "long.log", "--max-tokens", 200, "--explain")
+    dropped = re.compile(r"^  [○◐] \S+: ", re.MULTILINE)
+    out = secateur(*command).out
+    (more,) = re.findall(r"^  (\d+) more: --dropped all lists them, --pin ID keeps one of them$", out, re.MULTILINE)
+    every = secateur(*command, "--dropped", "all").out
+    assert len(dropped.findall(out)) == 40 and len(dropped.findall(every)) == 40 + int(more)
+    assert "--dropped all" not in every
+    few = secateur(*command, "--dropped", 3).out
+    assert len(dropped.findall(few)) == 3 and f"\n  {37 + int(more)} more: " in few
+    answer = secateur(*command, "--dropped", 3, "--format", "json").json
+    left_out = [entry for entry in answer["ledger"]["entries"] if entry["state"] != "kept"]
+    assert sum("what_if" in entry for entry in left_out) == 3
+    assert answer["not_examined"]["others"] == len(left_out) - 3
+    failed = secateur(*command[:-1], "--dropped", 3)
+    assert failed.code == 2 and "--dropped needs --explain" in failed.err
 
 
 @pytest.mark.usefixtures("work")

@@ -186,7 +186,9 @@ def test_fewer_dropped_candidates_can_be_listed(shop: Path) -> None:
     assert [entry["figures"] for entry in cut["ledger"]["entries"] if entry["id"] == "not-listed"] == [{"items": 1}]
     assert search(shop, *words).json == whole  # another answer of the cache
     assert search(shop, *words, "--dropped", "all").json == whole
-    assert search(shop, *words[:-2], "--dropped", 1).out == search(shop, *words[:-2]).out
+    text = search(shop, *words[:-2], "--dropped", 1).out
+    assert text.count(" ○ ") == 1 + 1 and "… and 1 more dropped (--dropped all lists them" in text  # one, and the sum
+    assert search(shop, *words[:-2], "--dropped", "all").out == search(shop, *words[:-2]).out
     failure(search(shop, "--dropped", -1), 2, "--dropped -1 is not allowed")
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 from msgspec.structs import replace
 from secateur.model import Reason
-from secateur.render.text import DROPPED_SHOWN, why
+from secateur.render.text import DROPPED_LISTED, DROPPED_SHOWN, why
 from secateur.selection import select
 from secateur.settings import Settings
 from support.packs import page_text
@@ -70,7 +70,11 @@ def test_a_long_tail_is_counted_and_not_listed() -> None:
     pool = pool_of([Row(f"f{i:03}", 100, 0.9 - i / 1000) for i in range(60)])
     listed = page_text(select(pool, Settings(budget=250)), 200)
     assert f"and {58 - DROPPED_SHOWN} more dropped" in listed
-    assert page_text(select(pool, Settings(budget=250)), 200, explain=True).count("\n#") == 60
+    explained = page_text(select(pool, Settings(budget=250)), 200, explain=True)
+    assert explained.count("\n#") == 2 + DROPPED_LISTED
+    assert f"and {58 - DROPPED_LISTED} more dropped (--dropped all lists them)" in explained
+    for explain in (False, True):
+        assert "more dropped" not in page_text(select(pool, Settings(budget=250)), 200, explain=explain, dropped=None)
 
 
 def test_shortened_candidates_say_what_they_save() -> None:

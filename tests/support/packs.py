@@ -4,6 +4,7 @@ and the report of one as text."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -17,9 +18,9 @@ Printed = tuple[str, str, str, int, bool]
 """Path, qualified name, language, first line, whether shortened."""
 
 
-def page_text(selection: Selection, pack_tokens: int, *, exact: bool = True, explain: bool = False) -> str:
+def page_text(selection: Selection, pack_tokens: int, **options: Any) -> str:
     """The report of a search for people."""
-    return search_page(selection, pack_tokens, exact=exact, explain=explain).text()
+    return search_page(selection, pack_tokens, **options).text()
 
 
 def selection_of(

@@ -21,7 +21,7 @@ from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number
 from secateur.errors import UsageError
 from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome
-from secateur.kinds.run import EXPLAIN, carry_out, check_format
+from secateur.kinds.run import DROPPED, EXPLAIN, carry_out, check_format
 from secateur.output_files import write_folder, write_output
 from secateur.settings import Committed, Loaded, Settings, key_of
 from secateur.sources.fetch_options import FetchOptions
@@ -60,6 +60,7 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
             help="prove what would change the decision: what keeps each listed entry, the cheapest first, such as --pin"
             " or a budget; the ranges in which nothing changes, and how much goes out at each budget",
         )
+        _add_input(parser, _EXPLAINED, optional=False)
     parser.add_argument(
         "--report",
         type=Path,
@@ -82,7 +83,9 @@ def run(kind: Kind[Any, Any], options: CommandCall) -> int:
     inputs = {declared.name: getattr(options, declared.name) for declared in kind.inputs}
     inputs |= {item.name: path_of_session(options, inputs[item.name]) for item in kind.inputs if item.sessions}
     inputs |= {declared.name: options.workspace_or_path() for declared in kind.inputs if declared.workspaces}
-    inputs[EXPLAIN] = options.explain
+    inputs |= {EXPLAIN: options.explain, DROPPED: options.dropped}
+    if EXPLAIN not in kind.blank_inputs() and options.dropped is not None and not options.explain:
+        raise UsageError("--dropped needs --explain", hint="add --explain; --verbose lists every entry without proofs")
     flags: dict[str, Any] = {}
     for flag in kind.flags:
         flags |= _settings(options, flag)
@@ -173,6 +176,14 @@ def _a_person_reads(options: CommandCall) -> bool:
     return on_terminal(sys.stderr) and not options.quiet and options.format != "json" and not os.environ.get("CI")
 
 
+_EXPLAINED = Input(
+    DROPPED,
+    "with --explain: list N entries that do not go out whole, nearest to the cut, with what keeps each (default 40)",
+    metavar="N|all",
+    default=None,
+    least=0,
+    words=("all",),
+)
 MOST_SESSIONS = 100
 """Sessions that a shell offers, the newest."""
 

@@ -7,6 +7,7 @@ draw_report(kind, outcome, report, "html")
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from secateur.kinds.base import Kind
 from secateur.kinds.environment import Inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.protocols import Finds, Outcome
-from secateur.kinds.run import add_redaction_rows, command_line_of, render
+from secateur.kinds.run import add_redaction_rows, command_line_of, describe_reason, render
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.redaction import redact_typed
 from secateur.render.page import Page, Section, shown_notices
@@ -217,7 +218,8 @@ def _first_input(kind: Kind[Any, Any], inputs: Inputs) -> str:
 def _walk(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> tuple[Walk | None, list[tuple[str, str]]]:
     """The calls around the outgoing entries, and the sections below the list; nothing if they can no longer be read."""
     if not isinstance(kind, Finds):
-        return None, _title_sections(sections_of(outcome.explanation)) if outcome.explanation is not None else []
+        proven = outcome.explanation
+        return None, _title_sections(sections_of(proven, partial(describe_reason, kind, outcome))) if proven else []
     try:
         walk, sections = kind.walked(outcome, page)
     except SecateurError:

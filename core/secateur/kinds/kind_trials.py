@@ -73,8 +73,8 @@ class KindTrials(Trials):
         self.enough = max(self.low, min(ledger.before + around, int(high) if high is not None else ledger.before))
         self.scored = self._question is not None
         self.most = max(_LEAST_RUNS, min(_MOST_RUNS, _ENTRIES_RUN // max(1, len(entries))))
-        self._added = np.array([entry.before == 0 < entry.after for entry in entries], dtype=np.bool_)
-        self.fixed = np.array([entry.reason in FIXED for entry in entries], dtype=np.bool_) | self._added
+        self.added = np.array([entry.before == 0 < entry.after for entry in entries], dtype=np.bool_)
+        self.fixed = np.array([entry.reason in FIXED for entry in entries], dtype=np.bool_) | self.added
         self.now = self._make_tried(outcome)
         self.knobs = tuple(
             number_knob
@@ -133,7 +133,7 @@ class KindTrials(Trials):
             found = [(entry.state, left) for entry, (_, left) in zip(ledger.entries, found, strict=False)]
         states = np.array([state for state, _ in found], dtype=np.int8)
         left = np.array([left for _, left in found], dtype=np.int64)
-        states[self._added] = State.DROPPED  # an added summary does not count as an outgoing item
+        states[self.added] = State.DROPPED  # an added summary does not count as an outgoing item
         worth = float(self._question.worth[states == State.KEPT].sum()) if self._question is not None else 0.0
         chunks = ledger.entries[-1].figures.get("chunks") if ledger.entries else None
         return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {}, left)

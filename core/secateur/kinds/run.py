@@ -10,16 +10,17 @@ The functions and classes of the specs are thin adapters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 
 from secateur import kinds, what_if
 from secateur import render as rendering
 from secateur.errors import UsageError
 from secateur.kinds import registry
-from secateur.kinds.base import Delivery, Kind
+from secateur.kinds.base import PIN, Delivery, Kind
 from secateur.kinds.environment import Deciding, Environment, Inputs
 from secateur.kinds.protocols import Delivers, Finds, KeepsAnswers, Locates, Outcome, Proves, SpellsCommand
 from secateur.kinds.steering import FilePlace, location_in
@@ -30,6 +31,7 @@ from secateur.redaction import Redactor, not_scanned
 from secateur.render.page import Page, add_redactions
 from secateur.render.structured import dumps, dumps_report
 from secateur.settings import Loaded, Settings, with_values
+from secateur.terminal import clip
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     import secateur.kinds.command_line
@@ -72,8 +74,10 @@ def _locate(entry: Entry, line: int) -> str:
     return f"line {line:,}" if entry.id.replace("-", "").isdigit() else f"{entry.id}:{line}"
 
 
+_BEGINNING = 60  # most cells for how an entry begins, beside its reason
 MOST_ROUNDS = 4  # most rounds of questions of a kind; each round knows the earlier replies
 EXPLAIN = "explain"  # the input that asks for proofs of what would change a decision
+DROPPED = "dropped"  # the input that says about how many entries that do not go out whole they are
 NOT_PROVEN = Notice("not_proven", "A model was asked, so nothing is proven of what would change this decision.")
 
 
@@ -194,9 +198,9 @@ def carry_out(
             outcome = structs.replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
         elif inputs.get(EXPLAIN):
             trials = trials_of(kind, material, inputs, settings, outcome)
-            outcome = structs.replace(
-                outcome, explanation=what_if.explanation.explain(trials, progress=environment.progress)
-            )
+            limit = parse_dropped_limit(inputs.get(DROPPED))
+            proven = what_if.explanation.explain(trials, progress=environment.progress, dropped=limit)
+            outcome = structs.replace(outcome, explanation=proven)
         if also is not None:
             also(outcome)
         notices = () if environment.form in ("text", "json") else outcome.notices  # those have a place for them
@@ -238,8 +242,25 @@ def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: b
         return dumps_report(output) if isinstance(kind, Finds) else dumps(output, kind.one_line)
     if form == "text":
         page = add_redaction_rows(kind, outcome, kind.page(outcome, verbose=verbose))
-        return (page if proven is None else rendering.proofs.add_explanation_sections(page, proven)).text()
+        if proven is not None:
+            because, pins = partial(describe_reason, kind, outcome), PIN in kind.flags
+            page = rendering.proofs.add_explanation_sections(page, proven, because, pins=pins)
+        return page.text()
     return kind.leaving(outcome, form)
+
+
+def describe_reason(kind: Kind[Any, Any], outcome: Outcome[Any], index: int) -> str:
+    """The reason of an entry in words, and how the entry begins, if its id does not tell."""
+    description = kind.describe(outcome, index)
+    beside = clip(" ".join(description.beside.split()), _BEGINNING)
+    return f"{description.because}: {beside}" if beside else description.because
+
+
+def parse_dropped_limit(typed: str | int | None) -> int | UnsetType | None:
+    """Parses `--dropped` into a limit; None means all, UNSET the default of what is listed."""
+    if typed == "all":
+        return None
+    return UNSET if typed in (None, "") else int(typed or 0)
 
 
 def location_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from msgspec import structs
@@ -19,6 +19,7 @@ from secateur.what_if.knapsack import Best
 from secateur.what_if.trials import TimeLimit, Trials
 
 A = TypeVar("A", bound=Shape)
+Because = Callable[[int], str]
 
 MOST_NAMED = 3  # most items in a sentence
 SHOWN_POINTS = 14  # about how many points of the curve are in the text; the JSON has more
@@ -38,25 +39,29 @@ def add_explanation(answer: A, ledger: LedgerShape, explanation: Explanation) ->
     entries = list(ledger.entries)
     for item in explanation.levers:
         entries[item] = structs.replace(entries[item], what_if=explanation.what_if(item))
-    return structs.replace(
-        answer, ledger=structs.replace(ledger, entries=entries), **structs.asdict(explanation.shape())
-    )
+    proven = structs.replace(explanation.shape(), not_examined=explanation.not_examined)
+    return structs.replace(answer, ledger=structs.replace(ledger, entries=entries), **structs.asdict(proven))
 
 
-def add_explanation_sections(page: Page, explanation: Explanation) -> Page:
-    """Adds the proofs below a report."""
-    return structs.replace(page, sections=(*page.sections, *sections_of(explanation)))
+def add_explanation_sections(page: Page, explanation: Explanation, because: Because, *, pins: bool) -> Page:
+    """Adds the proofs below a report; see `sections_of`."""
+    return structs.replace(page, sections=(*page.sections, *sections_of(explanation, because, pins=pins)))
 
 
-def sections_of(explanation: Explanation) -> Sequence[Section]:
-    """Returns the proofs as sections of a report."""
+def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pins: bool = False) -> Sequence[Section]:
+    """Returns the proofs as sections of a report.
+
+    Args:
+        because: the reason of the decision on an item, in words.
+        pins: whether the kind has `--pin`.
+    """
     curve, trials = explanation.curve, explanation.trials
     not_known = f"not known: the search ended after {explanation.reached}"
     ranges = [(name, range_words(*ends) if ends else not_known) for name, ends in explanation.ranges.items()]
     points = tuple(_points(curve, trials.budget, trials.budget_label))
     columns = (*_POINTS, *[_FIGURE] * len(figures_of(curve)), _MARK)
     sections = [
-        Section(tuple(_flips(explanation)), _TURNS, columns=_FLIPS),
+        Section(tuple(_flips(explanation, because)), _TURNS, _describe_unlisted(explanation, pins), columns=_FLIPS),
         Section(ranges, "nothing changes between", columns=_RANGES),
         Section(points, "what goes out against the budget", columns=columns),
         Section([f"  {line}" for line in (*curve_words(trials, curve), *_drops(trials, curve))], apart=False),
@@ -75,6 +80,11 @@ def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]
         yield from turn_words(trials, levers)
     elif trials.fixed[item]:
         yield "", NOTHING_FIXED
+    elif item not in explanation.levers:
+        yield (
+            "",
+            "it was not asked what would change it" + ("" if trials.now.whole[item] else ": --dropped all asks it"),
+        )
     else:
         curve, reached = explanation.curve, explanation.reached if item in explanation.unknown else ""
         yield "", nothing_words(trials, curve.tried, curve.every, reached)
@@ -201,18 +211,27 @@ def _list(trials: Trials, items: Sequence[int]) -> str:
     return ", ".join(ids) + more
 
 
-def _flips(explanation: Explanation) -> Iterator[Sequence[str] | str]:
-    """Yields the items that some value changes, each with those values; then the others, grouped by reason."""
-    trials, others = explanation.trials, dict[tuple[str, str], list[int]]()
-    for item in explanation.levers:
-        glyph, turns = State(int(trials.now.state[item])).glyph, list(flip_words(explanation, item))
-        if not turns[0][0]:
-            others.setdefault((glyph, turns[0][1]), []).append(item)
+def _flips(explanation: Explanation, because: Because) -> Iterator[Sequence[str] | str]:
+    """Yields the listed items that do not go out whole, then the others, each with its reason and what turns it; at the
+    end those that go out whole and that nothing turns, grouped by what was tried."""
+    trials, others = explanation.trials, dict[str, list[int]]()
+    listed, left_out = explanation.listed, ~trials.now.whole
+    for item in (*listed, *(item for item in explanation.levers if not left_out[item])):
+        turns = list(flip_words(explanation, item))
+        if not turns[0][0] and not left_out[item]:
+            others.setdefault(turns[0][1], []).append(item)
             continue
-        yield f"  {glyph} {visible(trials.ids[item])}"
-        yield from (turn if turn[1] else f"      {turn[0]}" for turn in turns)
-    for (glyph, why), items in others.items():
-        yield f"  {glyph} {_list(trials, items)}: {why}"
+        glyph, reason = State(int(trials.now.state[item])).glyph, visible(because(item))
+        yield f"  {glyph} {visible(trials.ids[item])}" + (f": {reason}" if reason else "")
+        yield from (turn if turn[0] else f"      {turn[1]}" for turn in turns)
+    for why, items in others.items():
+        yield f"  {State.KEPT.glyph} {_list(trials, items)}: {why}"
+
+
+def _describe_unlisted(explanation: Explanation, pins: bool) -> str:
+    """Says how many more items do not go out whole, and how one gets at them; "" if all are listed."""
+    keeps = ", --pin ID keeps one of them" if pins else ""
+    return f"  {explanation.unlisted:,} more: --dropped all lists them{keeps}" if explanation.unlisted else ""
 
 
 def _points(curve: Curve, present: int, label: str) -> Iterator[Sequence[str]]:

@@ -33,7 +33,7 @@ from secateur.render.structured import written_size
 from secateur.render.walk_text import Walk
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
 from secateur.tokens import Counter
-from secateur.what_if.shapes import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
+from secateur.what_if.shapes import BestShape, CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
 
 JSON_LIMIT = 40_000  # most characters of `dropped`, `graph` and `report.actions` together
 DROPPED_LISTED = 20  # dropped candidates that are listed by default
@@ -239,6 +239,7 @@ class SearchOutput(Shape, frozen=True, kw_only=True):
     curve: CurveShape | UnsetType = UNSET
     best: BestShape | UnsetType | None = UNSET
     not_known: NotKnownShape | UnsetType = UNSET
+    not_examined: NotExaminedShape | UnsetType = UNSET
     walk: Annotated[Walk, Meta(description="With --explain.")] | UnsetType = UNSET
 
 
@@ -249,7 +250,7 @@ def json_report(
     pack_tokens: int,
     *,
     explain: bool = False,
-    dropped: int | None = DROPPED_LISTED,
+    dropped: int | UnsetType | None = UNSET,
     message_tokens: int = 0,
 ) -> SearchOutput:
     """Returns the output of `search --format json` for `dumps_report`.
@@ -262,9 +263,11 @@ def json_report(
         content: text of a pool row; asked only for rows kept whole.
         shortened: what goes out of a pool row; asked only for shortened rows.
         pack_tokens: from `count_pack`, for the rendered pack.
-        dropped: most entries of `dropped`, best first; the ledger counts the rest in one entry. None: all.
+        dropped: most entries of `dropped`, best first; the ledger counts the rest in one entry. None: all; by default
+            DROPPED_LISTED.
         message_tokens: of what the pack says where nothing goes out.
     """
+    dropped = DROPPED_LISTED if dropped is UNSET else dropped
     kept, others = selection.kept_rows, selection.dropped_rows[:dropped]
     graph = _graph(selection)
     everything = extent = Extent(len(kept), len(kept), len(others))

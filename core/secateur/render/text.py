@@ -6,15 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
 from secateur.render.page import Column, Page, Section, add_redactions, notices_of
+from secateur.render.search_json import DROPPED_LISTED
 from secateur.render.sentences import phrase
 from secateur.render.walk_text import Walk, walk_sections
 from secateur.terminal import clip, visible
 
 DROPPED_SHOWN = 10
-"""Dropped candidates that are listed without `explain`: the next ones, which a larger budget would keep first."""
+"""Dropped candidates that are listed without `explain`, by default: the next ones, which a larger budget would keep
+first."""
 
 QUERY_CELLS = 100
 LABEL_CELLS = 7
@@ -23,16 +26,26 @@ _DETAILS = (Column(9, gap=4), Column(gap=1))  # columns of a candidate with `exp
 
 
 def search_page(
-    selection: Selection, pack_tokens: int, *, exact: bool = True, explain: bool = False, walk: Walk | None = None
+    selection: Selection,
+    pack_tokens: int,
+    *,
+    exact: bool = True,
+    explain: bool = False,
+    dropped: int | UnsetType | None = UNSET,
+    walk: Walk | None = None,
 ) -> Page:
     """Returns the report before its layout.
 
     Args:
         pack_tokens: tokens of the pack as recounted.
         exact: whether the counter is; otherwise the figures say estimated.
-        explain: every candidate, with its symbol id (what pins, exclusions and boosts name), the parts of its signals,
+        explain: each candidate with its symbol id (what pins, exclusions and boosts name), the parts of its signals,
             the path of calls that led to it and the reason with its figures.
+        dropped: most dropped candidates to list, best first; None: all; without it DROPPED_LISTED with `explain`, else
+            DROPPED_SHOWN.
     """
+    if dropped is UNSET:
+        dropped = DROPPED_LISTED if explain else DROPPED_SHOWN
     pool = selection.pool
     counted = (pool.counter, *([] if exact else ["estimated"]), *(["as XML"] if pool.format == "xml" else []))
     vectors = visible(pool.facts.get("embedding", "none"))
@@ -49,11 +62,11 @@ def search_page(
     if "preference" in selection.terms:
         head = (*head, ("prefers", f"{np.count_nonzero(pool.preference):,} of the candidates (secateur prefer list)"))
     if explain:
-        candidates = Section(tuple(_explained_rows(selection)), columns=_DETAILS)
+        candidates = Section(tuple(_explained_rows(selection, dropped)), columns=_DETAILS)
     else:
         terms = (Column(len(name), right=True) for name in selection.terms)
         figures = (Column(5, right=True, gap=0), Column(1, gap=1), Column(7, right=True, gap=1), Column(8, right=True))
-        candidates = Section(tuple(_candidate_rows(selection)), columns=(*figures, *terms, Column()))
+        candidates = Section(tuple(_candidate_rows(selection, dropped)), columns=(*figures, *terms, Column()))
     totals = Section((_totals(selection, pack_tokens),))
     walked = walk_sections(walk) if walk is not None else ()
     sections = (candidates, *walked, totals) if len(selection) else ()
@@ -82,23 +95,31 @@ def why(selection: Selection, decision: Decision) -> str:
     return phrase(decision.reason, figures | decision.figures)
 
 
-def _candidate_rows(selection: Selection) -> Iterator[Sequence[str] | str]:
+def _listed_rows(selection: Selection, dropped: int | None) -> list[int]:
+    return sorted((*selection.kept_rows, *selection.dropped_rows[:dropped]), key=lambda row: int(selection.rank[row]))
+
+
+def _describe_unlisted(selection: Selection, dropped: int | None, proves: str = "") -> Iterator[str]:
+    more = len(selection.dropped_rows[dropped:]) if dropped is not None else 0
+    if more:
+        yield f"      … and {more:,} more dropped (--dropped all lists them{proves})"
+
+
+def _candidate_rows(selection: Selection, dropped: int | None) -> Iterator[Sequence[str] | str]:
     yield "#", "", "tokens", "priority", *selection.terms, "candidate"
-    kept, dropped = selection.kept_rows, selection.dropped_rows
-    for row in sorted((*kept, *dropped[:DROPPED_SHOWN]), key=lambda row: int(selection.rank[row])):
+    for row in _listed_rows(selection, dropped):
         decision = selection.decision(row)
         because = "" if decision.state is State.KEPT else f"  ({why(selection, decision)})"
         tokens = decision.tokens_after or decision.tokens_before
         scores = (f"{score:.3f}" for score in (decision.priority, *decision.terms.values()))
         yield f"{decision.rank}", decision.state.glyph, f"{tokens:,}", *scores, f"{_place(selection, row)}{because}"
-    if len(dropped) > DROPPED_SHOWN:
-        yield f"      … and {len(dropped) - DROPPED_SHOWN:,} more dropped (--explain lists them)"
+    yield from _describe_unlisted(selection, dropped, "; --explain says what keeps each")
 
 
-def _explained_rows(selection: Selection) -> Iterator[Sequence[str] | str]:
+def _explained_rows(selection: Selection, dropped: int | None) -> Iterator[Sequence[str] | str]:
     pool = selection.pool
-    for decision in selection.decisions:
-        row = decision.row
+    for row in _listed_rows(selection, dropped):
+        decision = selection.decision(row)
         yield (
             f"#{decision.rank} {decision.state.glyph} {decision.state.label}  {_place(selection, row)} "
             f" {decision.tokens_before:,} tokens"
@@ -108,6 +129,7 @@ def _explained_rows(selection: Selection) -> Iterator[Sequence[str] | str]:
         terms = " + ".join(f"{name} {term:.6f}" for name, term in decision.terms.items())
         yield "priority", f"{decision.priority:.6f} = {terms}"
         yield from signals_of(selection, row)
+    yield from _describe_unlisted(selection, dropped)
 
 
 def signals_of(selection: Selection, row: int, digits: int = 6) -> Sequence[tuple[str, str]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 
 from secateur.errors import UsageError
 from secateur.model import Selection
@@ -13,11 +13,12 @@ from secateur.progress import Progress, unreported
 from secateur.render import proofs
 from secateur.render.page import Page
 from secateur.render.search_json import DROPPED_LISTED, SearchOutput
+from secateur.render.text import why
 from secateur.render.walk_text import Walk
 from secateur.selection.pool_trials import PoolTrials
 from secateur.selection.select import select
 from secateur.settings import Settings
-from secateur.what_if.explanation import ITEMS_HELD, Explanation, explain
+from secateur.what_if.explanation import Explanation, explain
 
 Recount = Callable[[Selection], int]
 
@@ -28,13 +29,11 @@ def explanation_of(
     rows: list[int],
     recount: Recount,
     progress: Progress = unreported,
-    also: Sequence[int] = (),
 ) -> Explanation:
     """Proves what would change a selection, and the decisions about these rows.
 
     Args:
         recount: counts the text that leaves.
-        also: rows of which it is only proven that pinning keeps them.
 
     Raises:
         UsageError: the selection was decided with other settings.
@@ -44,16 +43,21 @@ def explanation_of(
         raise UsageError(
             "the selection was decided with other settings", hint="pass the settings that it was decided with"
         )
-    return explain(PoolTrials(pool, settings, selection, recount), rows, progress, also=also)
+    return explain(PoolTrials(pool, settings, selection, recount), rows, progress)
 
 
-def explain_page(page: Page, selection: Selection, settings: Settings, recount: Recount) -> Page:
-    """Adds to the report of a search what is proven of all that goes out and of the best of the rest. Raises what
-    `explanation_of` raises."""
-    rows, dropped = selection.kept_rows, selection.dropped_rows
-    also = dropped[DROPPED_LISTED:][:ITEMS_HELD]
-    explanation = explanation_of(selection, settings, [*rows, *dropped[:DROPPED_LISTED]], recount, also=also)
-    return proofs.add_explanation_sections(page, explanation)
+def explain_page(
+    page: Page, selection: Selection, settings: Settings, recount: Recount, dropped: int | UnsetType | None = UNSET
+) -> Page:
+    """Adds to the report of a search what is proven of all that goes out and of the best of the rest, of `dropped` as
+    in `search_page`. Raises what `explanation_of` raises."""
+    rows = [*selection.kept_rows, *selection.dropped_rows[: DROPPED_LISTED if dropped is UNSET else dropped]]
+    explanation = explanation_of(selection, settings, rows, recount)
+
+    def because(row: int) -> str:
+        return why(selection, selection.decision(row))
+
+    return proofs.add_explanation_sections(page, explanation, because, pins=True)
 
 
 def explain_report(

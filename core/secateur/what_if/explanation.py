@@ -10,14 +10,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from secateur.ledger import LeverShape, TurningShape, WhatIf
 from secateur.progress import Progress, unreported
 from secateur.what_if.curve import Curve, curve_of, find_enough, find_least, spread
 from secateur.what_if.flips import Lever, first_levers, held_lever, levers_of, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
-from secateur.what_if.shapes import BestShape, CurveShape, DropShape, NotKnownShape, PointShape, ProofFields
+from secateur.what_if.shapes import (
+    BestShape,
+    CurveShape,
+    DropShape,
+    NotExaminedShape,
+    NotKnownShape,
+    PointShape,
+    ProofFields,
+)
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
 
 LOSES_LISTED = 10
@@ -30,7 +38,8 @@ ITEMS_EXPLAINED = 40
 """Explained if no items are given: this many items that go out whole, and as many of the others."""
 
 ITEMS_HELD = 300
-"""Of so many further items that do not go out whole it is proven that holding them keeps them."""
+"""Of so many further items that do not go out whole it is proven that holding them keeps them, unless all are asked
+for."""
 
 _FIRST_BUDGETS = 16
 """Budgets that are tried first if they are tried one by one."""
@@ -44,6 +53,8 @@ class Explanation(Struct, frozen=True, eq=False):
         runs: how often the decision was made again.
         reached: the limit that was reached, in words: "60 s", "40 decisions"; "" for none.
         unknown: items that nothing turned before the limit was reached.
+        listed: the items that do not go out whole and are listed for people, in their order.
+        unlisted: how many others do not go out whole.
     """
 
     trials: Trials
@@ -54,6 +65,8 @@ class Explanation(Struct, frozen=True, eq=False):
     runs: int
     reached: str = ""
     unknown: frozenset[int] = frozenset()
+    listed: Sequence[int] = ()
+    unlisted: int = 0
 
     def what_if(self, item: int) -> WhatIf | None:
         """Returns the values that turn an item, for JSON; None if no tried value turns it."""
@@ -97,6 +110,13 @@ class Explanation(Struct, frozen=True, eq=False):
             best=self._best(),
             not_known=self._not_known(unknown) if self.reached else UNSET,
         )
+
+    @property
+    def not_examined(self) -> NotExaminedShape | UnsetType:
+        """The numbers of items that nothing was asked about; UNSET if there are none."""
+        asked, whole = np.isin(np.arange(len(self.trials.ids)), [*self.levers]), self.trials.now.whole
+        shape = NotExaminedShape(int((whole & ~asked).sum()), int((~whole & ~asked).sum()))
+        return shape if shape.whole or shape.others else UNSET
 
     def _not_known(self, ranges: list[str]) -> NotKnownShape:
         return NotKnownShape(self.reached, self._ids(sorted(self.unknown)), ranges, [*self.curve.unknown] or UNSET)
@@ -156,7 +176,7 @@ def explain(
     items: Sequence[int] | None = None,
     progress: Progress = unreported,
     limit: TimeLimit | None = None,
-    also: Sequence[int] = (),
+    dropped: int | UnsetType | None = UNSET,
 ) -> Explanation:
     """Proves facts about a decision, until `trials.most` runs or the time limit is reached: what holding each item
     costs, then ranges, then the other values that turn each item, then the curve.
@@ -164,15 +184,20 @@ def explain(
     Args:
         items: the items to explain; None: those that the smallest changes of the budget turn.
         limit: the time limit; None: a minute of processor time.
-        also: further items, for which holding is enough; with `items` None: the others that do not go out whole.
+        dropped: how many of the items that do not go out whole are asked about, with `items` None; None: all.
     """
     runs = TrialRuns(trials, progress, limit or TimeLimit())
     swept = _sweep(runs)
-    given = items is not None
+    given, also = items is not None, list[int]()
     if items is None:
-        items = _nearest_to_turn(runs)
-        others = np.flatnonzero(~trials.now.whole & ~np.isin(np.arange(len(trials.ids)), items))
-        also = [int(item) for item in others[:ITEMS_HELD]]
+        whole, others = _nearest_to_turn(runs)
+        listed = others[: ITEMS_EXPLAINED if dropped is UNSET else dropped]
+        also = others[ITEMS_EXPLAINED : ITEMS_EXPLAINED + ITEMS_HELD] if dropped is UNSET else listed[ITEMS_EXPLAINED:]
+        items = [*listed[:ITEMS_EXPLAINED], *whole]
+        listed, unlisted = sorted(listed), len(others) - len(listed)
+    else:
+        listed = [item for item in items if not trials.now.whole[item]]
+        unlisted = int((~trials.now.whole).sum()) - len(listed)
     for item in items:
         if held_lever(runs, item) is None and not trials.now.whole[item]:
             first_levers(runs, item, swept)  # before the limit is reached, so that each has a lever
@@ -186,7 +211,8 @@ def explain(
     unknown = {item for item in levers if not levers[item] and runs.reached and not trials.fixed[item]}
     question = trials.knapsack()
     best = best_selection(question, trials.now.whole) if question is not None else None
-    return Explanation(trials, levers, ranges, curve, best, runs.number, runs.reached, frozenset(unknown))
+    reached = runs.reached, frozenset(unknown)
+    return Explanation(trials, levers, ranges, curve, best, runs.number, *reached, listed, unlisted)
 
 
 def explain_one(
@@ -209,9 +235,9 @@ def _sweep(runs: TrialRuns) -> Swept | None:
     return swept
 
 
-def _nearest_to_turn(runs: TrialRuns) -> list[int]:
-    """Returns the items that a budget near the present one turns, nearest first: ITEMS_EXPLAINED that go out whole, as
-    many others, and all fixed items, for which the answer takes no time."""
+def _nearest_to_turn(runs: TrialRuns) -> tuple[list[int], list[int]]:
+    """Returns the items that a budget near the present one turns, nearest first: ITEMS_EXPLAINED that go out whole with
+    all fixed ones, for which the answer takes no time, and all that do not go out whole."""
     trials = runs.trials
     away = np.full(len(trials.ids), np.inf)
     for budget in runs.list_tried(BUDGET):
@@ -219,11 +245,14 @@ def _nearest_to_turn(runs: TrialRuns) -> list[int]:
         if decided is not None:
             turned = decided.whole != trials.now.whole
             away[turned] = np.minimum(away[turned], abs(budget - trials.budget))
-    order = np.lexsort((np.arange(len(away)), away))
-    loose = order[~trials.fixed[order]]
-    whole = trials.now.whole[loose]
-    chosen = (loose[~whole][:ITEMS_EXPLAINED], loose[whole][:ITEMS_EXPLAINED], np.flatnonzero(trials.fixed))
-    return [int(item) for part in chosen for item in part]
+    order = np.lexsort((np.arange(len(away)), away, trials.fixed))
+    whole = order[(trials.now.whole | trials.added)[order]]
+    loose = whole[~trials.fixed[whole]][:ITEMS_EXPLAINED]
+    others = order[(~trials.now.whole & ~trials.added)[order]]
+    return [
+        *loose.tolist(),
+        *np.flatnonzero(trials.fixed & (trials.now.whole | trials.added)).tolist(),
+    ], others.tolist()
 
 
 def _round(value: float) -> float:

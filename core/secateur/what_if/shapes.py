@@ -63,6 +63,13 @@ class NotKnownShape(Shape, frozen=True):
     curve: Annotated[list[str] | UnsetType, Meta(description="Fields of the curve.")] = UNSET
 
 
+class NotExaminedShape(Shape, frozen=True):
+    """The numbers of entries without `what_if`: those that go out whole, and the others."""
+
+    whole: Count
+    others: Annotated[Count, Meta(description="--dropped all examines each.")]
+
+
 Ranges = Annotated[
     dict[str, tuple[float, float] | None],
     Meta(description="With --explain: weights that change nothing; null: not known."),
@@ -80,3 +87,4 @@ class ProofFields(Shape, frozen=True, kw_only=True):
     curve: CurveShape | UnsetType = UNSET
     best: BestShape | UnsetType | None = UNSET
     not_known: NotKnownShape | UnsetType = UNSET
+    not_examined: NotExaminedShape | UnsetType = UNSET

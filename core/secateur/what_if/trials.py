@@ -188,6 +188,7 @@ class Trials(ABC):
     knobs: Sequence[NumberKnob]
     now: Tried
     fixed: BoolArray  # a mask of items that neither a budget nor a number changes: excluded, system messages
+    added: BoolArray = np.zeros(1, dtype=np.bool_)  # a mask of items that the decision itself adds: summaries
     choices: Sequence[tuple[str, str]] = ()  # (key of a setting, another choice): strategies
     scored: bool = False  # items have a worth, because a score decides and not a rule
     budget_label: str = BUDGET  # the name of the budget for people: "safe zone"

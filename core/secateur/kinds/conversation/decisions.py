@@ -20,7 +20,7 @@ from typing import Any
 from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, MessagePart, PartKind, replace_texts
 from secateur.kinds.conversation.transcripts import Transcript
 from secateur.kinds.conversation.unreadable import DAMAGED, UnreadLine
-from secateur.ledger import VERBS, WRAPPER
+from secateur.ledger import VERBS, WRAPPER, Figure
 from secateur.llm.interface import Question
 from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.progress import Progress
@@ -89,6 +89,11 @@ class MessageDecision:
     def name(self) -> str:
         """Its name for people: "messages[3]"."""
         return self.section or f"messages[{self.number}]"
+
+    @property
+    def figures(self) -> dict[str, Figure]:
+        """The figures of its reason."""
+        return {"over": self.over} if self.over else {}
 
     @property
     def leaves(self) -> bool:
@@ -374,8 +379,7 @@ def _entries(
             name += f" #{names_seen[name]}"
         position += item.leaves
         output_position = position if item.leaves else None
-        figures = {"over": item.over} if item.over else {}
-        yield Entry(name, item.state, item.reason, item.before, item.after, figures, position=output_position)
+        yield Entry(name, item.state, item.reason, item.before, item.after, item.figures, position=output_position)
 
 
 def _action(entry: Entry) -> TrimAction | None:

@@ -39,11 +39,12 @@ from secateur.kinds.steering import FilePlace, location_in, warn_unknown_pins
 from secateur.ledger import VERBS, LedgerShape, Notice
 from secateur.model import State, TrimReport
 from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
+from secateur.render.sentences import phrase, sentence
 from secateur.settings import ConversationPrune, Settings
 from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import cell_width, clip, visible
 from secateur.tokens import get_counter
-from secateur.what_if.shapes import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
+from secateur.what_if.shapes import BestShape, CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
 
 SUMMARIZING = ("summarize", "hybrid", "staged")
 """Strategies whose summaries a language model may write, if one is set (`[llm]`)."""
@@ -87,6 +88,7 @@ class ConversationOutput(Shape, frozen=True, kw_only=True):
     curve: CurveShape | UnsetType = UNSET
     best: BestShape | UnsetType | None = UNSET
     not_known: NotKnownShape | UnsetType = UNSET
+    not_examined: NotExaminedShape | UnsetType = UNSET
 
 
 class Conversation(Kind[MeasuredTranscript, Pruned]):
@@ -367,7 +369,7 @@ def _row(pruned: Pruned, item: MessageDecision) -> Sequence[str]:
     cached = "=" if pruned.cache.holds(item.number) else " "
     speaker = clip(visible(f"{message.role if message else 'summary'} {tools}".strip()), _ROLE_CELLS)
     figures = f"{item.before:,}", "->", f"{item.after:,}", f"{share_of(pruned, item.after):.1%}"
-    return cached, item.name, speaker, *figures, f"{VERBS[item.state]}: {item.reason.label}"
+    return cached, item.name, speaker, *figures, f"{VERBS[item.state]}: {phrase(item.reason, item.figures)}"
 
 
 def _describe_request(pruned: Pruned, request: Sequence[MessagePart]) -> str:
@@ -391,7 +393,7 @@ def _request_rows(pruned: Pruned) -> Iterator[Sequence[str]]:
     for entry, part in zip(pruned.ledger.entries, head_of(pruned), strict=False):
         figures = f"{entry.before:,}", "->", f"{entry.after:,}", f"{share_of(pruned, entry.after):.1%}"
         name = clip(visible(entry.id), LONGEST_ROW_NAME)
-        yield "=", name, "definition" if part.tool else "system", *figures, f"keep: {entry.reason.label}"
+        yield "=", name, "definition" if part.tool else "system", *figures, f"keep: {sentence(entry)}"
 
 
 def _describe_cache(cache: Cache, rules: ConversationPrune) -> str:

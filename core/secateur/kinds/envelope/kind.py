@@ -23,6 +23,7 @@ from secateur.kinds.steering import warn_unknown_pins
 from secateur.ledger import Notice, State
 from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, count_noun
+from secateur.render.sentences import sentence
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.tokens import Counter, get_counter
@@ -175,10 +176,11 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         whole = f"{change(report.before, report.after)} tokens ({outcome.settings.tokens.counter})"
         head = f"{verb}: {whole}, budget {report.budget:,}, {report.reserve:,} kept free for the answer"
         rows = [("action", "tokens", "characters", "section")]
-        for action in report.actions:
+        for action, entry in zip(report.actions, outcome.ledger.entries, strict=True):
             tokens = change(action.before, action.after)
             characters = change(action.before_chars or 0, action.after_chars or 0)
-            rows.append((action.action, tokens, characters, visible(action.section)))
+            because = "" if entry.state is State.KEPT else f": {visible(sentence(entry))}"
+            rows.append((action.action, tokens, characters, visible(action.section) + because))
         return Page([("", head)], [Section(rows, columns=_COLUMNS)])
 
     def texts(self, outcome: Outcome[TrimmedEnvelope], index: int) -> tuple[str, str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from secateur.kinds.base import Input
 from secateur.render.search_json import DROPPED_LISTED
+from secateur.render.text import DROPPED_SHOWN
 from secateur.sources.named import FORMS
 
 INPUTS: Sequence[Input] = (
@@ -55,7 +56,7 @@ INPUTS: Sequence[Input] = (
     ),
     Input(
         "dropped",
-        f"with json: list at most N dropped candidates (default {DROPPED_LISTED})",
+        f"list at most N dropped candidates (default {DROPPED_LISTED}; {DROPPED_SHOWN} as text without --explain)",
         metavar="N|all",
         least=0,
         words=("all",),

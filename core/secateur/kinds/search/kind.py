@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, get_args
 
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from secateur.directories import config_dir
 from secateur.errors import SecateurError
@@ -15,7 +15,7 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
-from secateur.kinds.run import render
+from secateur.kinds.run import parse_dropped_limit, render
 from secateur.kinds.search.command_line import boosts_of, weights_of
 from secateur.kinds.search.inputs import INPUTS
 from secateur.kinds.search.knobs import (
@@ -29,13 +29,13 @@ from secateur.kinds.search.knobs import (
 )
 from secateur.kinds.search.opened_engine import file_of, open_engine, query_of
 from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
-from secateur.kinds.search.report_entries import find_pool_row, parse_dropped_limit, shorten_ledger
+from secateur.kinds.search.report_entries import find_pool_row, shorten_ledger
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Ledger, Pool, Selection, State
 from secateur.render.layouts import LAYOUTS
 from secateur.render.pack import gives_notices
 from secateur.render.page import Page, Section, notices_of, shown_notices
-from secateur.render.search_json import DROPPED_LISTED, SearchOutput, search_ledger
+from secateur.render.search_json import SearchOutput, search_ledger
 from secateur.render.text import kind_of, signals_of, why
 from secateur.retrieval.answers import Answer
 from secateur.selection import select
@@ -135,7 +135,7 @@ class SearchDecision(Struct, frozen=True, eq=False):
     engine: Engine
     selection: Selection
     explain: bool
-    dropped: int | None  # the most dropped candidates to list; None lists all
+    dropped: int | UnsetType | None  # the most dropped candidates to list; None lists all, UNSET the default
 
 
 class Search(Kind[RetrievedPool, SearchDecision]):
@@ -256,7 +256,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         selection: Selection,
         settings: Settings,
         explain: bool = False,
-        dropped: int | None = DROPPED_LISTED,
+        dropped: int | UnsetType | None = UNSET,
     ) -> Outcome[SearchDecision]:
         """Wraps a selection in an outcome. `explain` and `dropped` mean the same as the inputs of these names."""
         return Outcome(
@@ -395,7 +395,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def page(self, outcome: Outcome[SearchDecision], *, verbose: bool = False) -> Page:
         decision = outcome.payload
-        page = decision.engine.page(decision.selection, explain=decision.explain, settings=outcome.settings)
+        page = decision.engine.page(
+            decision.selection, explain=decision.explain, dropped=decision.dropped, settings=outcome.settings
+        )
         return structs.replace(page, headline=(decision.selection.pool.query, decision.engine.source_name))
 
     def texts(self, outcome: Outcome[SearchDecision], index: int) -> tuple[str, str]:

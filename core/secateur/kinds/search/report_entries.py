@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from secateur.model import Ledger, Selection, State
-from secateur.render.search_json import DROPPED_LISTED, search_ledger
+from secateur.render.search_json import search_ledger
 
 
 def shorten_ledger(
@@ -18,13 +18,6 @@ def shorten_ledger(
     wanted = {*selection.kept_rows, *dropped_rows.tolist(), *(pool.row_of[id_] for id_ in ids if id_ in pool.row_of)}
     indexes = [index for index, row in enumerate(order.tolist()) if row in wanted]
     return search_ledger(selection, pack_tokens, [int(order[index]) for index in indexes]), indexes
-
-
-def parse_dropped_limit(typed: str | int | None) -> int | None:
-    """Parses `--dropped` into a limit; None means all."""
-    if typed == "all":
-        return None
-    return DROPPED_LISTED if typed in (None, "") else int(typed or 0)
 
 
 def find_pool_row(selection: Selection, index: int) -> int | None:
