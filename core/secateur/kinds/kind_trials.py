@@ -95,7 +95,8 @@ class KindTrials(Trials):
         if isinstance(held, str):
             return {}
         keys = [key for key in installed_keys() if lookup(held, key) != lookup(self._settings, key)]
-        chosen = {key: other for key, other in self.choices if other == choice}
+        chosen: dict[str, Any] = {key: other for key, other in self.choices if other == choice}
+        chosen |= {self._knobs[BUDGET].key: int(choice)} if choice.isdecimal() else {}
         return {key: lookup(held, key) for key in keys} | chosen
 
     def typed(self, name: str, value: float | str) -> str:

@@ -132,7 +132,7 @@ class PoolTrials(Trials):
             return {_KEYS[name]: value}
         held, settings = self.ids[int(value)], self._settings
         excludes = tuple(symbol for symbol in settings.excludes if symbol != held)
-        chosen = {STRATEGY: choice} if choice else {}
+        chosen: dict[str, Any] = {BUDGET: int(choice)} if choice.isdecimal() else {STRATEGY: choice} if choice else {}
         return (
             {"pins": (*settings.pins, held)}
             | chosen
@@ -142,7 +142,8 @@ class PoolTrials(Trials):
     def typed(self, name: str, value: float | str) -> str:
         hold, _, choice = name.partition(" ")
         if hold == HOLD:
-            return f"--pin {shlex.quote(self.ids[int(value)])}" + (f" --strategy {choice}" if choice else "")
+            also = f" --{BUDGET if choice.isdecimal() else 'strategy'} {choice}" if choice else ""
+            return f"--pin {shlex.quote(self.ids[int(value)])}{also}"
         key, text = _KEYS[name], f"{value:g}" if isinstance(value, float) else f"{value}"
         if name in SIGNALS:
             weights = self._settings.smart_pruning.priority_weights
@@ -174,21 +175,17 @@ class PoolTrials(Trials):
             sparse_budgets = np.linspace(0, end, _FURTHER_BUDGETS).astype(np.int64)
             budgets = np.unique(np.concatenate([budgets, sparse_budgets]))
         swept = sweep(self._pool, self._settings, budgets)
-        inside = (budgets >= low) & (budgets <= high)
-        present, whole = int(np.searchsorted(budgets, self.budget)), self.now.whole
+        inside, no_budget = (budgets >= low) & (budgets <= high), np.zeros(len(budgets), dtype=np.bool_)
+        dearer = np.zeros(len(budgets), dtype=np.int64)
+        for row in np.flatnonzero(self.now.out).tolist():
+            whole, shortened = swept.kept.get(row, no_budget), swept.shortened.get(row, no_budget)
+            dearer += ~whole if self.now.whole[row] else ~(whole | shortened)
 
-        def nearest(row: int) -> int:
-            kept = swept.kept.get(row)
-            if kept is None:
-                return -1
-            if whole[row]:
-                turning = np.flatnonzero((~kept & inside)[:present])
-            else:
-                turning = present + np.flatnonzero((kept & inside)[present:])
-            return int(budgets[turning[-1] if whole[row] else turning[0]]) if len(turning) else -1
+        def kept(row: int) -> BoolArray:
+            return swept.kept.get(row, no_budget)[inside]
 
         columns = BudgetColumns(budgets, swept.tokens, swept.whole, swept.worth, swept.lost)
-        return Swept(low, high, nearest, columns)
+        return Swept(low, high, budgets[inside], kept, dearer[inside], columns)
 
     def knapsack(self) -> Knapsack:
         """Describes the knapsack problem: which whole candidates of highest total priority fit beside the

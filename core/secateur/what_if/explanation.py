@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from msgspec import UNSET, Struct, UnsetType
 
-from secateur.ledger import LeverShape, TurningShape, WhatIf
+from secateur.ledger import LeverShape, State, TurningShape, WhatIf
 from secateur.progress import Progress, unreported
-from secateur.what_if.curve import Curve, curve_of, find_enough, find_least, spread
-from secateur.what_if.flips import Lever, first_levers, held_lever, levers_of, unchanged_range
+from secateur.what_if.curve import Curve, curve_of
+from secateur.what_if.flips import Lever, first_levers, held_lever, levers_of, try_first_budgets, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.shapes import (
     BestShape,
@@ -26,7 +26,7 @@ from secateur.what_if.shapes import (
     PointShape,
     ProofFields,
 )
-from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
+from secateur.what_if.trials import BUDGET, TimeLimit, TrialRuns, Trials
 
 LOSES_LISTED = 10
 """The most ids that a budget would lose which are listed; the others are counted."""
@@ -40,9 +40,6 @@ ITEMS_EXPLAINED = 40
 ITEMS_HELD = 300
 """Of so many further items that do not go out whole it is proven that holding them keeps them, unless all are asked
 for."""
-
-_FIRST_BUDGETS = 16
-"""Budgets that are tried first if they are tried one by one."""
 
 
 class Explanation(Struct, frozen=True, eq=False):
@@ -73,7 +70,8 @@ class Explanation(Struct, frozen=True, eq=False):
         levers = self.levers.get(item, ())
         if not levers:
             return None
-        by_name = {lever.name: lever for lever in levers}
+        turning = [lever for lever in levers if (lever.state is State.KEPT) is not self.trials.now.whole[item]]
+        by_name = {lever.name: lever for lever in sorted(turning, key=lambda lever: -abs(lever.room))}  # the nearest
         known = (BUDGET, *(knob.name for knob in self.trials.knobs))
         turns = {name: by_name[name] for name in known if name in by_name}
         numbers = {name: _round(turn.value) for name, turn in turns.items() if not isinstance(turn.value, str)}
@@ -187,7 +185,7 @@ def explain(
         dropped: how many of the items that do not go out whole are asked about, with `items` None; None: all.
     """
     runs = TrialRuns(trials, progress, limit or TimeLimit())
-    swept = _sweep(runs)
+    swept = try_first_budgets(runs)
     given, also = items is not None, list[int]()
     if items is None:
         whole, others = _nearest_to_turn(runs)
@@ -220,19 +218,7 @@ def explain_one(
 ) -> tuple[tuple[Lever, ...], TrialRuns]:
     """Proves the values that turn one item. Returns them with the runs that were made."""
     runs = TrialRuns(trials, progress, limit or TimeLimit())
-    return levers_of(runs, item, None if trials.fixed[item] else _sweep(runs), alone=True), runs
-
-
-def _sweep(runs: TrialRuns) -> Swept | None:
-    """Decides at many budgets at once. If that is impossible, tries some budgets and returns None."""
-    trials = runs.trials
-    swept = trials.sweep()
-    if swept is None:
-        for budget in (*trials.guesses(), *spread(trials.low, trials.end, _FIRST_BUDGETS), trials.enough):
-            runs.at(BUDGET, budget)
-        find_enough(runs, None)
-        find_least(runs)
-    return swept
+    return levers_of(runs, item, None if trials.fixed[item] else try_first_budgets(runs), alone=True), runs
 
 
 def _nearest_to_turn(runs: TrialRuns) -> tuple[list[int], list[int]]:

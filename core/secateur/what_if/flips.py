@@ -4,20 +4,28 @@ nothing changes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from msgspec import Struct
 
 from secateur.ledger import State
-from secateur.what_if.trials import BUDGET, HOLD, Differences, NumberKnob, Swept, TrialRuns, Tried
+from secateur.what_if.curve import find_enough, find_least, spread
+from secateur.what_if.trials import BUDGET, FAR, HOLD, Differences, NumberKnob, Swept, TrialRuns, Tried
 
 _HALVINGS = 40
 """Enough halvings to narrow any budget to one token."""
 
 
-_FAR = 2
-"""A budget of more than so many times the present one is the last of several levers."""
+_FEW_HALVINGS = 4
+"""Enough to come near to the least budget of several."""
+
+_FIRST_BUDGETS, _NEAR_BUDGETS = 16, 9
+"""Budgets that are tried first if they are tried one by one: of the whole curve, and up to FAR times the present
+one."""
+
+_NEAR_AND_WHOLE = (False, False)
+"""The beginning of the cost of a lever that lets the whole item go out, within the budget or twice that."""
 
 
 class Lever(Struct, frozen=True):
@@ -36,8 +44,8 @@ class Lever(Struct, frozen=True):
     @property
     def cost(self) -> tuple[bool, bool, int, int]:
         """Orders levers, the cheapest first: by the items that it drops or shortens, then by tokens."""
-        costly = len(self.others.loses) + len(self.others.shortens)
-        return self.far or self.over > 0, self.state is not State.KEPT, costly, max(self.tokens, self.room)
+        near_and_whole = self.far or self.over > 0, self.state is not State.KEPT
+        return *near_and_whole, self.others.dearer, max(self.tokens, self.room)
 
 
 def levers_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = False) -> tuple[Lever, ...]:
@@ -50,10 +58,85 @@ def levers_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = 
 
 
 def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]:
-    """Finds what takes few trials: holding the item, the nearest budget, other choices; the cheapest first."""
-    levers = [held_lever(runs, item), budget_flip(runs, item, swept)]
+    """Finds what takes few trials: holding the item, the nearest budget and a cheaper one, other choices; where none of
+    these lets the whole item go out, also what keeps a part, and a budget at which holding it does. The cheapest
+    first."""
+    nearest = budget_flip(runs, item, swept)
+    levers = [held_lever(runs, item), nearest, _cheaper_budget(runs, item, swept, nearest)]
     levers += [_improving(runs, item, *choice) for choice in runs.trials.choices]
+    if all(lever is None or lever.cost[:2] != _NEAR_AND_WHOLE for lever in levers) and not runs.trials.now.whole[item]:
+        levers += [_part_at_budget(runs, item), _held_at_budget(runs, item)]
     return sorted((lever for lever in levers if lever is not None), key=lambda lever: lever.cost)
+
+
+def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Lever | None) -> Lever | None:
+    """Finds the budget, up to FAR times the present one, that keeps an item and drops and shortens fewer others than
+    the nearest one does."""
+    present = runs.trials.budget
+    if nearest is None or nearest.far or runs.trials.now.whole[item] or not nearest.others.dearer:
+        return None
+    if swept is not None:
+        near = np.flatnonzero(swept.whole(item) & (swept.every > present) & (swept.every <= FAR * present))
+        budgets = swept.every[near[[np.argmin(swept.dearer[near])]]].tolist() if len(near) else []
+    else:
+        budgets = [budget for budget in first_budgets(runs) if present < budget <= FAR * present]
+    levers = [_lever(runs, item, BUDGET, budget) for budget in budgets if _turns_item(runs, item, BUDGET, budget)]
+    best = min(levers, key=lambda lever: lever.cost, default=nearest)
+    return best if best.others.dearer < nearest.others.dearer else None
+
+
+def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
+    """Finds a near budget at which more of an item goes out, if not all of it."""
+    present = runs.trials.budget
+    still = present
+    for budget in [budget for budget in first_budgets(runs) if present < budget <= FAR * present]:
+        if _improves(runs, item, BUDGET, budget):
+            found = _halve(still, budget, lambda middle: _improves(runs, item, BUDGET, middle), _FEW_HALVINGS)
+            lever = _lever(runs, item, BUDGET, found)
+            return lever if lever.state is not State.KEPT else None  # `budget_flip` finds what keeps the whole
+        still = budget
+    return None
+
+
+def _held_at_budget(runs: TrialRuns, item: int) -> Lever | None:
+    """Finds the budget at which holding an item keeps it whole, where it needs more than the present one."""
+    present, most = runs.trials.budget, min(FAR * runs.trials.budget, runs.enough)
+
+    def keeps(budget: int) -> bool:
+        decided = runs.at(f"{HOLD} {budget}", item)
+        return decided is not None and bool(decided.whole[item])
+
+    if most <= present or runs.trials.fixed[item] or not keeps(most):
+        return None
+    return _lever(runs, item, f"{HOLD} {_halve(present, most, keeps, _HALVINGS)}", item)
+
+
+def _halve(still: int, turn: int, turns: Callable[[int], bool], halvings: int) -> int:
+    """Returns a budget that turns, between one that does not and one that does, found by halving the distance."""
+    for _ in range(halvings):
+        middle = (turn + still) // 2
+        if middle in (turn, still):
+            break
+        turn, still = (middle, still) if turns(middle) else (turn, middle)
+    return turn
+
+
+def first_budgets(runs: TrialRuns) -> list[int]:
+    """Returns the budgets that are tried first where budgets are tried one by one, ascending."""
+    trials = runs.trials
+    near = spread(trials.budget, min(FAR * trials.budget, trials.end), _NEAR_BUDGETS)
+    return sorted({*trials.guesses(), *near, *spread(trials.low, trials.end, _FIRST_BUDGETS)})
+
+
+def try_first_budgets(runs: TrialRuns) -> Swept | None:
+    """Decides at many budgets at once. If that is impossible, tries some budgets and returns None."""
+    swept = runs.trials.sweep()
+    if swept is None:
+        for budget in (*first_budgets(runs), runs.trials.enough):
+            runs.at(BUDGET, budget)
+        find_enough(runs, None)
+        find_least(runs)
+    return swept
 
 
 def held_lever(runs: TrialRuns, item: int) -> Lever | None:
@@ -65,10 +148,13 @@ def held_lever(runs: TrialRuns, item: int) -> Lever | None:
 
 def _improving(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever | None:
     """Returns a lever if more of the item goes out with it."""
+    return _lever(runs, item, name, value) if _improves(runs, item, name, value) else None
+
+
+def _improves(runs: TrialRuns, item: int, name: str, value: float | str) -> bool:
     now = runs.trials.now
-    if now.whole[item] or (decided := runs.at(name, value)) is None or decided.rank[item] <= now.rank[item]:
-        return None
-    return _lever(runs, item, name, value)
+    decided = None if now.whole[item] else runs.at(name, value)
+    return decided is not None and bool(decided.rank[item] > now.rank[item])
 
 
 def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None:
@@ -80,21 +166,24 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None
     up = not trials.now.whole[item]
     still = trials.budget
     if swept is not None:
-        nearest = swept.nearest(item)
+        turning = swept.whole(item) != trials.now.whole[item]
+        budgets = swept.every[turning & ((swept.every > trials.budget) if up else (swept.every < trials.budget))]
+        nearest = int(budgets[0 if up else -1]) if len(budgets) else -1
         if nearest >= 0 and _turns_item(runs, item, BUDGET, nearest):
             return _lever(runs, item, BUDGET, nearest)
         still = max(still, swept.high) if up else min(still, swept.low)
     end = runs.enough if up else trials.low
     if (end > still) is not up:
         return None
-    runs.at(BUDGET, end)
-    tried = [int(budget) for budget in runs.list_tried(BUDGET) if (budget > still if up else budget < still)]
+    least = find_least(runs)[0] if swept is None and not up else None
+    budgets = sorted({*first_budgets(runs), end, end if least is None else least})  # the same whatever else was tried
+    tried = [budget for budget in budgets if (budget > still if up else budget < still)]
     turn = None
     for budget in tried if up else reversed(tried):
         if _turns_item(runs, item, BUDGET, budget):
             turn = budget
             break
-        still = budget
+        still = budget if runs.at(BUDGET, budget) is not None else still
     if turn is None:
         return None
     for _ in range(_HALVINGS):
@@ -243,7 +332,8 @@ def _lever(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever:
     """Makes the lever of a value that was tried. `item`: -1 for none."""
     trials, decided = runs.trials, runs.at(name, value)
     assert decided is not None
-    budget = int(value) if name == BUDGET else trials.budget
+    held_at = name.removeprefix(f"{HOLD} ")
+    budget = int(value) if name == BUDGET else int(held_at) if held_at.isdecimal() else trials.budget
     tokens, present = runs.leaving(name, value), runs.leaving(BUDGET, trials.budget)
     return Lever(
         name,
@@ -253,6 +343,6 @@ def _lever(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever:
         tokens - present,
         over=0 if "chunks" in decided.figures else max(0, tokens - max(budget, present)),
         state=State(int(decided.state[item])) if item >= 0 else State.KEPT,
-        far=budget > _FAR * trials.budget,
+        far=budget > FAR * trials.budget,
         room=budget - trials.budget,
     )

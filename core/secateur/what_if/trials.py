@@ -22,7 +22,7 @@ BUDGET = "budget"
 
 HOLD = "hold"
 """The name that stands for holding an item, whose position is the value: pinning it, where pins are what holds. With a
-choice behind it, "hold extract", it stands for both."""
+choice or a budget behind it, "hold extract" or "hold 3731", it stands for both."""
 
 FIXED = frozenset(
     {
@@ -34,6 +34,9 @@ FIXED = frozenset(
     }
 )
 """Reasons that neither a budget nor a number setting changes, so that nothing needs to be tried for such an item."""
+
+FAR = 2
+"""A budget of more than so many times the present one is the last of several levers."""
 
 SECONDS = 60.0
 """The most seconds for all proofs of one decision."""
@@ -78,6 +81,16 @@ class Tried(Struct, frozen=True, eq=False):
         """The share of each item that goes out, as a rank: nothing, a description, a part, the whole."""
         return _RANKS[self.state]
 
+    def more_than(self, other: Tried) -> IntArray:
+        """Compares how much of each item goes out: 1 more than there, -1 less, 0 as much. Tokens or lines tell it, and
+        where they are equal or not known, the states: nothing, a description, a part, the whole."""
+        ranks: IntArray = np.sign(self.rank - other.rank)
+        if self.left is None or other.left is None:
+            return ranks
+        both = self.out & other.out & ~(self.whole & other.whole)
+        sizes = np.where(both, np.sign(self.left - other.left), 0)
+        return np.where(sizes, sizes, ranks)
+
 
 _RANKS = np.zeros(len(State), dtype=np.int64)
 _RANKS[[State.SUMMARISED, State.SHORTENED, State.KEPT]] = 1, 2, 3
@@ -90,6 +103,11 @@ class Differences(Struct, frozen=True):
     gains: tuple[int, ...]  # items that are dropped now, and would go out
     shortens: tuple[int, ...]  # items of which less would go out, but not nothing
     restores: tuple[int, ...]  # items of which a part goes out now, and more would
+
+    @property
+    def dearer(self) -> int:
+        """The number of items of which nothing, or less, would go out."""
+        return len(self.loses) + len(self.shortens)
 
     def without(self, item: int) -> Differences:
         """Returns the changes of other items."""
@@ -140,7 +158,9 @@ class Swept(Struct, frozen=True, eq=False):
 
     low: int
     high: int
-    nearest: Callable[[int], int]  # item -> the nearest budget in that range that turns it; -1: no budget does
+    every: IntArray  # these budgets
+    whole: Callable[[int], BoolArray]  # item -> for each of these, whether it goes out as it came
+    dearer: IntArray  # for each of these, the items that go out now of which nothing, or less, would
     columns: BudgetColumns
 
 
@@ -343,10 +363,7 @@ class TrialRuns:
         if (name, value) not in self._differences:
             now, decided = self.trials.now, self.at(name, value)
             assert decided is not None
-            less, more = decided.rank < now.rank, decided.rank > now.rank
-            if now.left is not None and decided.left is not None:
-                same = (decided.state == now.state) & ~now.whole
-                less, more = less | same & (decided.left < now.left), more | same & (decided.left > now.left)
-            sides = now.out & ~decided.out, decided.out & ~now.out, less & decided.out, more & now.out
+            more = decided.more_than(now)
+            sides = now.out & ~decided.out, decided.out & ~now.out, (more < 0) & decided.out, (more > 0) & now.out
             self._differences[name, value] = Differences(*(tuple(np.flatnonzero(side).tolist()) for side in sides))
         return self._differences[name, value]

@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 
 from secateur.progress import Progress, unreported
 from secateur.render.proofs import NOTHING_FIXED, nothing_words
-from secateur.what_if.curve import Curve, curve_of, spread
-from secateur.what_if.flips import Lever, first_levers, knob_flip, nearest_change, unchanged_range
+from secateur.what_if.curve import Curve, curve_of
+from secateur.what_if.flips import Lever, first_levers, knob_flip, nearest_change, try_first_budgets, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
 
-_FIRST_BUDGETS = 16
 """Budgets that are tried first if each is tried alone."""
 
 
@@ -126,10 +125,7 @@ class Proving:
     def _begin(self) -> None:
         if self._begun:
             return
-        self.swept = self.trials.sweep()
-        if self.swept is None:
-            for budget in (*self.trials.guesses(), *spread(self.trials.low, self.trials.end, _FIRST_BUDGETS)):
-                self.runs.at(BUDGET, budget)
+        self.swept = try_first_budgets(self.runs)
         self._begun = not self.runs.reached
 
     def _hints_for(self, item: int) -> Iterator[ProvenHint | Nothing]:

@@ -206,21 +206,33 @@ def _target_notices(target: Any, redactor: Redactor | None) -> tuple[Notice, ...
 
 
 def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[Left]:
-    """Finds entries by their paths: a trimmed section has entries for its parts."""
-    entries = [(path, entry) for (path, _), entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)]
-    trimmed = [(path, entry.state) for path, entry in entries if entry.state is not State.KEPT]
+    """Finds entries by their places: a trimmed section has entries for its parts, and a list one for its end."""
+    entries = [(*place, entry) for place, entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)]
+    trimmed = [(path, start, entry.state) for path, start, entry in entries if entry.state is not State.KEPT]
     tokens = defaultdict[Path, int](int)
-    for path, entry in entries:
+    for path, _, entry in entries:
         for length in range(len(path) + 1):
             tokens[path[:length]] += entry.after
-    return [(_state_at(path, trimmed), tokens[path]) for path, _ in asked.payload.places]
+
+    def left_at(path: Path, start: int | None) -> int:
+        head = ((*path, position) for position in range(start or 0))
+        return tokens[path] - sum(tokens[place] for place in head if place in tokens)
+
+    return [(_state_at(path, start, trimmed), left_at(path, start)) for path, start in asked.payload.places]
 
 
-def _state_at(path: Path, trimmed: Sequence[tuple[Path, State]]) -> State:
-    """The state of the value at a path: kept, unless one of the trimmed locations contains it or lies in it."""
-    for other, state in trimmed:
+def _state_at(path: Path, start: int | None, trimmed: Sequence[tuple[Path, int | None, State]]) -> State:
+    """The state of the value at a path, or of the end of the list there: kept, unless one of the trimmed places holds
+    it or lies in it."""
+    for other, begin, state in trimmed:
+        if other == path:
+            return state if begin is None or start is not None else State.SHORTENED
         if other[: len(path)] == path:
-            return State.SHORTENED if len(other) > len(path) else state
-        if path[: len(other)] == other:
-            return state
+            inside = other[len(path)]
+            if start is None or not isinstance(inside, int) or inside >= start:
+                return State.SHORTENED
+        elif path[: len(other)] == other:
+            inside = path[len(other)]
+            if begin is None or not isinstance(inside, int) or inside >= begin:
+                return state
     return State.KEPT

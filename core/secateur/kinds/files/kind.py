@@ -342,14 +342,8 @@ class _FileTrials(KindTrials):
         around = self.now.tokens - int(cost[self.now.whole].sum())
         columns = BudgetColumns(budgets, cost @ kept + around, kept.sum(axis=0), worth @ kept, lost)
 
-        def nearest(item: int) -> int:
-            flips = budgets[kept[item] != self.now.whole[item]]
-            flips = flips[flips < self.budget] if self.now.whole[item] else flips[flips > self.budget]
-            if not len(flips):
-                return -1
-            return int(flips[-1] if self.now.whole[item] else flips[0])
-
-        return Swept(int(budgets[0]), int(budgets[-1]), nearest, columns)
+        dearer = (~kept[self.now.whole]).sum(axis=0)
+        return Swept(int(budgets[0]), int(budgets[-1]), budgets, lambda item: kept[item], dearer, columns)
 
 
 def _question(outcome: Outcome[PrunedFiles]) -> Knapsack | None:
