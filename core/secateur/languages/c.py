@@ -62,41 +62,12 @@ LANGUAGES = (
             ("cc cpp hpp", r"test_.*"),
             ("cc cpp cxx hpp", TESTED),
         ),
-        grammar=Grammar("tree_sitter_cpp", __name__),
+        grammar=Grammar("tree_sitter_cpp", __name__, queries="c cpp"),
         silent=C_SILENT,
         rules=RULES,
     ),
 )
 
-_C = """
-(function_definition body: (_)) @function
-[(struct_specifier body: (_)) (union_specifier body: (_)) (enum_specifier body: (_))] @class
-(type_definition type: [(struct_specifier body: (_)) (union_specifier body: (_)) (enum_specifier body: (_))]) @typedef
-(field_declaration type: [(struct_specifier) (union_specifier) (enum_specifier)] declarator: (_)) @member
-(preproc_include path: (_) @include)
-(call_expression function: (identifier) @call)
-(call_expression function: (field_expression field: (field_identifier) @call))
-[(field_declaration) (declaration)] @typed
-[(if_statement) (for_statement) (while_statement) (do_statement) (case_statement) (conditional_expression) "&&" "||"]
- @branch
-(comment) @note
-"""
-
-_CPP = """
-(class_specifier body: (_)) @class
-(namespace_definition) @namespace
-(template_declaration) @template
-(call_expression function: (qualified_identifier name: (identifier) @call))
-(call_expression function: (qualified_identifier name: (qualified_identifier name: (identifier) @call)))
-(call_expression function: (qualified_identifier name: (qualified_identifier name: (qualified_identifier name:
- (identifier) @call))))
-(template_function name: (identifier) @call)
-(template_method name: (field_identifier) @call)
-(new_expression type: (type_identifier) @call)
-(new_expression type: (qualified_identifier name: (type_identifier) @call))
-(new_expression type: (template_type name: (type_identifier) @call))
-[(for_range_loop) (catch_clause)] @branch
-"""
 
 _DECLARATORS = words(
     "pointer_declarator reference_declarator parenthesized_declarator attributed_declarator init_declarator"
@@ -116,11 +87,6 @@ _IDENTIFIERS = frozenset({"identifier", "field_identifier", "type_identifier"})
 
 
 prepare = mask_macros
-
-
-def query(language: str) -> str:
-    """Returns the query for "c" or "cpp"."""
-    return _C + _CPP if language == "cpp" else _C
 
 
 def read(captures: Captures, out: Collector) -> None:

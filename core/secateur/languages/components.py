@@ -18,7 +18,7 @@ LANGUAGES = tuple(
         name=name,
         extensions=name,
         test_names_lower=((name, r".*\.(test|tests|spec|specs|e2e|cy)"),),
-        grammar=Grammar("tree_sitter_typescript", __name__, "language_typescript"),
+        grammar=Grammar("tree_sitter_typescript", __name__, "language_typescript", "ecmascript typescript"),
         silent=SCRIPT_SILENT,
         rules=RULES,
     )
@@ -54,11 +54,6 @@ def prepare(source: bytes, _language: str) -> bytes:
             parts += [_NOT_LINE_BREAK.sub(b" ", source[at:start]), source[start:end]]
             at = end
     return b"".join([*parts, _NOT_LINE_BREAK.sub(b" ", source[at:])])
-
-
-def query(_language: str) -> str:
-    """Returns the tree-sitter query for TypeScript."""
-    return ecmascript.query("typescript")
 
 
 def read(captures: Captures, out: Collector) -> None:

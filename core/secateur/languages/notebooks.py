@@ -18,7 +18,7 @@ LANGUAGES = (
         line_comment="#",
         block_comments=False,
         triple_quotes=True,
-        grammar=Grammar("tree_sitter_python", __name__),
+        grammar=Grammar("tree_sitter_python", __name__, queries="python"),
         silent=PYTHON[0].silent,
         lines_end_statements=True,
         rules=PYTHON[0].rules,
@@ -26,8 +26,6 @@ LANGUAGES = (
     ),
 )
 
-READS_CALLS = getattr(python, "READS_CALLS", False)
-QUERY = python.QUERY
 _CELL = "# %%"
 _MAGIC = re.compile(rb"[ \t]*[%!?]")
 _NAME_LENGTH = 80

@@ -12,9 +12,3 @@ LANGUAGES = (
         grammar=Grammar("tree_sitter_hcl", __name__),
     ),
 )
-
-QUERY = """
-(config_file (body (block [(string_lit (template_literal) @name) (identifier) @name]) @class))
-(comment) @note
-(config_file (body (block (body) @body)))
-"""

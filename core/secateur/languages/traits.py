@@ -63,15 +63,16 @@ TEST_FILE = r"test_.*|" + TESTED
 class Grammar(Struct, frozen=True):
     """A wheel with a tree-sitter grammar, and the module that knows its trees.
 
-    That module has `QUERY` (or `query(language)`) and `read(captures, collector)`, which may be missing if the query
-    uses the capture names of `syntax/by_names.py`. With `READS_CALLS`, `read` collects the calls too. Every query uses
-    the capture names `call` (name of a called function), `branch` (a decision point) and `note` (comments and
-    attributes that may precede a definition).
+    That module has `read(captures, collector)`, which may be missing if the query uses the capture names of
+    `syntax/by_names.py`. With `READS_CALLS`, `read` collects the calls too. Every query uses the capture names `call`
+    (name of a called function), `branch` (a decision point) and `note` (comments and attributes that may precede a
+    definition).
     """
 
     wheel: str  # import name
     reader: str  # module
     entry: str = "language"  # function of the wheel that returns the language
+    queries: str = ""  # files of the folder `queries`, read as one query; "": the file with the language's name
 
 
 class LibraryTypes(Struct, frozen=True, kw_only=True, dict=True):

@@ -40,143 +40,15 @@ _PARTICLE_TEXT = """
 """
 _PARTICLES = frozenset(_PARTICLE_TEXT.split())
 
-_GLOSSARY = """
-安装 install|按钮 button|绑定 bind|版本 version|保存 save store|报错 error|备份 backup|比较 compare
-编码 encode encoding|编译 compile|编辑 edit|变量 variable|标签 tag label|标记 mark token|表达式 expression
-表格 table|并发 concurrent concurrency|并行 parallel|补全 complete completion|捕获 capture catch
-参数 parameter argument|测试 test|插件 plugin|插入 insert|查询 query|查找 find search lookup|拆分 split|超时 timeout
-撤销 undo revoke|成功 success|程序 program|尺寸 size|重命名 rename|重复 duplicate repeat|重连 reconnect|重试 retry
-重启 restart|重置 reset|重载 reload overload|抽象 abstract|初始化 init initialize|触发 trigger|传输 transfer
-窗口 window|创建 create new|磁盘 disk|存储 store storage|错误 error|打包 pack bundle|打开 open|打印 print|大小 size
-代理 proxy agent|导出 export|导入 import|登录 login|调度 schedule dispatch|调试 debug|调用 call invoke|订单 order
-订阅 subscribe|定义 define definition|定时 timer schedule|读取 read|端口 port|断开 disconnect|断言 assert|队列 queue
-对齐 align|对象 object|堆栈 stack|多线程 thread|发布 publish release|发送 send|返回 return|方法 method
-访问 access visit|服务器 server|服务 service|复制 copy|格式化 format|格式 format|更新 update|工具 tool util
-工作 work job|构建 build|构造 construct|关闭 close|关键字 keyword|管道 pipe pipeline|光标 cursor|归档 archive
-滚动 scroll|过滤 filter|过期 expire|函数 function|合并 merge|宏 macro|回调 callback|回滚 rollback
-恢复 restore resume recover|会话 session|缓冲 buffer|缓存 cache|环境 environment env|换行 newline line
-获取 get fetch|寄存器 register|计算 compute calculate|计数 count|记录 record log|继承 inherit|加密 encrypt|加载 load
-加锁 lock|价格 price|监听 listen watch|监控 monitor|检测 detect|检查 check|剪贴板 clipboard|键盘 keyboard|键 key
-节点 node|结构体 struct|结构 struct structure|接口 interface api|接收 receive|解析 parse|解密 decrypt|解码 decode
-界面 ui screen|进程 process|进度 progress|禁用 disable|静态 static|镜像 image mirror|校验 validate verify checksum
-脚本 script|可见 visible|客户端 client|空格 space whitespace|库存 stock inventory|块 block chunk|快照 snapshot
-扩展 extend extension|类型 type|类 class|历史 history|连接 connect connection|列表 list|列 column|链接 link
-令牌 token|流 stream|路径 path|路由 route router|轮询 poll|码点 codepoint rune|枚举 enum|密码 password|命令 command
-命名空间 namespace|模板 template|模块 module|模型 model|模式 mode pattern schema|目录 directory folder|内存 memory
-拷贝 copy|排序 sort order|配置 config configuration|匹配 match|拼接 join concat|屏幕 screen|启动 start launch
-启用 enable|签名 sign signature|迁移 migrate migration|前缀 prefix|嵌套 nested|请求 request|取消 cancel
-权限 permission|权重 weight|任务 task job|日期 date|日志 log|容器 container|入口 entry main|删除 delete remove
-上传 upload|上下文 context|深度 depth|声明 declare declaration|生成 generate|失败 fail failure|时间戳 timestamp
-时间 time|实例 instance|事件 event|事务 transaction|适配 adapter|释放 release free|收集 collect
-首选项 preference setting|书签 bookmark|输出 output|输入 input|鼠标 mouse|属性 attribute property|数据库 database db
-数据 data|数组 array|刷新 refresh flush|树 tree|搜索 search|索引 index|锁 lock|跳表 skiplist skip list|跳过 skip
-跳转 jump goto|提交 commit submit|替换 replace|填充 fill pad padding|条件 condition|停止 stop
-通知 notify notification|同步 sync|统计 count statistics|图 graph|图片 image|退出 exit quit|网络 network|网址 url
-网页 page web|位置 position location|文档 document doc|文件夹 folder directory|文件名 filename|文件 file|文本 text
-无效 invalid|下载 download|线程 thread|限制 limit|响应 response|项目 project item|消息 message|小数 decimal
-协程 coroutine|协议 protocol|卸载 uninstall unload|写入 write|写 write|心跳 heartbeat|信号 signal|行号 line number
-行 line row|修改 modify change|选项 option|选择 select pick choose|压缩 compress compact|颜色 color
-延迟 delay latency|验证 validate verify|依赖 dependency depend|异步 async|异常 exception|引用 reference
-应用 app apply application|映射 map mapping|用户 user|优先级 priority|语法 syntax|语句 statement|预览 preview
-域名 domain host|元数据 metadata|远程 remote|允许 allow|运行 run|暂停 pause|折叠 fold collapse|折扣 discount
-支付 pay payment|执行 execute run|指针 pointer|指令 instruction directive|值 value|终端 terminal tty
-终止 terminate abort|中断 interrupt|中间件 middleware|主题 theme|主机 host|注册 register|注入 inject|注释 comment
-转换 convert transform|转义 escape|状态 status state|追加 append|子进程 subprocess child|字典 dictionary dict
-字段 field|字符串 string|字符 character char|字节 byte|自动 auto|组件 component|阻塞 block|最大 max maximum
-最小 min minimum|作用域 scope|哈希 hash|完整 integrity complete|存在 exist|改变 change resize|处理 handle process
-开始 begin start|判断 check is|识别 detect recognize|限流 throttle limit|夹具 fixture|负载 load payload
-层 level layer|层级 level|随机 random|高亮 highlight|显示 show display|隐藏 hide|去重 dedup unique
-清理 clean cleanup|清空 clear|遍历 iterate walk|递归 recursive|序列化 serialize|反序列化 deserialize
-垃圾回收 gc garbage|单元测试 test|正则 regex|死锁 deadlock|总数 total count|总价 total|退款 refund|登出 logout
-认证 authenticate auth|授权 authorize auth|加入 join add|添加 add|移除 remove|设置 set setting
-链表 linked list|堆 heap|栈 stack|堆排序 heapsort|集合 set collection|元组 tuple|元素 element item|迭代 iterate
-迭代器 iterator|循环 loop cycle|循环依赖 cycle circular|分支 branch|条目 entry item|键值 key value|二叉树 tree
-叶子 leaf|根 root|父 parent|子 child|祖先 ancestor|后代 descendant|父类 parent super|子类 subclass|基类 base
-局部变量 local variable|全局 global|局部 local|常量 constant const|布尔 bool boolean|整数 int integer|浮点 float
-空值 null none nil|空指针 null nil|默认 default|默认值 default|可选 optional|必需 required|赋值 assign
-分配 allocate assign|回收 reclaim collect|引用计数 refcount|垃圾 garbage|泄漏 leak|溢出 overflow|越界 bounds
-偏移 offset|偏移量 offset|地址 address|对象池 pool|池 pool|协作 cooperative|互斥 mutex|互斥锁 mutex lock
-信号量 semaphore|原子 atomic|竞争 race contention|等待 wait|唤醒 wake notify|睡眠 sleep|休眠 sleep|挂起 suspend
-退避 backoff|指数 exponential|间隔 interval|批 batch|批次 batch|批量 batch bulk|批处理 batch|套接字 socket
-报文 packet message|数据包 packet|握手 handshake|心跳包 heartbeat|头部 header head|请求头 header|响应头 header
-请求体 body|响应体 body|正文 body text|主体 body|网关 gateway|防火墙 firewall|带宽 bandwidth|重定向 redirect
-跨域 cors origin|预检 preflight|负载均衡 balance|证书 certificate cert|表单 form|检查点 checkpoint
-预写日志 wal write ahead log|副本 replica copy|复制集 replica|主从 primary replica|主键 primary key|外键 foreign key
-约束 constraint|视图 view|游标 cursor|事务日志 journal log|表 table|分区 partition|分片 shard|分页 page pagination
-压实 compact|合并压缩 compact|布隆过滤器 bloom filter|过滤器 filter|渲染 render|片段 fragment snippet
-控件 widget control|布局 layout|样式 style|字体 font|图标 icon|对话框 dialog modal|弹窗 popup dialog modal
-弹出 popup pop|菜单 menu|工具栏 toolbar|侧边栏 sidebar|面板 panel pane|标签页 tab|下拉 dropdown select
-复选框 checkbox|滚动条 scrollbar|拖动 drag|拖拽 drag|点击 click|双击 click|悬停 hover|焦点 focus|聚焦 focus
-快捷键 shortcut hotkey binding|按键 key press|按下 press|动画 animation animate|帧 frame|画布 canvas|像素 pixel
-宽度 width|高度 height|边框 border|边距 margin|背景 background|前景 foreground|居中 center|缩放 zoom scale
-缩进 indent|换行符 newline|折行 wrap|省略 ellipsis omit|占位符 placeholder|占位 placeholder|提示 prompt hint
-提示符 prompt|查看器 viewer|浏览器 browser|编辑器 editor|词法 lexer lex token|词法分析 lex tokenize lexer
-分词 tokenize token|记号 token|抽象语法树 ast|语义 semantic|优化 optimize|链接器 linker|汇编 assembly asm
-字节码 bytecode|虚拟机 vm|解释器 interpreter|运算符 operator|操作符 operator|操作 operation action|标识符 identifier
-字面量 literal|注解 annotation|装饰器 decorator|泛型 generic|模式匹配 match pattern|闭包 closure
-匿名 anonymous lambda|重写 override rewrite|多态 polymorphism|构造函数 constructor init|析构 destructor
-析构函数 destructor|成员 member|公有 public|私有 private|受保护 protected|只读 readonly|可变 mutable
-不可变 immutable|压栈 push|入栈 push|出栈 pop|入队 enqueue push|出队 dequeue pop|推送 push|崩溃 crash panic
-恐慌 panic|抛出 throw raise|抛 throw raise|断点 breakpoint|跟踪 trace track|追踪 trace track|日志级别 level
-警告 warn warning|致命 fatal|错误码 code|状态码 status code|诊断 diagnostic|性能 performance|基准 benchmark
-覆盖率 coverage|模拟 mock simulate|桩 stub|回归 regression|分派 dispatch|派发 dispatch|分发 dispatch distribute
-分组 group|分割 split|切分 split|切割 cut split|切片 slice|截断 truncate|裁剪 trim crop prune|修剪 trim prune
-去除 strip remove|丢弃 drop discard|忽略 ignore skip|跳出 break|替代 replace|交换 swap exchange|移动 move
-重定位 relocate|重新加载 reload|重放 replay|回放 replay playback|重建 rebuild recreate|重新连接 reconnect
-连接池 pool|连接器 connector|挑选 pick choose|选定 choose select|选中 select|选取 select pick|确认 confirm
-确定 determine|决定 decide|拒绝 reject deny refuse|接受 accept|批准 approve|禁止 forbid disable|变更 change
-变化 change|变为 convert become|变成 convert turn|转成 convert|转发 forward|转码 transcode encode|传递 pass
-传入 pass input|传参 argument|传播 propagate|广播 broadcast|发出 emit|发射 emit|发起 start initiate|触发器 trigger
-监视 watch monitor|侦听 listen|观察 observe watch|观察者 observer|订阅者 subscriber|发布者 publisher|生产者 producer
-消费者 consumer|工厂 factory|单例 singleton|策略 strategy policy|拦截 intercept|拦截器 interceptor|钩子 hook
-管理器 manager|处理器 handler processor|处理函数 handler|处理程序 handler|控制器 controller|调度器 scheduler
-解析器 parser|编译器 compiler|生成器 generator|构建器 builder|加载器 loader|序列化器 serializer|格式化器 formatter
-验证器 validator|收集器 collector|执行器 executor runner|读取器 reader|写入器 writer|适配器 adapter
-包装 wrap wrapper|包装器 wrapper|包 package|库 library|仓库 repository repo|工作区 workspace|工程 project
-源代码 source|源码 source|源文件 source file|源 source|目标 target|输出流 output stream|标准输入 stdin input
-标准输出 stdout output|标准错误 stderr|命令行 command line cli|子命令 subcommand|参数解析 parse arguments
-工作目录 cwd directory|临时 temp temporary|临时文件 temp file|符号链接 symlink|软链接 symlink|文件系统 filesystem fs
-句柄 handle|描述符 descriptor|文件描述符 fd descriptor|所有者 owner|用户名 username|令牌桶 bucket|限额 quota limit
-配额 quota|额度 quota limit|阈值 threshold|上限 limit max|下限 min|总和 sum total|求和 sum|平均 average mean
-中位数 median|加权 weight|比例 ratio|比率 ratio rate|速率 rate|频率 frequency rate|次数 count times
-数量 count number amount|编号 number id|标识 id identifier|序号 index sequence|序列 sequence|顺序 order|逆序 reverse
-反转 reverse invert|降序 descending|升序 ascending|排名 rank|得分 score|分数 score|评分 score rating|距离 distance
-相似 similar|差异 diff difference|相等 equal|不同 different|老化 age aging|失效 invalidate expire|淘汰 evict
-驱逐 evict|命中 hit|未命中 miss|预取 prefetch|懒加载 lazy|延迟加载 lazy|惰性 lazy|立即 immediate|最近 recent last
-最新 latest|最旧 oldest|旧 old|新 new|上次 last|下次 next|上一个 previous prev|下一个 next|第一个 first|最后 last
-当前 current|现有 existing|缺失 missing|缺少 missing|丢失 lost missing|找到 find|找不到 missing|未找到 missing
-查看 view show|展示 show display|渲染器 renderer|展开 expand|收起 collapse|切换 toggle switch|选项卡 tab|清除 clear
-清零 reset zero|擦除 erase|销毁 destroy|释放锁 unlock|解锁 unlock|锁定 lock|申请 acquire request|获得 acquire get
-领取 claim|归还 return release|所有权 ownership|生命周期 lifecycle lifetime|主循环 main loop|事件循环 event loop
-主线程 main thread|后台 background|前台 foreground|守护进程 daemon|主管 supervisor|监督 supervise|工作进程 worker
-工作线程 worker thread|线程池 pool|存活 alive|健康检查 health check|就绪 ready|空闲 idle|繁忙 busy|运行时 runtime
-编译期 compile|静态文件 static file|资源 resource asset|图像 image|音频 audio|视频 video|压缩包 archive zip
-解压 decompress extract unzip|提取 extract|抽取 extract|嵌入 embed|内联 inline|引号 quote|括号 bracket paren
-逗号 comma|分隔符 separator delimiter|分隔 separate delimit|转义字符 escape|通配符 wildcard glob|正则表达式 regex
-大小写 case|大写 upper uppercase|小写 lower lowercase|首字母 initial|驼峰 camel|空白 whitespace blank
-空行 blank line|空 empty|非空 nonempty|单元格 cell|电子表格 spreadsheet|公式 formula|表头 header|语言 language
-本地化 localize locale|国际化 i18n|时区 timezone|时钟 clock|计时 timer|计时器 timer|定时器 timer|日历 calendar
-持续 continue duration|持续时间 duration|耗时 elapsed duration|截止 deadline|续期 renew|有效期 expiry ttl
-指标 metric|度量 metric measure|遥测 telemetry|采样 sample|直方图 histogram|报告 report|摘要 summary digest
-校验和 checksum|散列 hash|指纹 fingerprint|密钥 key secret|公钥 public key|私钥 private key|凭证 credential
-凭据 credential|身份 identity|角色 role|租户 tenant|账户 account|账号 account|邮件 mail email|邮箱 email mailbox
-短信 sms|附件 attachment|评论 comment|购物车 cart|发票 invoice|货币 currency|金额 amount|余额 balance
-依赖关系 dependency|拓扑 topology|边 edge|顶点 vertex|最短路径 shortest path|深度优先 dfs|广度优先 bfs
-内部 internal inner|外部 external outer|层次 hierarchy level|范围 range scope|区间 range interval
-边界 boundary bound|起始 start begin|结束 end finish|结尾 end tail|开头 start head|末尾 end tail|中间 middle
-尾部 tail|前置 prepend|后缀 suffix|扩展名 extension|推断 infer|推导 derive infer|求值 evaluate eval|归约 reduce
-映射表 map|展平 flatten|去抖 debounce|防抖 debounce|节流 throttle|补丁 patch|热更新 hot reload|升级 upgrade
-降级 downgrade|兼容 compatible|弃用 deprecate|废弃 deprecate|特性 feature|功能开关 flag feature
-开关 switch toggle flag|标志 flag|标志位 flag|位 bit|掩码 mask|移位 shift|对话 conversation dialog|聊天 chat
-机器人 bot|跟随 follow
-"""
+_GLOSSARY = Path(__file__).with_name("glossary_zh.txt")
+"""Lines with a Chinese word and the English words that code uses for it."""
 
 
 @lru_cache(maxsize=1)
 def glossary() -> Mapping[str, tuple[str, ...]]:
     """Returns English words of code by Chinese word, the most usual first."""
-    rows = (row.split() for line in _GLOSSARY.splitlines() for row in line.split("|"))
-    return {row[0]: tuple(row[1:]) for row in rows if row}
+    rows = (line.split() for line in _GLOSSARY.read_text("utf-8").splitlines())
+    return {chinese: tuple(english) for chinese, *english in rows}
 
 
 class TranslatedWord(Struct, frozen=True):

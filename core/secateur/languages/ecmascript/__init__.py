@@ -52,14 +52,18 @@ LANGUAGES = (
             ("snap", r".*"),
         ),
         spec_files=_SCRIPTS,
-        grammar=Grammar("tree_sitter_javascript", _READER),
+        grammar=Grammar("tree_sitter_javascript", _READER, queries="ecmascript javascript jsx"),
     ),
     _language(
         name="typescript",
         extensions="ts mts cts",
         interpreters="deno bun",
         test_names_lower=(("ts", TESTED),),
-        grammar=Grammar("tree_sitter_typescript", _READER, "language_typescript"),
+        grammar=Grammar("tree_sitter_typescript", _READER, "language_typescript", "ecmascript typescript"),
     ),
-    _language(name="tsx", extensions="tsx", grammar=Grammar("tree_sitter_typescript", _READER, "language_tsx")),
+    _language(
+        name="tsx",
+        extensions="tsx",
+        grammar=Grammar("tree_sitter_typescript", _READER, "language_tsx", "ecmascript typescript jsx"),
+    ),
 )

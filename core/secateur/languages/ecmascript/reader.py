@@ -14,56 +14,6 @@ from secateur.model import FragmentKind
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_QUERY = """
-[(function_declaration) (generator_function_declaration)] @function
-[(arrow_function) (function_expression) (generator_function)] @lambda
-(class_declaration) @class
-(class) @class
-(method_definition) @method
-(object [(method_definition) (pair value: [(arrow_function) (function_expression) (generator_function)])]) @object
-(variable_declarator value: [(arrow_function) (function_expression) (generator_function) (class) (object)
- (call_expression)
-  (new_expression) (member_expression)]) @bind
-(assignment_expression right: [(arrow_function) (function_expression) (generator_function) (class) (object)
- (call_expression)
-  (new_expression) (identifier)]) @bind
-(pair value: [(arrow_function) (function_expression) (generator_function) (object)]) @bind
-(export_statement) @export
-(call_expression arguments: (arguments . [(string) (template_string)] [(arrow_function) (function_expression)])) @titled
-(call_expression function: [(identifier) (member_expression)] @callee)
-(call_expression function: (super) @super)
-(new_expression constructor: [(identifier) (member_expression)] @callee)
-(variable_declarator) @variable
-(assignment_expression) @assigned
-(for_in_statement) @loop
-[(return_statement) (yield_expression)] @returned
-[(if_statement) (ternary_expression) (binary_expression operator: "&&")] @test
-(import_statement) @import
-((call_expression function: [(identifier) (import)] @_loader arguments: (arguments . (string))) @load (#any-of? @_loader
- "require" "import"))
-[(if_statement) (for_statement) (for_in_statement) (while_statement) (do_statement) (switch_case) (catch_clause)
- (ternary_expression) "&&" "||" "??"] @branch
-(comment) @note
-"""
-
-_JAVASCRIPT = """
-(field_definition) @field
-"""
-
-_TYPESCRIPT = """
-[(abstract_class_declaration) (interface_declaration) (enum_declaration)] @class
-(type_alias_declaration) @alias
-[(internal_module) (module)] @namespace
-(public_field_definition) @field
-[(property_signature) (method_signature) (abstract_method_signature)] @member
-(class_body [(method_signature) (decorator)] @note)
-(function_signature) @note
-"""
-
-_JSX = """
-(jsx_opening_element name: [(identifier) (member_expression)] @element)
-(jsx_self_closing_element name: [(identifier) (member_expression)] @element)
-"""
 
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 _TEST_CALLS = words("describe it test context suite specify fdescribe fit xdescribe xit bench")
@@ -73,12 +23,6 @@ _WRAPPED_LINES = 3
 
 _QUOTES = "\"'`"
 _STRING_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-
-
-def query(language: str) -> str:
-    """Returns the query for one of the three grammars."""
-    own = _JAVASCRIPT if language == "javascript" else _TYPESCRIPT
-    return _QUERY + own + ("" if language == "typescript" else _JSX)
 
 
 def read(captures: Captures, out: Collector) -> None:

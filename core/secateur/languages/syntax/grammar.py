@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -26,6 +27,8 @@ from secateur.languages.traits import LanguageTraits
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Point, Query, Tree
+
+_QUERIES = Path(__file__).parent.parent / "queries"
 
 _CHUNK = 65536
 """Bytes given to the parser at a time."""
@@ -98,7 +101,7 @@ def _load(language: str) -> LoadedGrammar | None:
 
         wheel = importlib.import_module(grammar.wheel)
         tree_sitter_language = Language(getattr(wheel, grammar.entry)())
-        query = Query(tree_sitter_language, reader.query(language) if hasattr(reader, "query") else reader.QUERY)
+        query = Query(tree_sitter_language, _read_query(grammar.queries or language))
         read = getattr(reader, "read", read_by_names)
         return LoadedGrammar(
             traits,
@@ -110,6 +113,10 @@ def _load(language: str) -> LoadedGrammar | None:
         )
     except (ImportError, AttributeError, ValueError, OSError):
         return None
+
+
+def _read_query(names: str) -> str:
+    return "".join((_QUERIES / f"{name}.scm").read_text("utf-8") for name in names.split())
 
 
 def parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
