@@ -56,24 +56,15 @@ def offered(service: str, system: str) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_every_system_offers_the_same(service: str) -> None:
+    # a type checker for POSIX reports the use of a name that Windows alone has
     ours, theirs = (offered(service, system) for system in SYSTEMS)
-    names = ast.literal_eval(
-        next(
-            ast.unparse(node.value)
-            for node in ast.parse((SYSTEM / f"{service}.py").read_bytes()).body
-            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-        )
-    )
-    for name in names:
-        assert name in ours or f"{name}.__init__" in ours, name
-        parts = [part for part in ours if part == name or part.startswith(f"{name}.")]
-        assert {part: ours[part] for part in parts} == {part: theirs.get(part) for part in parts}
+    assert {part: theirs.get(part) for part in ours} == ours
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the modules are those in use")
 @pytest.mark.parametrize("service", SERVICES)
 def test_what_is_for_windows_can_be_imported(service: str) -> None:
-    program = f"{HAS_THE_PARTS_OF_WINDOWS}\nfrom secateur.system import {service}\nprint({service}.__all__)"
+    program = f"{HAS_THE_PARTS_OF_WINDOWS}\nfrom secateur.system import {service}"
     done = subprocess.run([sys.executable, "-c", program], env=environment(), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from secateur.system.windows.console import AWAITED, ENDING, end_by, understand_escapes
+    from secateur.system.windows.console import *
 else:
-    from secateur.system.posix.console import AWAITED, ENDING, end_by, understand_escapes
-
-__all__ = ["AWAITED", "ENDING", "end_by", "understand_escapes"]
+    from secateur.system.posix.console import *

@@ -14,62 +14,6 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from secateur.system.windows.files import (
-        GIT_CONVERTS_LINES,
-        NOWHERE,
-        TELLS_EXECUTABLE,
-        OpenedFolder,
-        contents,
-        is_folder,
-        is_link,
-        link_target,
-        mode_of_new_files,
-        new_file,
-        open_shared,
-        owner,
-        path_below,
-        remove_tree,
-        replace,
-        status_of,
-        user,
-    )
+    from secateur.system.windows.files import *
 else:
-    from secateur.system.posix.files import (
-        GIT_CONVERTS_LINES,
-        NOWHERE,
-        TELLS_EXECUTABLE,
-        OpenedFolder,
-        contents,
-        is_folder,
-        is_link,
-        link_target,
-        mode_of_new_files,
-        new_file,
-        open_shared,
-        owner,
-        path_below,
-        remove_tree,
-        replace,
-        status_of,
-        user,
-    )
-
-__all__ = [
-    "GIT_CONVERTS_LINES",
-    "NOWHERE",
-    "TELLS_EXECUTABLE",
-    "OpenedFolder",
-    "contents",
-    "is_folder",
-    "is_link",
-    "link_target",
-    "mode_of_new_files",
-    "new_file",
-    "open_shared",
-    "owner",
-    "path_below",
-    "remove_tree",
-    "replace",
-    "status_of",
-    "user",
-]
+    from secateur.system.posix.files import *

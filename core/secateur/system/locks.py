@@ -15,8 +15,6 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from secateur.system.windows.locks import is_held, lock, one_at_a_time, open_lock, remove_unless_held, try_lock
+    from secateur.system.windows.locks import *
 else:
-    from secateur.system.posix.locks import is_held, lock, one_at_a_time, open_lock, remove_unless_held, try_lock
-
-__all__ = ["is_held", "lock", "one_at_a_time", "open_lock", "remove_unless_held", "try_lock"]
+    from secateur.system.posix.locks import *

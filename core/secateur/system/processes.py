@@ -12,38 +12,6 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from secateur.system.windows.processes import (
-        SYSTEM_FOLDERS,
-        Child,
-        ended_for_time,
-        grant,
-        own_environment,
-        program_in,
-        start_detached,
-        watch_parent,
-        words_of,
-    )
+    from secateur.system.windows.processes import *
 else:
-    from secateur.system.posix.processes import (
-        SYSTEM_FOLDERS,
-        Child,
-        ended_for_time,
-        grant,
-        own_environment,
-        program_in,
-        start_detached,
-        watch_parent,
-        words_of,
-    )
-
-__all__ = [
-    "SYSTEM_FOLDERS",
-    "Child",
-    "ended_for_time",
-    "grant",
-    "own_environment",
-    "program_in",
-    "start_detached",
-    "watch_parent",
-    "words_of",
-]
+    from secateur.system.posix.processes import *
