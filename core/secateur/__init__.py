@@ -19,84 +19,123 @@ Names are imported when they are first used, so that `import secateur` costs not
 
 from __future__ import annotations
 
-from secateur.version import __version__
+from secateur.version import __version__ as __version__
 
 TYPE_CHECKING = False  # `typing` itself is slow to import, and Ctrl-C is handled only after this module
 if TYPE_CHECKING:
     from typing import Any
 
-    from secateur.cli.command_parser import CommandParser
-    from secateur.cli.common import CommandCall
-    from secateur.directories import data_dir, state_dir
-    from secateur.engine import Engine
-    from secateur.error_shapes import ErrorDetails
-    from secateur.errors import (
-        BudgetExceeded,
-        ConfigError,
-        EmbeddingError,
-        IndexingError,
-        LlmError,
-        PromptComposeError,
-        RepositoryError,
-        SecateurError,
-        TokenizerError,
-        UsageError,
-        shown,
-    )
-    from secateur.executors.executor import Executor, TaskOutcome, keep_open
-    from secateur.executors.pool import spread_tasks
-    from secateur.history import RepositoryHistory
-    from secateur.inputs import read_file
-    from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
-    from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome, Wording
-    from secateur.kinds.conversation.folds import Fold
-    from secateur.kinds.conversation.kind import session_at
-    from secateur.kinds.conversation.opencode_store import sessions_in
-    from secateur.kinds.conversation.session_facts import SessionFacts
-    from secateur.kinds.conversation.strategies import ConversationPruner
-    from secateur.kinds.conversation.tool_results import AgenticConversationPruner
-    from secateur.kinds.diff.chunks import chunk_diff
-    from secateur.kinds.diff.repository import chunk_repository
-    from secateur.kinds.envelope.envelope import trim_context_with_budget
-    from secateur.kinds.environment import ALONE, Deciding, Inputs
-    from secateur.kinds.files.prune_context import PruneContext
-    from secateur.kinds.files.sourcecode import SourceCode
-    from secateur.kinds.knobs import Knob
-    from secateur.kinds.registry import get_kind, kind_names, recognise_kind
-    from secateur.kinds.run import answer_of, format_outcome, prune, trials_of
-    from secateur.ledger import Entry, Ledger, LedgerShape, Notice, Reason, State, TrimReport
-    from secateur.model import Decision, Fragment, Pool, Selection
-    from secateur.output_files import OutputLines, refuse_links, write_folder, write_output
-    from secateur.progress import Progress, unreported
-    from secateur.redaction import redact, separate_call
-    from secateur.render.page import Column, Page, Section
-    from secateur.render.proofs import prove_turns
-    from secateur.render.sentences import sentence
-    from secateur.render.structured import dumps
-    from secateur.selection import priority, select, select_greedy
-    from secateur.settings import (
-        PROFILES,
-        Loaded,
-        Settings,
-        SettingsSources,
-        about,
-        installed_keys,
-        lookup,
-        table_of,
-        with_values,
-    )
-    from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
-    from secateur.sources.confined import confine_path
-    from secateur.sources.git import Git
-    from secateur.sources.git_log import LoggedCommit
-    from secateur.sources.named import is_named
-    from secateur.sources.workspace_file import is_workspace, read_workspace
-    from secateur.suggestions import suggestion
-    from secateur.system.console import AWAITED
-    from secateur.terminal import clip, visible
-    from secateur.tokens import count_string_tokens, count_tokens, get_counter
-    from secateur.toml_values import toml_value
-    from secateur.what_if.shapes import ProofFields
+    from secateur.cli.command_parser import CommandParser as CommandParser
+    from secateur.cli.common import CommandCall as CommandCall
+    from secateur.directories import data_dir as data_dir
+    from secateur.directories import state_dir as state_dir
+    from secateur.engine import Engine as Engine
+    from secateur.error_shapes import ErrorDetails as ErrorDetails
+    from secateur.errors import BudgetExceeded as BudgetExceeded
+    from secateur.errors import ConfigError as ConfigError
+    from secateur.errors import EmbeddingError as EmbeddingError
+    from secateur.errors import IndexingError as IndexingError
+    from secateur.errors import LlmError as LlmError
+    from secateur.errors import PromptComposeError as PromptComposeError
+    from secateur.errors import RepositoryError as RepositoryError
+    from secateur.errors import SecateurError as SecateurError
+    from secateur.errors import TokenizerError as TokenizerError
+    from secateur.errors import UsageError as UsageError
+    from secateur.errors import shown as shown
+    from secateur.executors.executor import Executor as Executor
+    from secateur.executors.executor import TaskOutcome as TaskOutcome
+    from secateur.executors.executor import keep_open as keep_open
+    from secateur.executors.pool import spread_tasks as spread_tasks
+    from secateur.history import RepositoryHistory as RepositoryHistory
+    from secateur.inputs import read_file as read_file
+    from secateur.kinds.autocoder import AutoCoderArgs as AutoCoderArgs
+    from secateur.kinds.autocoder import get_llm as get_llm
+    from secateur.kinds.autocoder import init_project_if_required as init_project_if_required
+    from secateur.kinds.base import Environment as Environment
+    from secateur.kinds.base import Flag as Flag
+    from secateur.kinds.base import Input as Input
+    from secateur.kinds.base import Kind as Kind
+    from secateur.kinds.base import Outcome as Outcome
+    from secateur.kinds.base import Wording as Wording
+    from secateur.kinds.conversation.folds import Fold as Fold
+    from secateur.kinds.conversation.kind import session_at as session_at
+    from secateur.kinds.conversation.opencode_store import sessions_in as sessions_in
+    from secateur.kinds.conversation.session_facts import SessionFacts as SessionFacts
+    from secateur.kinds.conversation.strategies import ConversationPruner as ConversationPruner
+    from secateur.kinds.conversation.tool_results import AgenticConversationPruner as AgenticConversationPruner
+    from secateur.kinds.diff.chunks import chunk_diff as chunk_diff
+    from secateur.kinds.diff.repository import chunk_repository as chunk_repository
+    from secateur.kinds.envelope.envelope import trim_context_with_budget as trim_context_with_budget
+    from secateur.kinds.environment import ALONE as ALONE
+    from secateur.kinds.environment import Deciding as Deciding
+    from secateur.kinds.environment import Inputs as Inputs
+    from secateur.kinds.files.prune_context import PruneContext as PruneContext
+    from secateur.kinds.files.sourcecode import SourceCode as SourceCode
+    from secateur.kinds.knobs import Knob as Knob
+    from secateur.kinds.registry import get_kind as get_kind
+    from secateur.kinds.registry import kind_names as kind_names
+    from secateur.kinds.registry import recognise_kind as recognise_kind
+    from secateur.kinds.run import answer_of as answer_of
+    from secateur.kinds.run import format_outcome as format_outcome
+    from secateur.kinds.run import prune as prune
+    from secateur.kinds.run import trials_of as trials_of
+    from secateur.ledger import Entry as Entry
+    from secateur.ledger import Ledger as Ledger
+    from secateur.ledger import LedgerShape as LedgerShape
+    from secateur.ledger import Notice as Notice
+    from secateur.ledger import Reason as Reason
+    from secateur.ledger import State as State
+    from secateur.ledger import TrimReport as TrimReport
+    from secateur.model import Decision as Decision
+    from secateur.model import Fragment as Fragment
+    from secateur.model import Pool as Pool
+    from secateur.model import Selection as Selection
+    from secateur.output_files import OutputLines as OutputLines
+    from secateur.output_files import refuse_links as refuse_links
+    from secateur.output_files import write_folder as write_folder
+    from secateur.output_files import write_output as write_output
+    from secateur.progress import Progress as Progress
+    from secateur.progress import unreported as unreported
+    from secateur.redaction import redact as redact
+    from secateur.redaction import separate_call as separate_call
+    from secateur.render.page import Column as Column
+    from secateur.render.page import Page as Page
+    from secateur.render.page import Section as Section
+    from secateur.render.proofs import prove_turns as prove_turns
+    from secateur.render.sentences import sentence as sentence
+    from secateur.render.structured import dumps as dumps
+    from secateur.selection import priority as priority
+    from secateur.selection import select as select
+    from secateur.selection import select_greedy as select_greedy
+    from secateur.settings import PROFILES as PROFILES
+    from secateur.settings import Loaded as Loaded
+    from secateur.settings import Settings as Settings
+    from secateur.settings import SettingsSources as SettingsSources
+    from secateur.settings import about as about
+    from secateur.settings import installed_keys as installed_keys
+    from secateur.settings import lookup as lookup
+    from secateur.settings import table_of as table_of
+    from secateur.settings import with_values as with_values
+    from secateur.shape import SCHEMA_VERSION as SCHEMA_VERSION
+    from secateur.shape import Count as Count
+    from secateur.shape import Number as Number
+    from secateur.shape import Shape as Shape
+    from secateur.shape import Version as Version
+    from secateur.sources.confined import confine_path as confine_path
+    from secateur.sources.git import Git as Git
+    from secateur.sources.git_log import LoggedCommit as LoggedCommit
+    from secateur.sources.named import is_named as is_named
+    from secateur.sources.workspace_file import is_workspace as is_workspace
+    from secateur.sources.workspace_file import read_workspace as read_workspace
+    from secateur.suggestions import suggestion as suggestion
+    from secateur.system.console import AWAITED as AWAITED
+    from secateur.terminal import clip as clip
+    from secateur.terminal import visible as visible
+    from secateur.tokens import count_string_tokens as count_string_tokens
+    from secateur.tokens import count_tokens as count_tokens
+    from secateur.tokens import get_counter as get_counter
+    from secateur.toml_values import toml_value as toml_value
+    from secateur.what_if.shapes import ProofFields as ProofFields
 
 _NAMES = {
     "secateur.cli.command_parser": "CommandParser",
@@ -156,120 +195,7 @@ _NAMES = {
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = [
-    "ALONE",
-    "AWAITED",
-    "PROFILES",
-    "SCHEMA_VERSION",
-    "AgenticConversationPruner",
-    "AutoCoderArgs",
-    "BudgetExceeded",
-    "Column",
-    "CommandCall",
-    "CommandParser",
-    "ConfigError",
-    "ConversationPruner",
-    "Count",
-    "Deciding",
-    "Decision",
-    "EmbeddingError",
-    "Engine",
-    "Entry",
-    "Environment",
-    "ErrorDetails",
-    "Executor",
-    "Flag",
-    "Fold",
-    "Fragment",
-    "Git",
-    "IndexingError",
-    "Input",
-    "Inputs",
-    "Kind",
-    "Knob",
-    "Ledger",
-    "LedgerShape",
-    "LlmError",
-    "Loaded",
-    "LoggedCommit",
-    "Notice",
-    "Number",
-    "Outcome",
-    "OutputLines",
-    "Page",
-    "Pool",
-    "Progress",
-    "PromptComposeError",
-    "ProofFields",
-    "PruneContext",
-    "Reason",
-    "RepositoryError",
-    "RepositoryHistory",
-    "SecateurError",
-    "Section",
-    "Selection",
-    "SessionFacts",
-    "Settings",
-    "SettingsSources",
-    "Shape",
-    "SourceCode",
-    "State",
-    "TaskOutcome",
-    "TokenizerError",
-    "TrimReport",
-    "UsageError",
-    "Version",
-    "Wording",
-    "__version__",
-    "about",
-    "answer_of",
-    "chunk_diff",
-    "chunk_repository",
-    "clip",
-    "confine_path",
-    "count_string_tokens",
-    "count_tokens",
-    "data_dir",
-    "dumps",
-    "format_outcome",
-    "get_counter",
-    "get_kind",
-    "get_llm",
-    "init_project_if_required",
-    "installed_keys",
-    "is_named",
-    "is_workspace",
-    "keep_open",
-    "kind_names",
-    "lookup",
-    "priority",
-    "prove_turns",
-    "prune",
-    "read_file",
-    "read_workspace",
-    "recognise_kind",
-    "redact",
-    "refuse_links",
-    "select",
-    "select_greedy",
-    "sentence",
-    "separate_call",
-    "session_at",
-    "sessions_in",
-    "shown",
-    "spread_tasks",
-    "state_dir",
-    "suggestion",
-    "table_of",
-    "toml_value",
-    "trials_of",
-    "trim_context_with_budget",
-    "unreported",
-    "visible",
-    "with_values",
-    "write_folder",
-    "write_output",
-]
+__all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
