@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from secateur.cli.main import _IN_THIS_FOLDER, COMMANDS
-from secateur.index.facts.embedding.pieces import WordPieces
-from secateur.index.facts.embedding.static import TOKENIZER, WEIGHTS
+from secateur.index.facts.embedding.static import TOKENIZER, WEIGHTS, WordPieces
 from secateur.kind_places import BUILT_IN
 from secateur.tokens.ranks import O200K
 

@@ -10,8 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
-from secateur.index.facts.embedding.pieces import WordPieces, read_matrix
-from secateur.index.facts.embedding.static import FIRST_WORD, MATRIX, SPACE_PIECE, TOKENIZER, WEIGHTS, vectors_folder
+from secateur.index.facts.embedding.static import (
+    FIRST_WORD,
+    MATRIX,
+    SPACE_PIECE,
+    TOKENIZER,
+    WEIGHTS,
+    WordPieces,
+    read_matrix,
+    vectors_folder,
+)
 from tokenizers import Tokenizer
 
 PACKAGE = find_spec("wordllama")

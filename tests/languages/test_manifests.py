@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.extract import encode, extract
-from secateur.languages.ecmascript.manifests import read_manifest
+from secateur.languages.ecmascript.imports import read_manifest
 from secateur.languages.syntax.fragments import parse_file
 from secateur.tokens import get_counter
 

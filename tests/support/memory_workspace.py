@@ -22,14 +22,13 @@ from secateur.index.open_index import OpenIndex
 from secateur.index.update.parallel import Extractor
 from secateur.model import Pool
 from secateur.retrieval.candidates import SearchResult
-from secateur.retrieval.part_search import search_part
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.results import pool_to_text
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.retrieval.search import SearchQuestion
 from secateur.retrieval.searched import Searched, SearchedSnapshot, SnapshotFunction
-from secateur.retrieval.searched_parts import merge_results
+from secateur.retrieval.searched_parts import merge_results, search_part
 from secateur.retrieval.searched_state import prepare_query
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes

@@ -46,7 +46,7 @@ from secateur.index.update.staleness import Changes, changes
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.redaction import CredentialNumbers
-from secateur.sources.cloned_source import CLONED, SHALLOW
+from secateur.sources.open import CLONED, SHALLOW
 from secateur.sources.source import Source
 
 T = TypeVar("T")

@@ -1,5 +1,6 @@
 """The interface of an open index. `OpenIndex` is the index of one repository; a workspace of several is read by this
-process (`OpenWorkspace`) or by workers (`WorkspaceElsewhere`)."""
+process (`OpenWorkspace`) or by workers (`WorkspaceElsewhere`). `TextLines` reads the lines of files
+as they were indexed."""
 
 from __future__ import annotations
 
@@ -8,18 +9,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from weakref import WeakKeyDictionary
 
+from secateur.encodings import as_utf8
 from secateur.errors import RepositoryError
 from secateur.index.facts.degraded import SnapshotFacts, facts_of
+from secateur.index.facts.extract import digest_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
-from secateur.index.text_lines import TextLines
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
+from secateur.languages.syntax.text import read_text, split_lines
 from secateur.model import Notice, Pool
 from secateur.progress import Progress
-from secateur.redaction import CredentialNumbers
+from secateur.redaction import CredentialNumbers, insert_markers
+from secateur.redaction.spans import parse_spans
 from secateur.sources.source import Source
 
 
@@ -142,3 +146,57 @@ class OpenedIndex(ABC):
     def unread(self, extractor: Extractor) -> Changes | None:
         """Lists the differences from the state that any process indexed last; None if nothing was indexed. Raises
         RepositoryError."""
+
+
+_Known = dict[tuple[str, str, bytes, bool], list[str]]
+"""Lines by (repository, path, content digest, whether the credentials of other files are removed too)."""
+
+
+class TextLines:
+    """The lines of files as they were indexed, with markers in the place of credentials. Each file is read once."""
+
+    def __init__(self) -> None:
+        self._texts: _Known = {}
+        self._numbered: WeakKeyDictionary[CredentialNumbers, _Known] = WeakKeyDictionary()
+
+    def of(
+        self,
+        files: Snapshot,
+        path: str,
+        read: Callable[[], bytes | None],
+        numbers: CredentialNumbers | None = None,
+        repository: str = "",
+    ) -> list[str]:
+        """Returns the lines of a file.
+
+        Args:
+            files: the snapshot that `path` belongs to.
+            read: reads the bytes of the file; None if it is gone.
+            numbers: the numbers of the markers; see `OpenedIndex.lines`.
+            repository: the name of the repository, if files of several are read.
+
+        Raises:
+            RepositoryError: the file has changed since it was indexed.
+        """
+        spans = [span for _, span in parse_spans(files.redactions.get(path, ""))]
+        bare = numbers is not None and numbers.complete
+        known = self._texts if numbers is None or not (spans or bare) else self._numbered.setdefault(numbers, {})
+        key = repository, path, files.digests[path], bare
+        lines = known.get(key)
+        if lines is None:
+            data = read()
+            if data is None or digest_of(data) != files.digests[path]:
+                raise RepositoryError(
+                    f"{path}: {'gone' if data is None else 'changed'} since it was indexed",
+                    hint="run the query again",
+                    code="CHANGED",
+                )
+            marked = insert_markers(as_utf8(data), spans, numbers or CredentialNumbers())
+            if numbers is not None and bare:
+                marked = numbers.bare(marked)
+            lines = known[key] = split_lines(read_text(path, marked)[0])
+        return lines  # not read from `known` again: another thread may have cleared it for a new snapshot
+
+    def clear(self) -> None:
+        """Forgets the lines of earlier states."""
+        self._texts = {}

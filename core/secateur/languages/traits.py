@@ -64,7 +64,7 @@ class Grammar(Struct, frozen=True):
     """A wheel with a tree-sitter grammar, and the module that knows its trees.
 
     That module has `read(captures, collector)`, which may be missing if the query uses the capture names of
-    `syntax/by_names.py`. With `READS_CALLS`, `read` collects the calls too. Every query uses the capture names `call`
+    `read_by_names`. With `READS_CALLS`, `read` collects the calls too. Every query uses the capture names `call`
     (name of a called function), `branch` (a decision point) and `note` (comments and attributes that may precede a
     definition).
     """

@@ -26,8 +26,7 @@ import msgspec
 from secateur.errors import RepositoryError, reason_of, shown, unreadable
 from secateur.progress import Progress, unreported
 from secateur.settings import InputLimits
-from secateur.sources.archive_entries import DamagedEntry, Meter, Unusable, open_archive
-from secateur.sources.archive_paths import normalize_name
+from secateur.sources.archive_entries import DamagedEntry, Meter, Unusable, normalize_name, open_archive
 from secateur.sources.archive_record import RECORD, SUFFIXES, LeftOutEntries, UnpackedArchive, archive_at
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.files import path_bytes

@@ -20,8 +20,7 @@ from secateur import (
 from secateur_lab.commands.evaluate import measured_budgets
 
 if TYPE_CHECKING:
-    from secateur_lab.evaluation.tuning_cases import CaseSplit
-    from secateur_lab.evaluation.tuning_run import TuningRun
+    from secateur_lab.evaluation.tuning_run import CaseSplit, TuningRun
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -56,9 +55,8 @@ def run(options: CommandCall) -> int:
     from secateur_lab.evaluation.evaluation import BUDGETS
     from secateur_lab.evaluation.measuring import Choice
     from secateur_lab.evaluation.tuned_profile import profile_text
-    from secateur_lab.evaluation.tuning_cases import collect_cases
     from secateur_lab.evaluation.tuning_report import tuning_json, tuning_text
-    from secateur_lab.evaluation.tuning_run import TuningRun
+    from secateur_lab.evaluation.tuning_run import TuningRun, collect_cases
 
     _check_call(options)
     choice = Choice(options.profile, sources=options.settings_sources())

@@ -24,7 +24,7 @@ structuredClone test vi window
 RULES = NameRules(
     family="js",
     finder="secateur.languages.ecmascript.imports:ScriptFinder",
-    manifests="secateur.languages.ecmascript.manifests:ScriptManifests",
+    manifests="secateur.languages.ecmascript.imports:ScriptManifests",
     builtins=_BUILTINS,
     constructors=("constructor",),
     self_words=words("this"),

@@ -24,7 +24,7 @@ int64 int8 len make max min new panic print println real recover rune string uin
 RULES = NameRules(
     family="go",
     finder="secateur.languages.go.imports:GoFinder",
-    manifests="secateur.languages.go.manifests:GoManifests",
+    manifests="secateur.languages.go.imports:GoManifests",
     builtins=_BUILTINS,
     standard_modules=STANDARD,
     packages="directory",

@@ -1,11 +1,15 @@
-"""Resolves imports of Go."""
+"""Resolves imports of Go, and reads from `go.mod` which modules a repository provides and requires."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from secateur.languages.go import STANDARD
-from secateur.languages.syntax.import_targets import Files, Module, join_path
+from secateur.languages.packages import Package, is_never_installed
+from secateur.languages.syntax.import_targets import Files, Module, folder_of, join_path
+from secateur.model import FileFacts
 
 
 class GoFinder:
@@ -72,3 +76,33 @@ class GoFinder:
 
     def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
         return self._by_directory.get(join_path(folder, inside))
+
+
+_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"/][^\s\"]*)", re.MULTILINE)
+_REQUIREMENT = re.compile(r"^\s*(?:require\s+)?([\w.-]+\.[\w.-]+/\S+)\s+v\d", re.MULTILINE)
+
+
+class GoManifests:
+    """See `languages.packages.Manifests`."""
+
+    names = re.compile(r"go\.mod")
+    separator = "/"
+
+    def read(self, path: str, text: str) -> tuple[str, Iterable[str]]:  # noqa: ARG002 - all are read alike
+        """Returns the module and its requirements. Never raises."""
+        name = _MODULE.search(text)
+        return name[1] if name else "", _REQUIREMENT.findall(text)
+
+    def list_packages(
+        self,
+        files: Sequence[tuple[str, FileFacts]],  # noqa: ARG002 - go.mod is enough
+        distributions: Mapping[str, str],
+    ) -> Iterator[Package]:
+        """Yields the module of each manifest. No other module has its path."""
+        for path, name in distributions.items():
+            if name and not is_never_installed(folder_of(path)):
+                yield Package("go", name, folder_of(path), name, is_plain=True)
+
+    def list_imports(self, facts: FileFacts) -> Iterator[str]:
+        """Yields the paths of imported packages."""
+        return (statement.module for statement in facts.imports)

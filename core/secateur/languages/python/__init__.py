@@ -41,7 +41,7 @@ super tuple type vars zip
 RULES = NameRules(
     family="python",
     finder="secateur.languages.python.imports:PythonFinder",
-    manifests="secateur.languages.python.manifests:PythonManifests",
+    manifests="secateur.languages.python.imports:PythonManifests",
     builtins=_BUILTINS,
     standard_modules=STANDARD,
     constructors=("__init__", "__new__", "__post_init__"),

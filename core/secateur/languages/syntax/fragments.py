@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from secateur.languages import traits_of
-from secateur.languages.ecmascript.manifests import MANIFEST, read_manifest
+from secateur.languages.ecmascript.imports import MANIFEST, read_manifest
 from secateur.languages.syntax import grammar
 from secateur.languages.syntax.collector import Captures, Collector, last_row
 from secateur.languages.syntax.names import read_receiver

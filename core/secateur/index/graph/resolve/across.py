@@ -19,12 +19,11 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from secateur.index.graph.resolve.edges import Edges, How
-from secateur.index.graph.resolve.finders import finders
 from secateur.index.graph.resolve.linking import link
-from secateur.index.graph.resolve.names import Names, symbols_of
+from secateur.index.graph.resolve.names import Names, finders, symbols_of
 from secateur.index.graph.resolve.symbols import Symbols
 from secateur.languages import rules_of
-from secateur.languages.ecmascript.manifests import MANIFEST
+from secateur.languages.ecmascript.imports import MANIFEST
 from secateur.languages.packages import list_prefixes, manifests_of
 from secateur.languages.syntax.import_targets import Finder, Module, join_path
 from secateur.model import Call, FileFacts

@@ -20,7 +20,7 @@ import msgspec
 
 from secateur.index.graph.resolve.symbols import DEFINITIONS
 from secateur.languages import languages, rules_of
-from secateur.languages.ecmascript.manifests import MANIFEST
+from secateur.languages.ecmascript.imports import MANIFEST
 from secateur.languages.syntax.import_targets import folder_of
 from secateur.languages.traits import NameRules
 from secateur.model import Annotation, Call, FileFacts, FragmentKind, Import

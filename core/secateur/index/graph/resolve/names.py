@@ -9,12 +9,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 
-from secateur.index.graph.resolve.finders import finders
 from secateur.index.graph.resolve.implementations import join_implementations
 from secateur.index.graph.resolve.symbols import Symbols
 from secateur.languages import rules_of
-from secateur.languages.syntax.import_targets import EXTERNAL, Finder, Gids, Module, Target, use_dots
+from secateur.languages.syntax.import_targets import EXTERNAL, Files, Finder, Gids, Module, PathFinder, Target, use_dots
 from secateur.languages.traits import NameRules
 from secateur.model import FileFacts, FragmentKind, Import
 
@@ -395,3 +395,17 @@ def _merge(sequences: list[list[int]]) -> list[int]:
         out.append(head)
         sequences = [rest for sequence in sequences if (rest := [gid for gid in sequence if gid != head])]
     return out
+
+
+def finders(files: Files, rules: dict[str, NameRules]) -> dict[str, Finder]:
+    """Returns a finder for each language family in `rules`."""
+    by_path = PathFinder(files)
+    return {family: _finder(rules[family], files) or by_path for family in rules}
+
+
+def _finder(rules: NameRules, files: Files) -> Finder | None:
+    if not rules.finder:
+        return None
+    module, _, name = rules.finder.partition(":")
+    finder: Finder = getattr(import_module(module), name)(files, rules.family)
+    return finder
