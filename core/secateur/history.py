@@ -43,11 +43,8 @@ class RepositoryHistory:
 
     @classmethod
     def open(cls, path: Path, settings: Settings) -> RepositoryHistory:
-        """Opens the history of the repository that holds a folder.
-
-        Raises:
-            RepositoryError: it has no history, or it may not be read.
-        """
+        """Opens the history of the repository that holds a folder. Raises RepositoryError: it has no history, or it may
+        not be read."""
         try:
             source = open_source(path, "HEAD", trust=settings.index.trust_git_dir)
         except RepositoryError as error:

@@ -107,11 +107,8 @@ class RequestFailure:
 
 
 def server_at(base_url: str, key: ServerKey, table: str, error: type[SecateurError]) -> Server:
-    """Returns the server of `[table] base_url`.
-
-    Raises:
-        error: it is not an http or https address, or holds a name, a password or a query.
-    """
+    """Returns the server of `[table] base_url`. Raises `error`: it is not an http or https address, or holds a name, a
+    password or a query."""
     try:
         parts = urlsplit(base_url.strip())
         host, port = parts.hostname or "", parts.port
@@ -133,11 +130,8 @@ def server_at(base_url: str, key: ServerKey, table: str, error: type[SecateurErr
 
 
 def key_from(environ: Mapping[str, str], variable: str, table: str, error: type[SecateurError]) -> ServerKey:
-    """Returns the key in the variable that `[table] api_key_env` names; an empty key if it names none.
-
-    Raises:
-        error: the variable is not set, or its value does not fit into a header.
-    """
+    """Returns the key in the variable that `[table] api_key_env` names; an empty key if it names none. Raises `error`:
+    the variable is not set, or its value does not fit into a header."""
     if not variable:
         return ServerKey("")
     shown = (

@@ -57,11 +57,8 @@ def read_input(
 
 
 def read_file(path: Path, largest: int, what: str) -> bytes:
-    """Returns the bytes of a regular file written by secateur. `what`: its kind for errors, such as "scenario".
-
-    Raises:
-        SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`: it has more than `largest` bytes.
-    """
+    """Returns the bytes of a regular file written by secateur. `what`: its kind for errors, such as "scenario". Raises
+    SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`: it has more than `largest` bytes."""
     try:
         if not path.is_file():
             missing = FileNotFoundError("there is no such file")

@@ -30,11 +30,7 @@ def write_output(path: Path, text: str, *, make_folder: int = 0, own: bool = Fal
     """Writes the whole file or nothing: into a temporary file that is renamed. An existing file keeps its permissions.
     A pipe or a terminal is written to directly. Lone surrogates that stand for bytes are written as those bytes.
     `make_folder`: how many folders at the end of the path are made if they are missing. `own`: the text is that of the
-    file with a change, so its credentials stay.
-
-    Raises:
-        SecateurError: `OUTPUT`, or `LINK`: see the module docstring.
-    """
+    file with a change, so its credentials stay. Raises SecateurError: `OUTPUT`, or `LINK`: see the module docstring."""
     with _translate_errors(path):
         data = (text if own else outgoing(text)).encode("utf-8", "surrogateescape")
         target = _resolve_own_links(path)
@@ -59,10 +55,7 @@ def write_folder(path: Path, files: Mapping[str, str], outdated: Callable[[Path]
     are removed.
 
     All files are written as temporary files, then renamed: no file is ever partial, and an error leaves the folder as
-    it was.
-
-    Raises:
-        SecateurError: `OUTPUT`: the folder cannot be written; `LINK`: it or a file in it is a link.
+    it was. Raises SecateurError: `OUTPUT`: the folder cannot be written; `LINK`: it or a file in it is a link.
     """
     beside = dict[str, str]()
     with _translate_errors(path), _open_folder(_resolve_own_links(path), make=len(path.parts)) as opened:

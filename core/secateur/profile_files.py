@@ -62,10 +62,7 @@ def own_file(user_dir: Path) -> ConfigFile:
 
 def repository_file(root: Path) -> ConfigFile:
     """Returns the configuration file of a repository: its `secateur.toml`, or `[tool.secateur]` if only that exists.
-
-    Raises:
-        ConfigError: it is a link, which is never read.
-    """
+    Raises ConfigError: it is a link, which is never read."""
     own, project = root / FILE_NAME, root / PROJECT_NAME
     if own.is_symlink():
         raise ConfigError(f"{shown(own)} is a link, which is never read", hint="put a plain file in its place")

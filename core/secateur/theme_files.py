@@ -47,11 +47,7 @@ class ThemeColours:
 
 
 def read_colours(path: Path) -> ThemeColours:
-    """Reads one theme file.
-
-    Raises:
-        ThemeError: unreadable, not TOML, an unknown or missing key, not a colour.
-    """
+    """Reads one theme file. Raises ThemeError: unreadable, not TOML, an unknown or missing key, not a colour."""
     table = _read(path)
     for name in table:
         if name != "dark":

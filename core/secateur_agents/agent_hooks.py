@@ -73,11 +73,8 @@ def answer_hook(
     store: OriginalStore,
     environ: Mapping[str, str],
 ) -> Any:
-    """Returns the answer to a hook, for JSON; None: nothing changes.
-
-    Raises:
-        Exception: the call or what it depends on cannot be read; nothing may change.
-    """
+    """Returns the answer to a hook, for JSON; None: nothing changes. Raises Exception: the call or what it depends on
+    cannot be read; nothing may change."""
 
     def prune(command: str, output: str) -> str | None:
         most, data = most_tokens(command), output.encode("utf-8", "replace")
@@ -208,11 +205,7 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 
 def _texts(folders: Iterable[Path], *patterns: str) -> Iterator[str]:
-    """Reads the files that match patterns.
-
-    Raises:
-        SecateurError: one cannot be read; what it rules is not known.
-    """
+    """Reads the files that match patterns. Raises SecateurError: one cannot be read; what it rules is not known."""
     for folder in folders:
         for pattern in patterns:
             for path in sorted(folder.glob(pattern)):

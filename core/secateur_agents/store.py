@@ -50,11 +50,8 @@ class OriginalStore:
 
     @classmethod
     def at(cls, folder: Path | str, clock: Callable[[], float] = time.time) -> OriginalStore:
-        """Returns the store in a folder, which is made when something is kept.
-
-        Raises:
-            UsageError: the folder lies in a repository, where others could come by what is kept.
-        """
+        """Returns the store in a folder, which is made when something is kept. Raises UsageError: the folder lies in a
+        repository, where others could come by what is kept."""
         folder = Path(os.path.abspath(folder))  # noqa: PTH100 - a link to it is not followed
         inside = next((above for above in (folder, *folder.parents) if _is_repository(above)), None)
         if inside is not None:
@@ -65,11 +62,8 @@ class OriginalStore:
         return cls(folder, clock)
 
     def keep(self, originals: Mapping[str, str]) -> None:
-        """Keeps texts by digest; those that are there already count as new.
-
-        Raises:
-            SecateurError: `OUTPUT`: the folder cannot be written.
-        """
+        """Keeps texts by digest; those that are there already count as new. Raises SecateurError: `OUTPUT`: the folder
+        cannot be written."""
         now = self.clock()
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -36,11 +36,8 @@ class DecisionExtension(SingleFileSnapshotExtension):
         self._lines: list[str] = []  # of its difference
 
     def serialize(self, data: Any, **filters: Any) -> str:
-        """Formats the decisions of an outcome as a scenario records them.
-
-        Raises:
-            TypeError: `data` is not an outcome, or `include` or `exclude` is given: all of a decision is recorded.
-        """
+        """Formats the decisions of an outcome as a scenario records them. Raises TypeError: `data` is not an outcome,
+        or `include` or `exclude` is given: all of a decision is recorded."""
         from secateur.kinds.base import Outcome
         from secateur.terminal import visible
         from secateur_lab.scenarios.running import decided_of

@@ -121,11 +121,8 @@ class CommandCall(argparse.Namespace):
         return own.settings.index.trust_git_dir
 
     def workspace_or_path(self) -> str:
-        """Returns what is to be read: the file of `--workspace`, else PATH.
-
-        Raises:
-            UsageError: both are given, or there is no such file.
-        """
+        """Returns what is to be read: the file of `--workspace`, else PATH. Raises UsageError: both are given, or there
+        is no such file."""
         from secateur.sources.workspace_file import is_workspace
 
         if self.workspace is None:

@@ -12,11 +12,7 @@ GROUP = "secateur.inspector"
 
 
 def load_inspector() -> Callable[..., Any]:
-    """Loads the function that opens the inspector, or draws a recording.
-
-    Raises:
-        UsageError: it is not installed.
-    """
+    """Loads the function that opens the inspector, or draws a recording. Raises UsageError: it is not installed."""
     entry_point = next(iter(entry_points(group=GROUP)), None)
     if entry_point is None:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")

@@ -101,10 +101,7 @@ def run_with(
     plain: bool = False,
 ) -> int:
     """Runs a kind with inputs and settings that are known; `plain`: the text is that of the screen, in plain lines.
-
-    Raises:
-        UsageError: the kind has no such format, or `--exact` is given without `--save`.
-    """
+    Raises UsageError: the kind has no such format, or `--exact` is given without `--save`."""
     check_format(kind, options.format)
     if getattr(options, "exact", False) and options.save is None:
         raise UsageError("--exact needs --save", hint="add --save NAME.scenario.toml")

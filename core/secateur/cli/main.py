@@ -163,11 +163,8 @@ def _begin_run(arguments: Sequence[str]) -> None:
 
 
 def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[CommandCall], int]]:
-    """Finds the functions that declare and run a command. Nothing of other commands is imported.
-
-    Raises:
-        UsageError: its module cannot be loaded, or is not installed.
-    """
+    """Finds the functions that declare and run a command. Nothing of other commands is imported. Raises UsageError: its
+    module cannot be loaded, or is not installed."""
     if name in _OF_KINDS or (name not in COMMANDS and name not in commands_beside()[0]):
         from secateur.cli import kinds
 

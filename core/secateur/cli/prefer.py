@@ -112,11 +112,8 @@ def run(options: CommandCall) -> int:
 
 
 def _words(options: CommandCall) -> tuple[str, str]:
-    """The symbol and the path of a call; `list` takes a path alone.
-
-    Raises:
-        UsageError: a word or a flag that the action does not take, or the symbol is missing.
-    """
+    """The symbol and the path of a call; `list` takes a path alone. Raises UsageError: a word or a flag that the action
+    does not take, or the symbol is missing."""
     action, symbol, path = options.action, options.symbol, options.path
     for flag, of in (("--strength", "add"), ("--all", "remove")):
         if getattr(options, flag[2:]) not in (None, False) and action != of:
@@ -163,11 +160,8 @@ def _resolve_symbol(symbol: str, root: Path, settings: Settings, options: Comman
 
 
 def symbol_meant(symbol: str, snapshot: Snapshot) -> str:
-    """Returns the id of the symbol that a word means: an id, or the end of exactly one id.
-
-    Raises:
-        UsageError: the word means no symbol, or several.
-    """
+    """Returns the id of the symbol that a word means: an id, or the end of exactly one id. Raises UsageError: the word
+    means no symbol, or several."""
     if snapshot.row_of(symbol) >= 0:
         return symbol
     name = symbol.rpartition("::")[2]

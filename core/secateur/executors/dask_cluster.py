@@ -48,11 +48,8 @@ class ClusterAddress(Struct, frozen=True):
 
 
 def parse_address(text: str) -> ClusterAddress:
-    """Parses an address.
-
-    Raises:
-        UsageError: the text is not an address, or the address leads to another machine without encryption.
-    """
+    """Parses an address. Raises UsageError: the text is not an address, or the address leads to another machine without
+    encryption."""
     match = _ADDRESS.fullmatch(text)
     if match is None or not 1 <= int(match[3]) <= MOST_PORT:
         raise UsageError(
@@ -69,11 +66,8 @@ def parse_address(text: str) -> ClusterAddress:
 
 
 def check_contacts(contacts: Mapping[str, str], page: str) -> None:
-    """Checks that every part of a cluster listens with encryption, or on this machine alone.
-
-    Raises:
-        SecateurError: others in the network could talk to a part without a certificate.
-    """
+    """Checks that every part of a cluster listens with encryption, or on this machine alone. Raises SecateurError:
+    others in the network could talk to a part without a certificate."""
     for name, address in contacts.items():
         scheme, _, rest = address.partition("://")
         if scheme != "tls" and not (scheme == "tcp" and is_this_machine(rest.rpartition(":")[0])):
@@ -96,12 +90,8 @@ _served = ""  # in a worker: the connection that the kept things belong to
 
 
 def connect(address: ClusterAddress) -> DaskCluster:
-    """Connects to a cluster and checks it.
-
-    Raises:
-        SecateurError: the extra is missing, the scheduler does not answer in time, there are no workers, or a worker
-            has an unsafe address or other versions than this process.
-    """
+    """Connects to a cluster and checks it. Raises SecateurError: the extra is missing, the scheduler does not answer in
+    time, there are no workers, or a worker has an unsafe address or other versions than this process."""
     try:
         import distributed
     except ImportError as error:

@@ -117,11 +117,8 @@ class OpenIndex(OpenedIndex):
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """The snapshot that was loaded last. A snapshot that the catalogue names is mapped at the first use.
-
-        Raises:
-            IndexingError: the file that the catalogue names is missing or damaged, and the repository has changed.
-        """
+        """The snapshot that was loaded last. A snapshot that the catalogue names is mapped at the first use. Raises
+        IndexingError: the file that the catalogue names is missing or damaged, and the repository has changed."""
         if self._snapshot is None and self.known is not None and self._extractor is not None:
             assert self.folder is not None and self._look is not None
             extractor, name = self._extractor, self.known.name

@@ -76,11 +76,8 @@ class WorkspaceOpener:
         return read_workspace(self.path, self.within)
 
     def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> OpenIndex:
-        """Opens one of the repositories. `known` is what the catalogue has of it.
-
-        Raises:
-            RepositoryError: it cannot be found or fetched; and the errors of `OpenIndex`.
-        """
+        """Opens one of the repositories. `known` is what the catalogue has of it. Raises RepositoryError: it cannot be
+        found or fetched; and the errors of `OpenIndex`."""
         with self.naming(member.name):
             folder = folder_of(member.location, cache_dir, self.fetching)
             look = partial(read_commit_look, folder, member.rev, self.rules)
@@ -255,11 +252,8 @@ class OpenWorkspace(Workspace):
         return self.status
 
     def _join(self, states: Mapping[str, str]) -> Arrays:
-        """Joins the snapshots of the members, which are loaded.
-
-        Raises:
-            IndexingError: a repository has changed since it was opened, and its kept snapshot cannot be used.
-        """
+        """Joins the snapshots of the members, which are loaded. Raises IndexingError: a repository has changed since it
+        was opened, and its kept snapshot cannot be used."""
         from secateur.index.across import LinkedMember, find_crossing_edges  # the resolver takes a while to load
 
         own = {name: snapshot for name in states if (snapshot := self._members[name].snapshot) is not None}

@@ -48,11 +48,8 @@ def opener_of(
 def on_workers(
     opener: Callable[[], Source] | WorkspaceOpener, settings: Settings, executor: Executor, store: str
 ) -> ElsewhereOpener:
-    """Makes the opener of a workspace that workers read; `store`: see `SnapshotStore`.
-
-    Raises:
-        UsageError: the opener is not that of a workspace.
-    """
+    """Makes the opener of a workspace that workers read; `store`: see `SnapshotStore`. Raises UsageError: the opener is
+    not that of a workspace."""
     if isinstance(opener, WorkspaceOpener):
         return ElsewhereOpener(opener, settings, executor, store)
     raise UsageError("--on needs a workspace here", hint="name its file with --workspace; docs/workspaces.md")

@@ -71,11 +71,8 @@ class PreferenceStore:
         return self._file.path
 
     def symbols(self, half_life: int) -> list[PreferredSymbol]:
-        """Returns the symbols that are not forgotten, the strongest first; equal ones by name.
-
-        Raises:
-            RememberedError: the file cannot be read.
-        """
+        """Returns the symbols that are not forgotten, the strongest first; equal ones by name. Raises RememberedError:
+        the file cannot be read."""
         return self._rank(_parse(self._file.read()), half_life)
 
     def values(self, half_life: int) -> dict[str, float]:
@@ -92,11 +89,8 @@ class PreferenceStore:
         return preferred.days(self._clock())
 
     def add(self, symbol: str, strength: float, half_life: int) -> bool:
-        """Adds or renews a symbol. Returns True if an unreadable file was set aside.
-
-        Raises:
-            RememberedError: the file cannot be written.
-        """
+        """Adds or renews a symbol. Returns True if an unreadable file was set aside. Raises RememberedError: the file
+        cannot be written."""
         new = PreferredSymbol(symbol, round(strength, DIGITS), int(self._clock()))
 
         def add(known: dict[str, PreferredSymbol]) -> list[PreferredSymbol]:

@@ -52,11 +52,8 @@ class RememberedFile:
         self.path = user_dir / FOLDER / folder_name(root) / name
 
     def read(self) -> dict[str, Any]:
-        """Reads the fields; {} if the file does not exist.
-
-        Raises:
-            RememberedError: the file cannot be read, is too large, or is not one of ours.
-        """
+        """Reads the fields; {} if the file does not exist. Raises RememberedError: the file cannot be read, is too
+        large, or is not one of ours."""
         try:
             with open_shared(self.path) as file:
                 data = file.read(MAX_BYTES + 1)
@@ -76,11 +73,7 @@ class RememberedFile:
 
     def update(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
         """Replaces the fields by the result of `change`, while other processes wait. Returns True if an unreadable file
-        was set aside.
-
-        Raises:
-            RememberedError: the folder cannot be written, or the fields are too large.
-        """
+        was set aside. Raises RememberedError: the folder cannot be written, or the fields are too large."""
         folder, broken = self.path.parent, False
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -176,11 +176,7 @@ LAYOUTS: dict[str, Layout] = {"markdown": Markdown(), "xml": Xml()}
 
 
 def layout_of(form: str) -> Layout:
-    """Returns the layout called `form`.
-
-    Raises:
-        UsageError: there is no such layout.
-    """
+    """Returns the layout called `form`. Raises UsageError: there is no such layout."""
     layout = LAYOUTS.get(form)
     if layout is None:
         raise UsageError(f"unknown pack format {form!r}", hint="a pack is " + " or ".join(LAYOUTS))
@@ -237,8 +233,7 @@ class PackCosts:
         cost, sig_cost = tokens + wrapper, sig_tokens + wrapper + costs.signature_mark
         heading = costs.files(paths, languages, backticks)     # once for all rows of a file
 
-    Raises:
-        UsageError: no such format.
+    Raises UsageError: no such format.
     """
 
     def __init__(self, counter: Counter, form: str = "markdown") -> None:

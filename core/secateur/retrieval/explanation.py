@@ -63,11 +63,8 @@ def explain_page(
 def explain_report(
     report: SearchOutput, walk: Walk, selection: Selection, settings: Settings, recount: Recount
 ) -> SearchOutput:
-    """Adds `what_if` to each item that the JSON of a search lists, and `ranges`, `curve` and `best` on top.
-
-    Raises:
-        UsageError: the selection was decided with other settings.
-    """
+    """Adds `what_if` to each item that the JSON of a search lists, and `ranges`, `curve` and `best` on top. Raises
+    UsageError: the selection was decided with other settings."""
     row_of = selection.pool.row_of
     listed = [row_of[item.symbol_id] for item in (*report.candidates, *report.dropped)]
     explanation = explanation_of(selection, settings, listed, recount)

@@ -84,11 +84,8 @@ class IndexedSymbol(Struct, frozen=True, eq=False):
 def find_symbol(
     snapshot: Snapshot, symbol: str, lines: Callable[[str], list[str]], progress: Progress = unreported
 ) -> IndexedSymbol:
-    """Returns the symbol for an id, `file:line`, or a name or its end that only one symbol has.
-
-    Raises:
-        UsageError: there is none, or several; the error names them, or the nearest.
-    """
+    """Returns the symbol for an id, `file:line`, or a name or its end that only one symbol has. Raises UsageError:
+    there is none, or several; the error names them, or the nearest."""
     return IndexedSymbol(snapshot, _node_of(snapshot, symbol, progress), lines)
 
 

@@ -64,11 +64,7 @@ class Preferences(Struct, frozen=True):
 
 def preferences_of(user_dir: Path, root: Path | None, rules: Preference, clock: Callable[[], float]) -> Preferences:
     """Reads the preferences of a user for a repository; they are empty if preference is off. `root` is None for files
-    in memory.
-
-    Raises:
-        ConfigError: see `load_preferences`.
-    """
+    in memory. Raises ConfigError: see `load_preferences`."""
     if not rules.enabled:
         return Preferences()
     patterns = load_preferences(user_dir)
@@ -80,11 +76,8 @@ def preferences_of(user_dir: Path, root: Path | None, rules: Preference, clock: 
 
 
 def load_preferences(user_dir: Path | None) -> dict[str, float]:
-    """Reads the value in [0, 1] of each pattern; there are no patterns without a file.
-
-    Raises:
-        ConfigError: the file is malformed or a value is outside [0, 1].
-    """
+    """Reads the value in [0, 1] of each pattern; there are no patterns without a file. Raises ConfigError: the file is
+    malformed or a value is outside [0, 1]."""
     import tomli
 
     path = user_dir / FILE_NAME if user_dir else None

@@ -33,11 +33,8 @@ class Reranker(Struct, frozen=True):
     store: Store
 
     def similarity(self, query: str, texts: Sequence[str]) -> FloatArray:
-        """Computes the cosine of the query with each text, centred on these texts, in [0, 1].
-
-        Raises:
-            EmbeddingError: the model or its server failed; the cache holds no part of its answer.
-        """
+        """Computes the cosine of the query with each text, centred on these texts, in [0, 1]. Raises EmbeddingError:
+        the model or its server failed; the cache holds no part of its answer."""
         digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for text in texts]
         names = [f"{self.embedder.id}:{digest}" for digest in digests]
         known = {

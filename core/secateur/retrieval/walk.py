@@ -160,11 +160,8 @@ class CallMap:
         )
 
     def chain(self, caller: str, callee: str) -> CallChain | None:
-        """A shortest chain of calls from one symbol to another; None where none leads there.
-
-        Raises:
-            RepositoryError: there is no such symbol.
-        """
+        """A shortest chain of calls from one symbol to another; None where none leads there. Raises RepositoryError:
+        there is no such symbol."""
         nodes = shortest_calls(self.graph, self.node(caller), self.node(callee))
         return self._chain(nodes) if nodes else None
 

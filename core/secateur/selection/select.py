@@ -48,13 +48,10 @@ def select(pool: Pool, settings: Settings) -> Selection:
     """Decides on every row of the pool (REQ-SP-001..003). Pure: the same pool and settings give the same selection.
 
     Pinned rows are tried first, then all others by the strategy's score. `signature_share` reserves a part of the
-    budget
-    for declarations of rows that did not fit whole: first one for each file of which nothing goes out, then others. The
-    tokens that they leave go to whole rows again. Three things bar a row at any budget: an exclusion, the depth limit
-    for rows that only the call graph led to, and a priority of 0 (unless the row is pinned).
-
-    Raises:
-        UsageError: a signal of the pool is not a number.
+    budget for declarations of rows that did not fit whole: first one for each file of which nothing goes out, then
+    others. The tokens that they leave go to whole rows again. Three things bar a row at any budget: an exclusion, the
+    depth limit for rows that only the call graph led to, and a priority of 0 (unless the row is pinned). Raises
+    UsageError: a signal of the pool is not a number.
     """
     pruning = settings.smart_pruning
     budget = settings.effective_budget

@@ -28,11 +28,8 @@ def keys() -> Mapping[str, Key]:
 
 
 def keys_beside(name: str, place: str) -> Mapping[str, Key]:
-    """Returns the keys among which a dotted name is looked up: ours, or those of the kind that it names.
-
-    Raises:
-        ConfigError: it names a kind that is not installed or cannot be used.
-    """
+    """Returns the keys among which a dotted name is looked up: ours, or those of the kind that it names. Raises
+    ConfigError: it names a kind that is not installed or cannot be used."""
     if not name.startswith(OF_KINDS):
         return keys()
     try:
@@ -47,11 +44,8 @@ def key_of(name: str) -> Key:
 
 
 def kind_keys(kind: str) -> Mapping[str, Key]:
-    """Returns the keys of the table that a kind of another distribution declares; empty if it declares none.
-
-    Raises:
-        ConfigError: it is not installed, it cannot be imported, or its declaration is not a table of settings.
-    """
+    """Returns the keys of the table that a kind of another distribution declares; empty if it declares none. Raises
+    ConfigError: it is not installed, it cannot be imported, or its declaration is not a table of settings."""
     point = others()[0].get(kind)
     if point is None:
         near = suggestion(kind, others()[0])
@@ -99,11 +93,8 @@ def lookup(settings: Settings, name: str) -> Any:
 
 
 def table_of(settings: Settings, kind: str, table: type[T]) -> T:
-    """Returns the values of the table that a kind of another distribution declares.
-
-    Raises:
-        ConfigError: the table refuses the combination of values.
-    """
+    """Returns the values of the table that a kind of another distribution declares. Raises ConfigError: the table
+    refuses the combination of values."""
     prefix = f"{OF_KINDS}{kind}."
     own = {name.removeprefix(prefix): value for name, value in settings.kinds.items() if name.startswith(prefix)}
     try:

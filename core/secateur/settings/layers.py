@@ -153,11 +153,7 @@ def _shown_value(key_name: str, value: Any) -> str:
 
 def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     """Returns a copy of the settings with some dotted keys changed, checked like any other layer. Another profile is
-    taken first, as `with_profile` does.
-
-    Raises:
-        ConfigError: unknown key, wrong type, value out of range.
-    """
+    taken first, as `with_profile` does. Raises ConfigError: unknown key, wrong type, value out of range."""
     values: dict[str, Any] = {}
     for written, value in changes.items():
         name = check_name(written, "settings")

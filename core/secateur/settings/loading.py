@@ -29,11 +29,8 @@ class Committed(Struct, frozen=True):
     place: str  # "at 1a2b3c4d5e", for messages
 
     def table(self) -> tuple[str, dict[str, Any]] | None:
-        """Returns the name of the file that counts and its table; None if no file sets anything.
-
-        Raises:
-            ConfigError: the file is malformed.
-        """
+        """Returns the name of the file that counts and its table; None if no file sets anything. Raises ConfigError:
+        the file is malformed."""
         if FILE_NAME in self.files:
             return FILE_NAME, _toml(self.files[FILE_NAME], f"{FILE_NAME} {self.place}")
         if PROJECT_NAME in self.files:
@@ -205,11 +202,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_config(path: Path) -> bytes:
-    """Returns the bytes of a configuration file.
-
-    Raises:
-        ConfigError: it cannot be read, or is too large.
-    """
+    """Returns the bytes of a configuration file. Raises ConfigError: it cannot be read, or is too large."""
     try:
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:

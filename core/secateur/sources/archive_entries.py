@@ -113,11 +113,8 @@ class Meter:
 
 @contextmanager
 def open_archive(path: Path, meter: Meter) -> Iterator[Iterator[ArchiveEntry]]:
-    """Opens an archive and hands out its entries, in its order.
-
-    Raises:
-        Unusable: it is damaged, of another format, or reaches a limit.
-    """
+    """Opens an archive and hands out its entries, in its order. Raises Unusable: it is damaged, of another format, or
+    reaches a limit."""
     with ExitStack() as stack:
         if path.name.lower().endswith(".zip"):
             yield _list_zip_entries(path, meter, stack)
@@ -280,11 +277,8 @@ def _list_zip_entries(path: Path, meter: Meter, stack: ExitStack) -> Iterator[Ar
 
 
 def _check_directory(file: IO[bytes], meter: Meter) -> None:
-    """Counts the entries of a zip before `zipfile` loads them all into memory.
-
-    Raises:
-        Unusable: there are too many, or they take too much memory.
-    """
+    """Counts the entries of a zip before `zipfile` loads them all into memory. Raises Unusable: there are too many, or
+    they take too much memory."""
     size = file.seek(0, 2)
     file.seek(max(0, size - _END_BYTES - _LONGEST_COMMENT))
     tail = file.read()

@@ -160,11 +160,8 @@ def _fetch(
 
 
 def _set_head(binary: str, git_dir: Path) -> None:
-    """Sets HEAD as the remote has it: to the branch at that commit, or else to the commit.
-
-    Raises:
-        RepositoryError: the repository has no commit.
-    """
+    """Sets HEAD as the remote has it: to the branch at that commit, or else to the commit. Raises RepositoryError: the
+    repository has no commit."""
     tips: dict[str, str] = {}
     for line in _read_answer(binary, git_dir, "for-each-ref", "--format=%(objectname) %(refname)").splitlines():
         oid, _, name = line.partition(" ")

@@ -54,12 +54,8 @@ def is_git_address(text: str) -> bool:
 
 
 def git_address(text: str) -> GitAddress | None:
-    """Returns the address that a text is; None for a path.
-
-    Raises:
-        UsageError: the address is refused (`URL_REFUSED`): another protocol, credentials, options, control
-            characters.
-    """
+    """Returns the address that a text is; None for a path. Raises UsageError: the address is refused (`URL_REFUSED`):
+    another protocol, credentials, options, control characters."""
     if not is_git_address(text):
         return None
     if len(text) > LONGEST:

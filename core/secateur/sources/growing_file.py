@@ -65,11 +65,8 @@ class GrowingFile:
         return line
 
     def look(self) -> FileChange:
-        """Returns the change since the last look; the first look reads the whole file.
-
-        Raises:
-            SecateurError: `UNREADABLE`, `TOO_LARGE`; `NO_SUCH_FILE` at the first look.
-        """
+        """Returns the change since the last look; the first look reads the whole file. Raises SecateurError:
+        `UNREADABLE`, `TOO_LARGE`; `NO_SUCH_FILE` at the first look."""
         try:
             status = self.path.stat()
             if not stat.S_ISREG(status.st_mode):

@@ -17,10 +17,7 @@ _MAGIC = re.compile(r"[*?\[]")
 
 class RepositoryPart:
     """Tells which paths belong to a part: paths that a glob matches, and everything below a folder that it matches.
-
-    Raises:
-        UsageError: a glob cannot match a path below the repository.
-    """
+    Raises UsageError: a glob cannot match a path below the repository."""
 
     def __init__(self, globs: Sequence[str]) -> None:
         self._patterns: list[ShellPattern] = []

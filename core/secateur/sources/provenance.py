@@ -124,11 +124,8 @@ def _list_folders(objects: Path) -> list[Path]:
 
 
 def _list_alternates(objects: Path) -> Iterator[Path]:
-    """Yields the folders that a folder of objects borrows from, directly or through others.
-
-    Raises:
-        ValueError: they are named in a way that only git can parse.
-    """
+    """Yields the folders that a folder of objects borrows from, directly or through others. Raises ValueError: they are
+    named in a way that only git can parse."""
     pending, seen = [objects], set()
     while pending:
         folder = pending.pop()

@@ -60,11 +60,8 @@ class Counter(Protocol):
 
 
 def get_counter(name: str = DEFAULT_COUNTER) -> Counter:
-    """Returns the counter called `name`, one of COUNTERS. Cheap: loads nothing yet.
-
-    Raises:
-        TokenizerError: there is no such counter.
-    """
+    """Returns the counter called `name`, one of COUNTERS. Cheap: loads nothing yet. Raises TokenizerError: there is no
+    such counter."""
     if name not in COUNTERS:
         raise TokenizerError(
             f"there is no token counter {name!r}", hint="tokens.counter is one of " + ", ".join(COUNTERS)

@@ -81,11 +81,7 @@ class EstimateCounter:
 
 class CharacterCounter:
     """Divides the characters by a ratio, and rounds up (REQ-SP-004). The ratio is an average for English code; single
-    functions differ by up to a third in both directions.
-
-    Raises:
-        UsageError: the ratio is not greater than 0.
-    """
+    functions differ by up to a third in both directions. Raises UsageError: the ratio is not greater than 0."""
 
     name = "chars4"
     exact = False

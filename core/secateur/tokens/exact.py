@@ -115,11 +115,7 @@ class ExactCounter:
         return ExactCounter, (self.name,)
 
     def count(self, text: str) -> int:
-        """Counts the tokens of `text`.
-
-        Raises:
-            TokenizerError: the vocabulary cannot be read.
-        """
+        """Counts the tokens of `text`. Raises TokenizerError: the vocabulary cannot be read."""
         return self.count_many((text,))[0]
 
     def count_many(self, texts: Iterable[str]) -> list[int]:

@@ -44,11 +44,7 @@ CL100K = RankFile("cl100k_base.tiktoken.gz", "223921b76ee99bde995b7ff738513eef10
 
 
 def data_folder() -> Path:
-    """Returns the folder of the packed rank files.
-
-    Raises:
-        TokenizerError: the carrier is not installed.
-    """
+    """Returns the folder of the packed rank files. Raises TokenizerError: the carrier is not installed."""
     spec = find_spec(CARRIER)
     if spec is None or spec.origin is None:
         raise TokenizerError(f"the package {CARRIER}, which carries the token tables, is not installed", hint=_HINT)
@@ -56,11 +52,8 @@ def data_folder() -> Path:
 
 
 def read_ranks(file: RankFile, folder: Path) -> dict[bytes, int]:
-    """Reads token bytes -> rank from `folder/file.name`.
-
-    Raises:
-        TokenizerError: the file is missing, unreadable or not the published one.
-    """
+    """Reads token bytes -> rank from `folder/file.name`. Raises TokenizerError: the file is missing, unreadable or not
+    the published one."""
     fields = _unpack(file, folder).split()
     return dict(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
 

@@ -146,11 +146,7 @@ class HeldResults:
             return self._held.get(name)
 
     def named(self, name: str) -> HeldResult:
-        """Returns the result with a name.
-
-        Raises:
-            UsageError: it is no longer held, or never was.
-        """
+        """Returns the result with a name. Raises UsageError: it is no longer held, or never was."""
         result = self.find(name)
         if result is None:
             raise UsageError(

@@ -81,11 +81,7 @@ def cursor_of(result: str, page: int) -> str:
 
 
 def page_of_cursor(cursor: str) -> tuple[str, int]:
-    """Parses a cursor into (result, page).
-
-    Raises:
-        UsageError: it is not a valid cursor.
-    """
+    """Parses a cursor into (result, page). Raises UsageError: it is not a valid cursor."""
     result, _, page = cursor.rpartition(".")
     if not result or not page.isascii() or not page.isdigit() or len(page) > 6:
         raise UsageError("cursor is not valid for this server", hint="leave it out, or give the `next` of an answer")

@@ -28,11 +28,8 @@ class GivenContext:
 
 
 def read_context(call: PruneCall, roots: Roots) -> GivenContext:
-    """Returns the context of a call.
-
-    Raises:
-        UsageError: nothing is given, or more than one thing; a file outside the roots, or in several of them.
-    """
+    """Returns the context of a call. Raises UsageError: nothing is given, or more than one thing; a file outside the
+    roots, or in several of them."""
     given = [name for name in ("text", "messages", "files") if getattr(call, name)]
     if len(given) != 1:
         fault = "give text, messages or files" if not given else f"{' and '.join(given)} are given: give one"
@@ -59,11 +56,8 @@ def _file(roots: Roots, name: str) -> tuple[RootFolder, str]:
 
 
 def kind_of_call(call: PruneCall, given: GivenContext) -> Kind[Any, Any]:
-    """Returns the kind that a call names, or the kind detected from its context.
-
-    Raises:
-        UsageError: there is no such kind, or it finds its entries by itself.
-    """
+    """Returns the kind that a call names, or the kind detected from its context. Raises UsageError: there is no such
+    kind, or it finds its entries by itself."""
     if call.kind:
         kind = get_kind(call.kind)
         if kind.finds:
@@ -79,11 +73,8 @@ def kind_of_call(call: PruneCall, given: GivenContext) -> Kind[Any, Any]:
 
 
 def inputs_of(kind: Kind[Any, Any], call: PruneCall, given: GivenContext) -> tuple[dict[str, Any], tuple[Notice, ...]]:
-    """Returns the inputs of a kind, and notices about ignored parts of the call.
-
-    Raises:
-        UsageError: the call lacks an input that the kind needs; or the kind takes one file, and there are several.
-    """
+    """Returns the inputs of a kind, and notices about ignored parts of the call. Raises UsageError: the call lacks an
+    input that the kind needs; or the kind takes one file, and there are several."""
     first = kind.inputs[0]
     files = list(given.files)
     if given.data is not None:

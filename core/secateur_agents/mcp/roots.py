@@ -50,11 +50,8 @@ class Roots:
         self._cache = cache
 
     def resolve_path(self, path: str) -> PlaceInRoot:
-        """Resolves a client's path: a root's name, a path in a root, or an empty path if there is only one root.
-
-        Raises:
-            UsageError: it does not exist; it is outside the roots, also by links; it is unclear which root is meant.
-        """
+        """Resolves a client's path: a root's name, a path in a root, or an empty path if there is only one root. Raises
+        UsageError: it does not exist; it is outside the roots, also by links; it is unclear which root is meant."""
         if not self.folders:
             raise UsageError(
                 "there is no folder to read", hint="open a folder in the client, or start `secateur mcp PATH`"
@@ -80,11 +77,7 @@ class Roots:
         raise UsageError(f"path: there is no {shown(path)}", hint=f"paths are relative to a root: {self.names}")
 
     def split_pattern(self, path: str) -> tuple[RootFolder, str]:
-        """Returns a root and a pattern such as `src/**/*.py` in it.
-
-        Raises:
-            UsageError: it may lead out of the root.
-        """
+        """Returns a root and a pattern such as `src/**/*.py` in it. Raises UsageError: it may lead out of the root."""
         parts = path.split("/")
         first = next(index for index, part in enumerate(parts) if is_pattern(part))
         if path.startswith(("/", "~")) or ".." in parts[first:]:

@@ -231,10 +231,7 @@ _TYPED = 4_096
 
 def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -> tuple[str, str]:
     """Returns the text of the answer and its other facts as JSON, without credentials. Calls share no recognised ones.
-
-    Raises:
-        SecateurError: from the tool; its texts hold no credentials either.
-    """
+    Raises SecateurError: from the tool; its texts hold no credentials either."""
     given = (value if isinstance(value, list) else [value] for value in msgspec.to_builtins(call).values())
     typed = "\n".join(text for texts in given for text in texts if isinstance(text, str) and len(text) <= _TYPED)
     with separate_call(typed) as outgoing:

@@ -193,11 +193,8 @@ class ExplainedItem(ToolAnswer):
 
 
 def convert(arguments: Mapping[str, Any], kind: type[ToolCall]) -> ToolCall:
-    """Converts the arguments of a call.
-
-    Raises:
-        UsageError: an argument is unknown, missing, of another type or out of range; it is named.
-    """
+    """Converts the arguments of a call. Raises UsageError: an argument is unknown, missing, of another type or out of
+    range; it is named."""
     fields = [field.name for field in msgspec.structs.fields(kind)]
     for name in arguments:
         if name not in fields:

@@ -111,10 +111,7 @@ def find_sessions(places: Sequence[AgentPlace]) -> tuple[list[FoundSession], lis
 
 def choose_session(sessions: Sequence[FoundSession], id: str, places: Sequence[AgentPlace]) -> FoundSession:
     """Returns the session that an id names: "latest", a whole id, or a unique part of one, preferably its beginning.
-
-    Raises:
-        SecateurError: `NO_SESSION`: there is none, or several; the hint says what to do.
-    """
+    Raises SecateurError: `NO_SESSION`: there is none, or several; the hint says what to do."""
     if id == LATEST:
         newest = next((session for session in sessions if not session.subagent), None)
         if newest is None:

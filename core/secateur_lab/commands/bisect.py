@@ -127,11 +127,8 @@ def _opened(
 
 
 def kind_inputs(kind: Kind[Any, Any], words: Sequence[str], named: Sequence[str]) -> dict[str, Any]:
-    """Returns the inputs of a kind from the words of a call and its `NAME=VALUE` texts.
-
-    Raises:
-        UsageError: there are too many words, the kind has no such input, or a required input is missing.
-    """
+    """Returns the inputs of a kind from the words of a call and its `NAME=VALUE` texts. Raises UsageError: there are
+    too many words, the kind has no such input, or a required input is missing."""
     inputs, rest = kind.blank_inputs(), list(words)
     for declared in (declared for declared in kind.inputs if declared.positional):
         if declared.repeatable:
@@ -161,11 +158,7 @@ def kind_inputs(kind: Kind[Any, Any], words: Sequence[str], named: Sequence[str]
 
 
 def _with_side(sources: SettingsSources, texts: Sequence[str], flag: str) -> SettingsSources:
-    """Returns the settings sources of one side.
-
-    Raises:
-        UsageError: the side names two profiles or two files.
-    """
+    """Returns the settings sources of one side. Raises UsageError: the side names two profiles or two files."""
     sets = [text for text in texts if "=" in text]
     files = [text for text in texts if "=" not in text and (text.endswith(".toml") or "/" in text or os.sep in text)]
     profiles = [text for text in texts if text not in sets and text not in files]

@@ -82,11 +82,7 @@ def _recordings() -> dict[str, Path]:
 
 
 def list_demos() -> dict[str, Recording]:
-    """Returns the demos by name, in the order of the kinds.
-
-    Raises:
-        SecateurError: they were not shipped.
-    """
+    """Returns the demos by name, in the order of the kinds. Raises SecateurError: they were not shipped."""
     demos = {name: read_recording(path) for name, path in _recordings().items()}
     if not demos:
         hint = "install the published package or work from a checkout"
@@ -95,11 +91,7 @@ def list_demos() -> dict[str, Recording]:
 
 
 def find_demo(name: str) -> Recording:
-    """Returns a demo by name.
-
-    Raises:
-        UsageError: there is no such demo.
-    """
+    """Returns a demo by name. Raises UsageError: there is no such demo."""
     known = list_demos()
     if name not in known:
         near = suggestion(name, known)

@@ -99,11 +99,7 @@ def read_case(path: Path, base: Path | None = None, *, unjudged: bool = False) -
 
 def read_cases(paths: Sequence[Path], *, unjudged: bool = False) -> tuple[list[JudgedCase], list[LeftOut]]:
     """Reads the cases below some folders, in the order of their paths. Returns them and those that cannot be read.
-    `unjudged`: see `read_case`.
-
-    Raises:
-        RepositoryError: a folder cannot be read.
-    """
+    `unjudged`: see `read_case`. Raises RepositoryError: a folder cannot be read."""
     cases: dict[Path, JudgedCase] = {}
     wrong: list[LeftOut] = []
     for base in paths:

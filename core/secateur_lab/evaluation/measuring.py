@@ -84,11 +84,8 @@ class Measurer:
         return structs.replace(settings, llm=structs.replace(settings.llm, enabled=False))
 
     def read(self, case: JudgedCase, settings: Settings) -> Any:
-        """Reads a case's input. The caller may decide on it repeatedly and must release it.
-
-        Raises:
-            SecateurError: like `measure`.
-        """
+        """Reads a case's input. The caller may decide on it repeatedly and must release it. Raises SecateurError: like
+        `measure`."""
         kind, inputs = case.asked
         self._open(case)
         self._case = case
@@ -101,11 +98,7 @@ class Measurer:
         return material
 
     def measure(self, case: JudgedCase, settings: Settings) -> Figures:
-        """Measures a case.
-
-        Raises:
-            SecateurError: its input cannot be read, or it judges an item that does not exist.
-        """
+        """Measures a case. Raises SecateurError: its input cannot be read, or it judges an item that does not exist."""
         kind, outcome = self.outcome(case, settings)
         figures = figures_of(kind, outcome, case.judged)
         assert figures is not None  # `read_case` returns no case without grades

@@ -56,11 +56,7 @@ def figures_of(kind: Kind[Any, Any], outcome: Outcome[Any], judged: Mapping[str,
 
 
 def figures(ranked: Sequence[str], judged: Mapping[str, int]) -> Figures:
-    """Measures ids that are whole in the output, best first; each id once.
-
-    Raises:
-        ValueError: no grade is above 0.
-    """
+    """Measures ids that are whole in the output, best first; each id once. Raises ValueError: no grade is above 0."""
     total = sum(judged.values())
     if total <= 0:
         raise ValueError("no grade is above 0")

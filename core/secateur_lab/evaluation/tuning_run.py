@@ -66,11 +66,7 @@ class TuningRun:
 
     @cached_property
     def kind(self) -> Kind[Any, Any]:
-        """The kind of all cases.
-
-        Raises:
-            UsageError: there are several kinds, or the kind has nothing to tune.
-        """
+        """The kind of all cases. Raises UsageError: there are several kinds, or the kind has nothing to tune."""
         kind = kind_of([*self.split.training, *self.split.held_out])
         if not kind.weights():
             raise UsageError(f"{kind.wording.title} has no weights to fit", hint="tune on cases of a search")

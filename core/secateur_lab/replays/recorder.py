@@ -128,11 +128,8 @@ class Recorder:
         self._placed = PlacedInputs(inputs, root_of(self.path), self.base or Path.cwd(), noun="recording")
 
     def observe(self, seen: Observation) -> None:
-        """Writes what was done on a bench since the last observation.
-
-        Raises:
-            UsageError: it reads a folder outside the repository that holds the recording.
-        """
+        """Writes what was done on a bench since the last observation. Raises UsageError: it reads a folder outside the
+        repository that holds the recording."""
         name = seen.kind.name
         written = self._benches.get(name)
         if written is None:

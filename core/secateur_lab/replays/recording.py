@@ -74,10 +74,7 @@ def trim_recording(recording: Recording, first: int, last: int) -> str:
     """Returns the text of a recording that shows only some events, counted from 1.
 
     What earlier events decided is done at the start, in one stop. Their captions and looks are left out, as all later
-    events are.
-
-    Raises:
-        UsageError: there are no such events.
+    events are. Raises UsageError: there are no such events.
     """
     events = recording.events
     if not 1 <= first <= last <= len(events):
@@ -93,11 +90,8 @@ def trim_recording(recording: Recording, first: int, last: int) -> str:
 
 
 def read_recording(path: Path) -> Recording:
-    """Reads the file of a recording.
-
-    Raises:
-        SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`; `REPLAY`: it is malformed, with its line.
-    """
+    """Reads the file of a recording. Raises SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`; `REPLAY`: it is
+    malformed, with its line."""
     return parse_recording(read_file(path, LARGEST, "recording"), path)
 
 

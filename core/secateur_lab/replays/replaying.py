@@ -131,12 +131,8 @@ def root_for(recording: Recording) -> Path:
 
 
 def replay(recording: Recording, session: Session) -> Iterator[ReplayStep]:
-    """Yields every event of a recording with what it changed.
-
-    Raises:
-        SecateurError: an event cannot be run: it names something that does not exist, or an input cannot be read. The
-            message begins with file and line.
-    """
+    """Yields every event of a recording with what it changed. Raises SecateurError: an event cannot be run: it names
+    something that does not exist, or an input cannot be read. The message begins with file and line."""
     player = _Player(session, root_for(recording))
     for index, event in enumerate(recording.events):
         try:
@@ -252,11 +248,8 @@ class _Player:
 
 
 def resolve_opened(event: Opened, session: Session, root: Path) -> tuple[Kind[Any, Any], dict[str, Any], Loaded]:
-    """Returns the kind, the inputs and the settings that an event opens.
-
-    Raises:
-        SecateurError: unknown kind, input or setting, or a path leads out.
-    """
+    """Returns the kind, the inputs and the settings that an event opens. Raises SecateurError: unknown kind, input or
+    setting, or a path leads out."""
     kind, inputs = check_scenario_inputs(Scenario(FORMAT, event.kind, input=event.input), root)
     return kind, inputs, session.loaded(kind, inputs, nested(event.settings), root)
 

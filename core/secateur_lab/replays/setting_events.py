@@ -15,11 +15,8 @@ SettingEvent: TypeAlias = SettingsChanged | ProfileChosen | HintApplied | Pinned
 
 
 def settings_after(event: SettingEvent, settings: Settings, kind: Kind[Any, Any]) -> Settings:
-    """Returns the settings after an event.
-
-    Raises:
-        SecateurError: a key does not affect the kind, a value is not allowed, or the profile is unknown.
-    """
+    """Returns the settings after an event. Raises SecateurError: a key does not affect the kind, a value is not
+    allowed, or the profile is unknown."""
     match event:
         case SettingsChanged(values=values) | HintApplied(values=values):
             return with_values(settings, _check_values(values, kind))

@@ -44,11 +44,8 @@ class Failure:
 
 
 def find_failures(expect: Expect, decided: Decided) -> Iterator[Failure]:
-    """Yields the assertions that do not hold for these decisions.
-
-    Raises:
-        ScenarioError: an assertion does not apply to this kind of context.
-    """
+    """Yields the assertions that do not hold for these decisions. Raises ScenarioError: an assertion does not apply to
+    this kind of context."""
     for name, states in (
         ("must_keep", (State.KEPT,)),
         ("must_shorten", (State.SHORTENED, State.SUMMARISED)),

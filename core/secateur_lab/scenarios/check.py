@@ -223,11 +223,8 @@ def _remarks(decided: Decided, root: Path) -> tuple[str, ...]:
 
 
 def text_with_decisions(result: Result) -> str | None:
-    """Returns the text of a scenario's file with the present decisions; None if they are recorded already.
-
-    Raises:
-        SecateurError: the file can no longer be read.
-    """
+    """Returns the text of a scenario's file with the present decisions; None if they are recorded already. Raises
+    SecateurError: the file can no longer be read."""
     if result.recorded is None:
         return None
     text = read_text(result.path)

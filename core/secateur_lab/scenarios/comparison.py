@@ -118,11 +118,8 @@ class CheckFindings:
 
 
 def compare(scenario: Scenario, decided: Decided) -> CheckFindings:
-    """Compares a scenario with these decisions.
-
-    Raises:
-        ScenarioError: an assertion does not apply to this kind of context.
-    """
+    """Compares a scenario with these decisions. Raises ScenarioError: an assertion does not apply to this kind of
+    context."""
     recorded = scenario.recorded
     failed = tuple(find_failures(scenario.expect, decided))
     differences = tuple(_differences(recorded, decided, exact=scenario.expect.exact)) if recorded is not None else ()

@@ -33,10 +33,7 @@ _SKIPPED = (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv")
 
 def root_of(scenario: Path) -> Path:
     """Returns the root of the repository that holds a scenario's file, or without a repository the file's folder.
-
-    Raises:
-        SecateurError: it lies in a folder `.git`.
-    """
+    Raises SecateurError: it lies in a folder `.git`."""
     folder = _real(scenario).parent
     root = next((above for above in (folder, *folder.parents) if (above / ".git").exists()), folder)
     if ".git" in folder.relative_to(root).parts:
@@ -104,10 +101,7 @@ def _scenarios_below(path: Path) -> Iterator[Path]:
 def check_inputs(kind: Kind[Any, Any], given: Mapping[str, Any], root: Path) -> None:
     """Checks that every path among a scenario's inputs stays below its root, even if it looks like a sample: most
     inputs accept no samples, so `sample:x.log` is a file name. `Environment` applies the same rule while reading.
-
-    Raises:
-        SecateurError: `SCENARIO`: a path is absolute, or leads out, also through a link.
-    """
+    Raises SecateurError: `SCENARIO`: a path is absolute, or leads out, also through a link."""
     for input_ in kind.inputs:
         for text in _texts(input_, given.get(input_.name)):
             if input_.role == "path":

@@ -46,11 +46,8 @@ class ScenarioStatus:
 
 
 def open_scenario(path: Path, session: Session) -> OpenedScenario:
-    """Opens a scenario's file.
-
-    Raises:
-        SecateurError: like `read_scenario` and `Session.decide`, except for reading the input.
-    """
+    """Opens a scenario's file. Raises SecateurError: like `read_scenario` and `Session.decide`, except for reading the
+    input."""
     scenario, root = read_scenario(path), root_of(path)
     kind, inputs = check_scenario_inputs(scenario, root)
     loaded = session.loaded(kind, inputs, scenario.settings, root)
@@ -60,10 +57,7 @@ def open_scenario(path: Path, session: Session) -> OpenedScenario:
 
 def status_of(path: Path, scenario: Scenario, kind: Kind[Any, Any], outcome: Outcome[Any]) -> ScenarioStatus:
     """Compares a scenario with an outcome of its kind. It follows a knob, so it reads nothing but texts of entries.
-
-    Raises:
-        SecateurError: an assertion does not apply to the kind, or a text can no longer be read.
-    """
+    Raises SecateurError: an assertion does not apply to the kind, or a text can no longer be read."""
     decided = decided_of(kind, outcome, wanted_ids(scenario))
     return ScenarioStatus(result_of(path, path.name, scenario, decided), decided)
 

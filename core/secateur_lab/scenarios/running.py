@@ -227,11 +227,8 @@ class Session:
     def loaded(
         self, kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Mapping[str, Any], root: Path
     ) -> Loaded:
-        """Returns the settings in force with `settings` (nested tables) as the scenario's layer.
-
-        Raises:
-            SecateurError: a setting is wrong, or so is the input that locates a repository's own settings.
-        """
+        """Returns the settings in force with `settings` (nested tables) as the scenario's layer. Raises SecateurError:
+        a setting is wrong, or so is the input that locates a repository's own settings."""
         check_hermetic(settings)
         loaded = kind.load(inputs, _settings_loader(settings), self.environment(root))
         own = loaded.settings
@@ -241,11 +238,7 @@ class Session:
         return structs.replace(loaded, settings=hermetic)  # other machines may have another scanner, or none
 
     def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
-        """Decides inputs under settings.
-
-        Raises:
-            SecateurError: like `Kind.read` and `Kind.decide`.
-        """
+        """Decides inputs under settings. Raises SecateurError: like `Kind.read` and `Kind.decide`."""
         material = self.material(kind, inputs, loaded, root)
         return answer_of(kind, material, inputs, loaded.settings, progress=self.progress)
 
@@ -323,11 +316,8 @@ def _leave_out_tests_that_ask(kind: Any, outcome: Outcome[Any]) -> Outcome[Any]:
 
 
 def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any]]:
-    """Returns the kind of a scenario and its checked inputs.
-
-    Raises:
-        SecateurError: unknown kind or input; an input has the wrong type, is missing, or leads out.
-    """
+    """Returns the kind of a scenario and its checked inputs. Raises SecateurError: unknown kind or input; an input has
+    the wrong type, is missing, or leads out."""
     try:
         kind = get_kind(scenario.kind)
     except UsageError as error:
@@ -359,11 +349,8 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
 
 
 def check_hermetic(settings: Mapping[str, Any]) -> None:
-    """Checks that a scenario's settings use no server, trust no foreign git folder, and write nothing.
-
-    Raises:
-        ScenarioError: a setting is reserved for the user, or differs between machines.
-    """
+    """Checks that a scenario's settings use no server, trust no foreign git folder, and write nothing. Raises
+    ScenarioError: a setting is reserved for the user, or differs between machines."""
     for key, value in flat(settings):
         asks = key == "embedding.model" and value in ("openai", "ollama")
         if asks or key.startswith(_USER_KEYS):

@@ -140,11 +140,8 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Reads the file of a scenario.
-
-    Raises:
-        SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`; `SCENARIO`: it is malformed, with line and key.
-    """
+    """Reads the file of a scenario. Raises SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`; `SCENARIO`: it is
+    malformed, with line and key."""
     return parse_scenario(read_text(path), path)
 
 

@@ -131,11 +131,8 @@ def members_here(workspace: WorkspacePlace) -> MembersHere:
 
 
 def record_members(task: RecordTask) -> list[TaskOutcome[MemberReport]]:
-    """Reports on each repository of the task; an error costs that repository alone.
-
-    Raises:
-        SecateurError: this worker makes other records than the process that asks.
-    """
+    """Reports on each repository of the task; an error costs that repository alone. Raises SecateurError: this worker
+    makes other records than the process that asks."""
     here = members_here(task.place)
     if here.extractor.version != task.version:
         problem = f"this worker indexes otherwise ({here.extractor.version}, not {task.version})"

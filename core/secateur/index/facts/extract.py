@@ -80,20 +80,12 @@ def encode(record: Record) -> bytes:
 
 
 def decode(data: bytes) -> Record:
-    """Decodes a record.
-
-    Raises:
-        msgspec.DecodeError: the bytes are not a record.
-    """
+    """Decodes a record. Raises msgspec.DecodeError: the bytes are not a record."""
     return _DECODER.decode(data)
 
 
 def decode_facts(data: bytes) -> FileFacts:
-    """Decodes the facts of a record, and skips the rest.
-
-    Raises:
-        msgspec.DecodeError: the bytes are not a record.
-    """
+    """Decodes the facts of a record, and skips the rest. Raises msgspec.DecodeError: the bytes are not a record."""
     return _FACTS_DECODER.decode(data).facts
 
 

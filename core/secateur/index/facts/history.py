@@ -121,11 +121,7 @@ class CommitHistory:
 
     @classmethod
     def decode(cls, data: bytes) -> CommitHistory:
-        """The inverse of `encode`.
-
-        Raises:
-            msgspec.DecodeError: the bytes are not a history.
-        """
+        """The inverse of `encode`. Raises msgspec.DecodeError: the bytes are not a history."""
         ids, times, start, changed, paths, bag = msgspec.msgpack.decode(data, type=_Stored)
         return cls(
             np.frombuffer(ids, dtype="<u8"),

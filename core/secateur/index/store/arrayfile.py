@@ -34,11 +34,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Writes arrays to a file.
-
-    Raises:
-        OSError: the folder cannot be written or is full; nothing is left behind.
-    """
+    """Writes arrays to a file. Raises OSError: the folder cannot be written or is full; nothing is left behind."""
     entries, bodies, offset = [], [], 0
     for name, array in arrays.items():
         body = np.ascontiguousarray(array)

@@ -24,10 +24,8 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
     """Opens an empty file that becomes `path` at the end. After an error, the old file stays and nothing is left
     behind.
 
-    Without `durable`, a power cut may leave a truncated file, which the reader must detect.
-
-    Raises:
-        OSError: the folder cannot be written or is full, or a folder has that name.
+    Without `durable`, a power cut may leave a truncated file, which the reader must detect. Raises OSError: the folder
+    cannot be written or is full, or a folder has that name.
     """
     handle, temporary = _begin_file(path)
     try:

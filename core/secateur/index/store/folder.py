@@ -44,11 +44,8 @@ def size_of(folder: Path) -> int:
 
 
 def remove(folder: Path) -> int:
-    """Removes an index and returns its size in bytes. A process that has it open continues with its open files.
-
-    Raises:
-        IndexingError: a file cannot be removed.
-    """
+    """Removes an index and returns its size in bytes. A process that has it open continues with its open files. Raises
+    IndexingError: a file cannot be removed."""
     size = size_of(folder)
     try:
         with one_at_a_time(folder):

@@ -288,11 +288,7 @@ def _repair(
     source: Source, store: Store, damaged: Mapping[str, bytes], extractor: Extractor
 ) -> list[tuple[str, bytes, Record]]:
     """Reads files again whose records are missing or damaged on disk. `damaged`: path -> digest of the content when the
-    file was listed.
-
-    Raises:
-        IndexingError: a file has another content by now; the next run reads it again.
-    """
+    file was listed. Raises IndexingError: a file has another content by now; the next run reads it again."""
     generation = store.generation()
     contents = [(path, data) for path, data in source.read(list(damaged)) if data is not None]
     digests = {path: digest_of(data) for path, data in contents}

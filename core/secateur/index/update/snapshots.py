@@ -114,11 +114,8 @@ class SnapshotManager:
         return snapshot
 
     def save(self) -> None:
-        """Saves the snapshot for the next process, if it is not saved yet.
-
-        Raises:
-            IndexingError: it cannot be written.
-        """
+        """Saves the snapshot for the next process, if it is not saved yet. Raises IndexingError: it cannot be
+        written."""
         if not self._unsaved or self._snapshot is None:
             return
         self._unsaved = False

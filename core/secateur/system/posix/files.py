@@ -81,11 +81,8 @@ class OpenedFolder:
 
 
 def path_below(root: Path, path: bytes) -> bytes:
-    """Makes the name that functions of `os` need for a path (`a/b.py`) below a folder.
-
-    Raises:
-        ValueError: the system does not allow such a name.
-    """
+    """Makes the name that functions of `os` need for a path (`a/b.py`) below a folder. Raises ValueError: the system
+    does not allow such a name."""
     return os.fsencode(root).rstrip(b"/") + b"/" + path
 
 

@@ -21,20 +21,13 @@ def open_lock(path: Path) -> int:
 
 
 def lock(handle: int) -> None:
-    """Locks an open file, and waits until it is free.
-
-    Raises:
-        OSError: the file system has no locks.
-    """
+    """Locks an open file, and waits until it is free. Raises OSError: the file system has no locks."""
     fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def try_lock(handle: int) -> bool:
-    """Locks an open file without waiting; returns False if another process holds it.
-
-    Raises:
-        OSError: the file system has no locks.
-    """
+    """Locks an open file without waiting; returns False if another process holds it. Raises OSError: the file system
+    has no locks."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -57,11 +50,8 @@ def is_held(path: Path) -> bool:
 
 
 def remove_unless_held(path: Path) -> None:
-    """Removes a file, unless a process holds it.
-
-    Raises:
-        OSError: the file cannot be removed, or the file system has no locks.
-    """
+    """Removes a file, unless a process holds it. Raises OSError: the file cannot be removed, or the file system has no
+    locks."""
     handle = os.open(path, _LOOK)
     try:
         if try_lock(handle):
@@ -72,11 +62,8 @@ def remove_unless_held(path: Path) -> None:
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """Lets one process at a time into the block for a folder; all processes, if the file system has no locks.
-
-    Raises:
-        OSError: the folder is missing or cannot be opened.
-    """
+    """Lets one process at a time into the block for a folder; all processes, if the file system has no locks. Raises
+    OSError: the folder is missing or cannot be opened."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         with suppress(OSError):

@@ -128,11 +128,8 @@ def verbatim(path: str | os.PathLike[str]) -> str:
 
 
 def path_below(root: Path, path: bytes) -> bytes:
-    """Makes the name that functions of `os` need for a path (`a/b.py`) below a folder.
-
-    Raises:
-        ValueError: Windows does not allow such a name.
-    """
+    """Makes the name that functions of `os` need for a path (`a/b.py`) below a folder. Raises ValueError: Windows does
+    not allow such a name."""
     below = os.fsdecode(path).strip("/")
     if "\\" in below or ":" in below:
         raise ValueError(f"{below!r} is no path of a file")

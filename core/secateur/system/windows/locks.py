@@ -36,21 +36,14 @@ def open_lock(path: Path) -> int:
 
 
 def lock(handle: int) -> None:
-    """Locks an open file, and waits until it is free.
-
-    Raises:
-        OSError: the file system has no locks.
-    """
+    """Locks an open file, and waits until it is free. Raises OSError: the file system has no locks."""
     while not try_lock(handle):
         time.sleep(_PAUSE)
 
 
 def try_lock(handle: int) -> bool:
-    """Locks an open file without waiting; returns False if another process holds it.
-
-    Raises:
-        OSError: the file system has no locks.
-    """
+    """Locks an open file without waiting; returns False if another process holds it. Raises OSError: the file system
+    has no locks."""
     here = os.lseek(handle, 0, os.SEEK_CUR)
     os.lseek(handle, _PLACE, os.SEEK_SET)
     try:
@@ -77,11 +70,8 @@ def is_held(path: Path) -> bool:
 
 
 def remove_unless_held(path: Path) -> None:
-    """Removes a file, unless a process holds it.
-
-    Raises:
-        OSError: the file cannot be removed, or the file system has no locks.
-    """
+    """Removes a file, unless a process holds it. Raises OSError: the file cannot be removed, or the file system has no
+    locks."""
     with open_shared(path) as file:
         if try_lock(file.fileno()):
             path.unlink()
@@ -92,10 +82,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     """Lets one process at a time into the block for a folder; all processes, if the file system has no locks.
 
     A mutex of the system stands for the folder: a folder cannot be locked, and a locked file in it could not be removed
-    with the folder.
-
-    Raises:
-        OSError: the folder is missing or cannot be opened.
+    with the folder. Raises OSError: the folder is missing or cannot be opened.
     """
     import win32event
 
