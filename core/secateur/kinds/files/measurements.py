@@ -49,8 +49,7 @@ from secateur.model import QUANTUM, FragmentKind, Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import Scanning
 from secateur.render.page import listed
-from secateur.retrieval.query import TRANSLATED_WEIGHT, Query, parse_query
-from secateur.retrieval.query_translation import translated_query
+from secateur.retrieval.query import NO_WORD_HERE, Query, parse_in_english
 from secateur.retrieval.relevance import Scores, score
 from secateur.settings import ContextPrune, Embedding, Settings
 from secateur.sources.files import path_bytes
@@ -62,17 +61,6 @@ MOST_MATCHES = 8  # most matching lines of a piece; snippets are made around the
 LONGEST_LINE = 1_000  # characters of a line that are searched for words of the query
 _AS_TEXT = "file.txt"
 _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
-
-
-def query_of(text: str) -> tuple[Query, tuple[str, ...]]:
-    """Parses a query; returns it with the English translation of its Chinese words if a dictionary is installed."""
-    query = parse_query(text)
-    english = translated_query(text) if query.foreign else None
-    return (
-        (parse_query(text, tuple((word, TRANSLATED_WEIGHT) for word in english)), tuple(english))
-        if english
-        else (query, ())
-    )
 
 
 def pieces_of(
@@ -247,19 +235,14 @@ def _count_files(files: Sequence[SourceCode], settings: Settings, form: str, pro
 
 def _score_files(measured: MeasuredFiles, settings: Settings, text: str, progress: Progress) -> MeasuredFiles:
     """Adds pieces and scores to the files, by the engine's own relevance."""
-    query, english = query_of(text)
+    query = parse_in_english(text)
     counter = get_counter(measured.counter)
     pieces_by_file, notices = pieces_of([file.source for file in measured.files], query, settings, progress)
     top = max(map(best, pieces_by_file), default=0.0)
     if query.empty:
         notices.append(Notice("empty_query", "The query holds no word to look for."))
-    elif query.foreign and not english and not top:
-        notices.append(
-            Notice(
-                "no_gloss",
-                "No word of the query occurs here. For Chinese queries on English code install secateur[zh].",
-            )
-        )
+    elif query.foreign and not top:
+        notices.append(NO_WORD_HERE)
     if 0 < top < settings.relevance.low_threshold and not query.foreign:
         sentence = f"The best match has a score of {SCORES * top:.1f} of {SCORES}"
         notices.append(Notice(LOW_RELEVANCE, f"{sentence}: the query may not be about these files."))
