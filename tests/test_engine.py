@@ -19,8 +19,8 @@ from secateur.errors import RepositoryError, UsageError
 from secateur.index.update import refresh
 from secateur.model import Pool, State
 from secateur.settings import with_profile, with_values
-from secateur.sources.source import MemorySource
 from support.engine_answers import answer_text
+from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
 FILES = SHOP | handlers(4, 6)

@@ -22,8 +22,8 @@ from secateur.progress import FIRST
 from secateur.retrieval.first_files import FirstFiles
 from secateur.settings import with_values
 from secateur.sources.open import open_source
-from secateur.sources.source import MemorySource
 from support.cli import secateur
+from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
 FILES = SHOP | handlers(8, 12)

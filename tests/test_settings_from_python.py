@@ -20,7 +20,7 @@ from secateur.settings import (
     with_profile,
     with_values,
 )
-from secateur.sources.source import MemorySource
+from support.memory_source import MemorySource
 from support.repos import SHOP
 
 

@@ -12,9 +12,9 @@ from secateur import ConversationPruner, Engine, PruneContext, Settings, SourceC
 from secateur.index.facts.extract import decode, encode, extract
 from secateur.kinds.command_line import quote_word
 from secateur.settings import Embedding, Tokens
-from secateur.sources.source import MemorySource
 from secateur.tokens import COUNTERS, get_counter
 from support.cli import secateur
+from support.memory_source import MemorySource
 
 HALF = "x \ud800 y \udcff z \udfff"
 """The first half of a pair, a byte that was not UTF-8, the last half of a pair."""

@@ -18,8 +18,8 @@ from secateur.index.store.folder import FILE_NAME, folder_of
 from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import record, snapshot_of
-from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
+from support.memory_source import MemorySource
 from support.processes import SETTINGS, environment
 from support.repos import QUERY, SHOP, write
 from support.systems import IS_ROOT, posix

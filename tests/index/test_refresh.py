@@ -15,8 +15,8 @@ from secateur.index.store.records import FILE_NAME, Store
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import FIRST, RecordedState, record, snapshot_of, status_of
 from secateur.index.update.snapshot_files import KEPT_SNAPSHOTS
-from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
+from support.memory_source import MemorySource
 from support.repos import SHOP
 
 EXTRACTOR = Extractor(get_counter("chars4"), None, 1)
@@ -105,7 +105,7 @@ from pathlib import Path
 from secateur.index.update.refresh import record
 from secateur.index.update.parallel import Extractor
 from secateur.index.store.records import Store
-from secateur.sources.source import MemorySource
+from support.memory_source import MemorySource
 from secateur.tokens import get_counter
 
 with Store.open(Path(sys.argv[1])) as store:

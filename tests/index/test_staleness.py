@@ -11,7 +11,7 @@ from secateur.index.facts.extract import digest_of
 from secateur.index.update import staleness
 from secateur.index.update.staleness import Changes, changes
 from secateur.sources.open import open_source
-from secateur.sources.source import MemorySource
+from support.memory_source import MemorySource
 from support.processes import SETTINGS
 from support.repos import SHOP, committed, git, write
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from secateur.engine import Engine
 from secateur.kinds.diff.repository import signatures
-from secateur.sources.source import MemorySource
 from support.cli import secateur
+from support.memory_source import MemorySource
 from support.repos import SHOP, chain, committed, git, write
 
 

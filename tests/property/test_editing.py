@@ -17,9 +17,9 @@ from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import record, snapshot_of
 from secateur.index.update.snapshots import SnapshotManager
-from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.engine_answers import answer_text
+from support.memory_source import MemorySource
 from support.processes import SETTINGS
 from support.repos import git, write
 

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from secateur import Engine, Settings
 from secateur.settings import with_values
-from secateur.sources.source import MemorySource
 from support.engine_answers import answer_text
+from support.memory_source import MemorySource
 from support.repos import write
 
 QUICK = with_values(Settings(), {"tokens.counter": "chars4", "embedding.model": "none", "relevance.pool": "all"})

@@ -12,7 +12,7 @@ from secateur.render.report.html_items import MOST_CALLS, CallTrees
 from secateur.render.walk_text import CallEnd, Walk, WalkedItem
 from secateur.retrieval.walk import walk_of
 from secateur.settings import with_values
-from secateur.sources.source import MemorySource
+from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, chain
 
 

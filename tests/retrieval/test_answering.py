@@ -10,8 +10,8 @@ from secateur.errors import UsageError
 from secateur.index.facts.embedding import open_embedder
 from secateur.model import Pool
 from secateur.settings import load, with_values
-from secateur.sources.source import MemorySource
 from support.cli import secateur
+from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, handlers, write
 
 NOTHING_HERE = ("zebra giraffe elephant", "订单处理逻辑", "photosynthesis in desert plants", "ワイヤレス充電の安全性")

@@ -14,8 +14,8 @@ from secateur.model import Selection
 from secateur.render.walk_text import BRIEF_RULES, RULES, Walk
 from secateur.retrieval.walk import MOST_ENDS, MOST_NEXT
 from secateur.settings import with_values
-from secateur.sources.source import MemorySource
 from support.cli import secateur
+from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, chain
 
 WORDS = {"embedding.model": "none"}

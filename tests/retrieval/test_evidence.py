@@ -4,7 +4,7 @@ import pytest
 from secateur.engine import Engine
 from secateur.model import Pool
 from secateur.settings import Settings, with_values
-from secateur.sources.source import MemorySource
+from support.memory_source import MemorySource
 from support.weights import PARTS
 
 FILES = {

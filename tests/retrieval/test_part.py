@@ -8,7 +8,7 @@ from secateur import Engine, Settings
 from secateur.errors import UsageError
 from secateur.model import Reason, Selection, State
 from secateur.settings import with_values
-from secateur.sources.source import MemorySource
+from support.memory_source import MemorySource
 
 FILES = {
     "web/pay.py": "from billing.tax import tax_of\n\n\ndef pay_refund_total(order):\n    return tax_of(order)\n",

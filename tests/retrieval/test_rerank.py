@@ -19,8 +19,8 @@ from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.retrieval.searched import SearchedSnapshot
 from secateur.settings import with_values
-from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
+from support.memory_source import MemorySource
 from support.memory_workspace import MemoryWorkspace, ToldSource, as_bytes
 from support.repos import QUERY, SHOP
 

@@ -8,8 +8,8 @@ import pytest
 from secateur import Engine, Settings
 from secateur.model import UNREACHABLE, Pool
 from secateur.settings import with_values
-from secateur.sources.source import MemorySource
 from support.found import by_name, channels, pool_for
+from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, chain, handlers
 
 WIDE = chain() | {f"zebra_{number}.py": f"def zebra_{number}():\n    return {number}\n" for number in range(12)}

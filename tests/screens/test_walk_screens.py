@@ -6,10 +6,10 @@ import pytest
 from inspector_kit import Inspector, assert_golden, bench_of, inspector, press, settle
 from secateur.engine import Engine
 from secateur.settings import Settings, with_values
-from secateur.sources.source import MemorySource
 from secateur_tui.screen import Bench
 from secateur_tui.state.walking import LineKind, WalkTree
 from secateur_tui.widgets.walk_view import WalkView
+from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, chain
 
 SIZES = [(120, 40), (80, 24)]

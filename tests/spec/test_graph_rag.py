@@ -12,8 +12,8 @@ import pytest
 from secateur import Engine, Settings
 from secateur.model import Pool
 from secateur.settings import GraphRag, with_values
-from secateur.sources.source import MemorySource
 from support.cli import secateur
+from support.memory_source import MemorySource
 from support.repos import HANDLERS, QUERY, SHOP, chain, handlers, write
 
 WORDS_ONLY = with_values(Settings(), {"embedding.model": "none"})

@@ -8,7 +8,7 @@ from typing import Any
 from secateur import Engine, Settings
 from secateur.model import Channel, Pool
 from secateur.settings import with_profile, with_values
-from secateur.sources.source import MemorySource
+from support.memory_source import MemorySource
 
 
 def pool_for(files: Mapping[str, str | bytes], query: str, *, profile: str = "spec", **changes: Any) -> Pool:

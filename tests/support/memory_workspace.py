@@ -34,7 +34,7 @@ from secateur.settings import Settings
 from secateur.sources.files import path_bytes
 from secateur.sources.git import HISTORY_LIMIT
 from secateur.sources.git_log import HistoryCommit
-from secateur.sources.source import MemorySource
+from support.memory_source import MemorySource
 
 MODELS = Models(os.environ)
 

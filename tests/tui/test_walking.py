@@ -12,11 +12,11 @@ from secateur import Engine, Settings
 from secateur.index.graph.code_graph import Direction
 from secateur.retrieval.walk import CallMap
 from secateur.settings import with_values
-from secateur.sources.source import MemorySource
 from secateur.terminal import visible
 from secateur_tui.state.walking import STEP, LineKind, WalkTree
 from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.walk_lines import draw_chains, draw_tree_line, draw_whole
+from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, chain
 
 RING = {
