@@ -3,7 +3,7 @@
 `wordllama` is needed for two of its files; installed, it brings seventy megabytes of packages along that nothing here
 imports. So it is a requirement of the build alone: the wheel holds its vectors, the vocabulary of its tokenizer and its
 licence (MIT), in `secateur/_data/vectors`. The published table of tokens takes longer to unpack than a search takes to
-select; in `secateur/_data/ranks` it lies as `secateur.tokens.rank_table` looks it up.
+select; in `secateur/_data/ranks` it lies as `secateur.tokens.ranks` looks it up.
 
 An editable installation finds both in `vectors/` and `ranks/` at the top of the checkout. A checkout without one reads
 the packages, which the developers' group installs.
@@ -93,8 +93,7 @@ def _ranks(root: Path) -> dict[str, bytes]:
     sys.path.insert(0, str(root / "core"))
     try:
         from secateur.errors import TokenizerError
-        from secateur.tokens.rank_table import pack
-        from secateur.tokens.ranks import O200K, data_folder, read_ranks
+        from secateur.tokens.ranks import O200K, data_folder, pack, read_ranks
 
         try:
             return {O200K.table: pack(list(read_ranks(O200K, data_folder())))}

@@ -1,4 +1,5 @@
-"""Adds entries to configuration files of coding agents, and removes them again. The text around an entry stays.
+"""Adds entries to configuration files of coding agents, examines them, and removes them again. The text around
+an entry stays.
 
     entry = JsonServer("mcpServers", {"command": "secateur", "args": ["mcp"]})
     new = entry.add(text)                        # None: there is no file
@@ -12,14 +13,18 @@ so files come back byte for byte; if a file changed since, only the entry goes. 
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import tomli
 import tomlkit
 import tree_sitter_javascript
+from secateur import count_tokens
 from tree_sitter import Language, Node, Parser
 
 NAME = "secateur"
@@ -327,3 +332,54 @@ def remove_entry(entry: ConfigEntry, text: str | None) -> str | None:
     candidates = list(entry.without(text)) if text is not None else []
     left = candidates[-1] if candidates else text
     return next((candidate for candidate in candidates if entry.add(candidate) == text), left)
+
+
+ANSWER_SECONDS = 20.0
+"""Most time for a server to start and to list its tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerHealth:
+    """The answer of a server, or the reason why there is none."""
+
+    seconds: float = 0.0
+    tools: int = 0
+    tokens: int = 0  # of the descriptions of the tools, in every request of the agent
+    error: str = ""
+
+
+def entry_status(entry: ConfigEntry, text: str | None) -> str:
+    """Returns `registered`, `your own` for an entry that differs from ours, `missing` or why the text is not read."""
+    try:
+        if entry.add(text) != text:
+            return "missing"
+        return "registered" if remove_entry(entry, text) != text else "your own"
+    except UnreadableConfigError as error:
+        return f"not readable, {error}"
+
+
+def examine_server(command: str, args: list[str], environ: Mapping[str, str] = os.environ) -> ServerHealth:
+    """Starts a server as an agent does, and lists its tools."""
+    try:
+        import anyio
+        import mcp
+        from mcp import StdioServerParameters, stdio_client
+    except ImportError:
+        return ServerHealth(error="the extra mcp is missing: pip install 'secateur[mcp]'")
+
+    async def listed() -> list[Any]:
+        server = StdioServerParameters(command=command, args=args, env=dict(environ))
+        with anyio.fail_after(ANSWER_SECONDS), Path(os.devnull).open("w") as errors:
+            async with mcp.Client(stdio_client(server, errors)) as client:
+                return list((await client.list_tools()).tools)
+
+    begun = time.monotonic()
+    try:
+        tools = anyio.run(listed)
+    except Exception as error:
+        while isinstance(error, ExceptionGroup):
+            error = error.exceptions[0]
+        reason = f"none within {ANSWER_SECONDS:g} s" if isinstance(error, TimeoutError) else str(error)
+        return ServerHealth(error=reason or type(error).__name__)
+    described = [json.dumps([tool.name, tool.description, tool.input_schema]) for tool in tools]
+    return ServerHealth(time.monotonic() - begun, len(tools), sum(map(count_tokens, described)))

@@ -11,8 +11,7 @@ import pytest
 from secateur.executors.dask_cluster import DaskCluster, connect, parse_address
 from secateur.executors.executor import Task
 from secateur_lab.evaluation.cases import read_cases
-from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan
-from secateur_lab.evaluation.jobs import measure_with
+from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan, measure_with
 from secateur_lab.evaluation.measuring import Choice
 from support.cli import secateur
 from support.clusters import cluster

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from secateur_lab.scenarios.jobs import results_of
+from secateur_lab.scenarios.check import results_of
 from secateur_lab.scenarios.scenario import read_scenario
 from support.cli import secateur
 from support.processes import DEADLINE, child_processes, environment, read_terminal, run_process

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from secateur.errors import UsageError
-from secateur.sources.parts import RepositoryPart
+from secateur.sources.globs import RepositoryPart
 
 PATHS = ("services/billing/tax.py", "services/billing/api/v1.py", "services/ship/api.py", "libs/a/src/x.py", "top.py")
 

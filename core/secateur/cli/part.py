@@ -12,7 +12,7 @@ from secateur.cli.common import CommandCall
 from secateur.errors import UsageError
 from secateur.recognised import without_recognised
 from secateur.remembered.store import RememberedError, RememberedFile
-from secateur.sources.parts import RepositoryPart
+from secateur.sources.globs import RepositoryPart
 
 FILE_NAME = "only.json"
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import BoolArray, FloatArray, IntArray, Notice, Redaction
-from secateur.sources.parts import RepositoryPart
+from secateur.sources.globs import RepositoryPart
 
 ONLY = "only"
 """Code of the notice that answers come from a part of the repository alone."""

@@ -9,8 +9,7 @@ from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, Git
 from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
-from secateur.sources.repository_source import RepositorySource
-from secateur.sources.source import MAX_FILE_BYTES, SourceFile
+from secateur.sources.source import MAX_FILE_BYTES, RepositorySource, SourceFile
 from secateur.sources.walk import Skip, SkipReason, deep_reason
 
 READ_AHEAD_BYTES = 8 * 1024 * 1024

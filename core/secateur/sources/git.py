@@ -29,10 +29,18 @@ from secateur.sources.git_log import (
     parse_history_commit,
     parse_logged_commit,
 )
-from secateur.sources.location import ForeignRepository, Location, NoGit, is_remnant, locate
+from secateur.sources.location import (
+    HEAD,
+    ForeignRepository,
+    Location,
+    NoGit,
+    common_folder,
+    head_commit,
+    is_remnant,
+    locate,
+)
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, run_git
 from secateur.sources.provenance import small_file
-from secateur.sources.refs import HEAD, common_folder, head_commit
 
 HISTORY_LIMIT = 50_000
 """Most commits read from a history, in two seconds. Older ones add nothing to hotspots, given their half-life."""

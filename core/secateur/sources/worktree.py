@@ -13,8 +13,7 @@ from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import Git
 from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
 from secateur.sources.location import ForeignRepository, NoGit, locate
-from secateur.sources.repository_source import RepositorySource
-from secateur.sources.source import MAX_FILE_BYTES, SourceFile
+from secateur.sources.source import MAX_FILE_BYTES, RepositorySource, SourceFile
 from secateur.sources.walk import Listing, Skip, is_ignored_folder, list_with_git, walk
 from secateur.system.files import path_below
 

@@ -148,7 +148,7 @@ def run(options: CommandCall) -> int:
 def _examine(options: CommandCall) -> int:
     from secateur import dumps, visible
 
-    from secateur_agents.doctor import entry_status, examine_server
+    from secateur_agents.config_edits import entry_status, examine_server
     from secateur_agents.savings import summarize
     from secateur_agents.store import user_store
 

@@ -17,8 +17,7 @@ from secateur import (
 )
 
 from secateur_lab.scenarios.build_reports import github_report, junit_report, markdown_report
-from secateur_lab.scenarios.check import CheckVerdict, Result, exit_code, record_decisions
-from secateur_lab.scenarios.jobs import results_of
+from secateur_lab.scenarios.check import CheckVerdict, Result, exit_code, record_decisions, results_of
 from secateur_lab.scenarios.location import find_scenarios
 from secateur_lab.scenarios.report import details, heading, json_report, text_report
 

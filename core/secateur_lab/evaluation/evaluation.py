@@ -3,17 +3,30 @@
     plan = plan_of([Choice("spec"), Choice("recommended")], budgets=(4000, 8000))
     for measured in measured_cases(cases, plan, os.environ): ...
 
-A case that cannot be measured does not stop the others.
+A case that cannot be measured does not stop the others. In several processes, one case of each repository is measured
+first: it brings the index up to date while the others wait.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
-from secateur import Progress, SecateurError, Settings, Shape, lookup, unreported, with_values
+from secateur import (
+    Executor,
+    Progress,
+    SecateurError,
+    Settings,
+    Shape,
+    keep_open,
+    lookup,
+    spread_tasks,
+    unreported,
+    with_values,
+)
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut
 from secateur_lab.evaluation.measuring import Choice, Measurer, open_measurer
@@ -109,3 +122,35 @@ def make_plan(choices: Sequence[Choice], budgets: Sequence[int] = (), *, ablate:
         times = sum(other.partition("#")[0] == name for other in names)
         names.append(f"{name}#{times + 1}" if times else name)
     return EvaluationPlan(tuple(choices), tuple(names), tuple(dict.fromkeys(budgets)) or BUDGETS, ablate)
+
+
+def measure_with(
+    jobs: int | Executor,
+    cases: Sequence[JudgedCase],
+    plan: EvaluationPlan,
+    environ: Mapping[str, str],
+    progress: Progress = unreported,
+) -> Generator[MeasuredCase | LeftOut]:
+    """Yields the figures of each case as they are measured.
+
+    Args:
+        jobs: processes of this machine, or an executor.
+        progress: reports indexing if there is one process.
+    """
+    carried = replace(plan, choices=[choice.carried() for choice in plan.choices])
+    tasks, homes = [(case.closed(), carried) for case in cases], [str(case.root) for case in cases]
+    with spread_tasks(_measure, tasks, homes, jobs, environ) as outcomes:
+        if outcomes is None:
+            yield from measure_cases(cases, plan, environ, progress)
+            return
+        for index, outcome in outcomes:
+            yield LeftOut(cases[index].name, outcome.error) if outcome.error is not None else outcome.got()
+
+
+def _measure(task: tuple[JudgedCase, EvaluationPlan]) -> MeasuredCase:
+    """Measures a case in a worker; returns it without what was opened for it. Raises SecateurError."""
+    case, plan = task
+    measured = measure_case(case, plan, keep_open("measurer", None, lambda: Measurer(os.environ)))
+    if isinstance(measured, LeftOut):
+        raise measured.error
+    return MeasuredCase(case.closed(), measured.figures, measured.without)

@@ -3,13 +3,15 @@
     with session(os.environ) as opened:
         results = check(found_scenarios([Path("tests")]), opened)
 
-A scenario that cannot run does not stop the others.
+A scenario that cannot run does not stop the others. Results do not depend on the process that makes them: scenarios of
+one repository run together, so that its index is opened once, and one of them first, which brings it up to date.
 """
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -17,13 +19,26 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec import field as named
-from secateur import ErrorDetails, Git, Number, SecateurError, Shape, visible, write_output
+from secateur import (
+    ErrorDetails,
+    Executor,
+    Git,
+    Number,
+    Progress,
+    SecateurError,
+    Shape,
+    keep_open,
+    spread_tasks,
+    unreported,
+    visible,
+    write_output,
+)
 
 from secateur_lab.scenarios.assertions import FailureShape
 from secateur_lab.scenarios.comparison import ChangeShape, CheckFindings, compare, wanted_ids
 from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.malformed import ScenarioError, add_location, malformed
-from secateur_lab.scenarios.running import TEST_ASKS, Decided, Session
+from secateur_lab.scenarios.running import TEST_ASKS, Decided, Session, session
 from secateur_lab.scenarios.scenario import Recorded, Scenario, parse_scenario, read_text, replace_recorded
 from secateur_lab.scenarios.toml_places import toml_places
 
@@ -260,3 +275,51 @@ def exit_code(results: Sequence[Result]) -> int:
     settled = (CheckVerdict.CHANGED, CheckVerdict.PASSED)
     codes = {result.verdict.exit_code for result in results if not (result.updated and result.verdict in settled)}
     return 1 if 1 in codes else max(codes, default=0)
+
+
+LEAST = 8
+"""Scenarios of one repository per further process: opening an index costs as much as a dozen scenarios."""
+
+
+def results_of(
+    paths: Sequence[Path], environ: Mapping[str, str], jobs: int | Executor = 1, progress: Progress = unreported
+) -> Generator[tuple[int, Result]]:
+    """Yields results with their indexes among the paths, as they are finished.
+
+    Args:
+        jobs: processes of this machine, or an executor.
+        progress: reports indexing if it runs in this process.
+    """
+    roots = [_root(path) for path in paths]
+    work = len(paths) // LEAST if len(set(roots)) == 1 else len(paths)
+    tasks = list(zip(paths, roots, strict=True))
+    with spread_tasks(_result, tasks, roots, jobs, environ, work) as outcomes:
+        for index, outcome in outcomes or ():
+            path = paths[index]
+            failed = Result(path, path.as_posix(), CheckVerdict.CANNOT_RUN, error=outcome.error)
+            yield index, failed if outcome.error is not None else outcome.got()
+        if outcomes is not None:
+            return
+    for root in dict.fromkeys(roots):
+        with session(environ, progress) as opened:
+            for index, path in enumerate(paths):
+                if roots[index] == root:
+                    yield index, check_one(path, opened)
+
+
+def _root(path: Path) -> str:
+    """Returns the folder to which a scenario's paths are relative; "" if it is unknown, which becomes its result."""
+    try:
+        return str(root_of(path))
+    except (SecateurError, OSError, RuntimeError):
+        return ""
+
+
+def _result(task: tuple[Path, str]) -> Result:
+    """Runs a scenario in a worker. An error keeps only what reports show."""
+    path, root = task
+    result = check_one(path, keep_open("session", root, lambda: Session(os.environ)))
+    error = result.error
+    if error is not None and not isinstance(error, ScenarioError):
+        result = replace(result, error=SecateurError(error.message, hint=error.hint, code=error.code))
+    return result

@@ -23,8 +23,9 @@ from secateur.index.elsewhere.places import (
     MemberTask,
     RecordTask,
     WorkspacePlace,
+    file_of_arrays,
+    snapshot_file,
 )
-from secateur.index.elsewhere.snapshot_files import file_of_arrays, snapshot_file
 from secateur.index.facts.models import Models, vectors_of
 from secateur.index.open_index import OpenIndex
 from secateur.index.open_workspace import WorkspaceOpener

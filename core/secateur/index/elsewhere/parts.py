@@ -21,8 +21,9 @@ from secateur.index.elsewhere.places import (
     MemberTask,
     PartPlace,
     WorkspacePlace,
+    snapshot_file,
+    snapshot_in,
 )
-from secateur.index.elsewhere.snapshot_files import snapshot_file, snapshot_in
 from secateur.index.facts.crossing import COLUMNS, VERSION, CrossingEdges
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots, statistics_of
 from secateur.index.facts.workspace_statistics import WorkspaceStatistics

@@ -1,4 +1,5 @@
-"""Tasks of workers, and their answers: plain values that travel between processes."""
+"""Tasks of workers, and their answers: plain values that travel between processes. The names of
+snapshots in the store."""
 
 from __future__ import annotations
 
@@ -12,13 +13,16 @@ from secateur.executors.executor import Executor
 from secateur.index.catalogue import KeptMember
 from secateur.index.facts.crossing import CrossingEdges
 from secateur.index.facts.degraded import SnapshotFacts
+from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_workspace import WorkspaceOpener
-from secateur.index.update.refresh import IndexStatus
+from secateur.index.store.arrayfile import Arrays
+from secateur.index.store.snapshot_store import SnapshotStore
+from secateur.index.update.refresh import IndexStatus, state_of
 from secateur.model import Notice
 from secateur.settings import InputLimits, Settings
 from secateur.sources.workspace_file import WorkspaceMember
 
-if TYPE_CHECKING:  # the resolver takes a while
+if TYPE_CHECKING:
     from secateur.index.across import LinkQuestion
 
 
@@ -144,3 +148,18 @@ class JoinTask(Struct, frozen=True):
     files: tuple[str, ...]
     crossing: CrossingEdges
     file: str
+
+
+def snapshot_file(state: str) -> str:
+    """Names the file of a repository's snapshot in the store."""
+    return f"{state}.arrays"
+
+
+def file_of_arrays(arrays: Arrays) -> str:
+    """Names the file of a repository's snapshot from the content of its arrays."""
+    return snapshot_file(state_of(Snapshot(arrays)))
+
+
+def snapshot_in(store: SnapshotStore, file: str) -> Snapshot:
+    """Reads the snapshot of a repository. Raises SecateurError: it is missing or damaged in the store."""
+    return Snapshot(store.require(file, file_of_arrays))

@@ -28,8 +28,9 @@ from secateur.index.elsewhere.places import (
     MemberReport,
     RecordTask,
     WorkspacePlace,
+    snapshot_file,
+    snapshot_in,
 )
-from secateur.index.elsewhere.snapshot_files import snapshot_file, snapshot_in
 from secateur.index.facts.degraded import SnapshotFacts
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots
 from secateur.index.facts.snapshot import Snapshot

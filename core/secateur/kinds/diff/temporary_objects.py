@@ -31,9 +31,8 @@ from types import TracebackType
 from secateur.errors import RepositoryError
 from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, Git, TreeEntry
-from secateur.sources.location import Location, git_dir_of
+from secateur.sources.location import Location, common_folder, git_dir_of, head_commit
 from secateur.sources.process import find_git
-from secateur.sources.refs import common_folder, head_commit
 from secateur.system.files import GIT_CONVERTS_LINES, TELLS_EXECUTABLE, is_link, link_target, path_below
 
 TREE = 0o040000

@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 
-from secateur.index.graph.resolve.implementations import join_implementations
-from secateur.index.graph.resolve.symbols import Symbols
+from secateur.index.graph.resolve.symbols import Symbols, join_implementations
 from secateur.languages import rules_of
 from secateur.languages.syntax.import_targets import EXTERNAL, Files, Finder, Gids, Module, PathFinder, Target, use_dots
 from secateur.languages.traits import NameRules
