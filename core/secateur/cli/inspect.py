@@ -14,9 +14,7 @@ from secateur_lab.scenarios.scenario import SUFFIX
 
 from secateur.cli import completers, kinds, part
 from secateur.cli.command_parser import CommandParser
-from secateur.cli.common import (
-    CommandCall,
-)
+from secateur.cli.common import CommandCall
 from secateur.cli.inspector import load_inspector
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import completed_by, literal, whole_number

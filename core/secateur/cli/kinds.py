@@ -13,9 +13,7 @@ from msgspec.structs import replace
 
 from secateur.cli import completers, part
 from secateur.cli.command_parser import CommandParser
-from secateur.cli.common import (
-    CommandCall,
-)
+from secateur.cli.common import CommandCall
 from secateur.cli.executing import workers_arguments, workers_of
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number

@@ -22,23 +22,8 @@ from secateur.retrieval.candidates import (
     select_rows,
 )
 from secateur.retrieval.evidence.calls import divide_by_maximum
-from secateur.retrieval.relevance import (
-    Rerank,
-    Scores,
-    Texts,
-    relevance,
-    similarity_alone,
-    spread_files,
-    weights_for,
-)
-from secateur.retrieval.search import (
-    BOTH,
-    SearchQuestion,
-    add_walk_channel,
-    anchor_rows,
-    eligible_rows,
-    relevant_rows,
-)
+from secateur.retrieval.relevance import Rerank, Scores, Texts, relevance, similarity_alone, spread_files, weights_for
+from secateur.retrieval.search import BOTH, SearchQuestion, add_walk_channel, anchor_rows, eligible_rows, relevant_rows
 
 
 def merge_parts(

@@ -22,16 +22,7 @@ from secateur.index.graph.call_steps import chains_from, shortest_calls, step_be
 from secateur.index.graph.code_graph import CodeGraph, Direction, connected_components, to_networkx
 from secateur.index.graph.resolve import EdgeKind, How
 from secateur.model import IntArray, Pool, Selection, State
-from secateur.render.walk_text import (
-    CallChain,
-    CallEnd,
-    DeeperSearch,
-    NextItem,
-    NextStep,
-    Together,
-    Walk,
-    WalkedItem,
-)
+from secateur.render.walk_text import CallChain, CallEnd, DeeperSearch, NextItem, NextStep, Together, Walk, WalkedItem
 from secateur.retrieval.retrieve import MODELLESS
 from secateur.settings import Settings
 from secateur.settings.keys import keys

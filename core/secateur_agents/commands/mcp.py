@@ -9,14 +9,7 @@ import time
 from importlib.util import find_spec
 from pathlib import Path
 
-from secateur import (
-    CommandCall,
-    CommandParser,
-    Environment,
-    RepositoryError,
-    SecateurError,
-    UsageError,
-)
+from secateur import CommandCall, CommandParser, Environment, RepositoryError, SecateurError, UsageError
 
 MOST_PORT = 65_535
 

@@ -7,15 +7,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
-from secateur import (
-    Entry,
-    Kind,
-    Notice,
-    Outcome,
-    Reason,
-    State,
-    clip,
-)
+from secateur import Entry, Kind, Notice, Outcome, Reason, State, clip
 
 from secateur_agents.mcp.pages import Count, cursor_of, first_items, first_texts, split_pages
 from secateur_agents.mcp.roots import Roots

@@ -9,14 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from secateur import (
-    CommandCall,
-    CommandParser,
-    Progress,
-    UsageError,
-    kind_names,
-    shown,
-)
+from secateur import CommandCall, CommandParser, Progress, UsageError, kind_names, shown
 
 if TYPE_CHECKING:
     from secateur import Environment, Kind, SettingsSources

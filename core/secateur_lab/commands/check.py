@@ -9,12 +9,7 @@ from contextlib import closing
 from fnmatch import fnmatch
 from pathlib import Path
 
-from secateur import (
-    CommandCall,
-    CommandParser,
-    UsageError,
-    shown,
-)
+from secateur import CommandCall, CommandParser, UsageError, shown
 
 from secateur_lab.scenarios.build_reports import github_report, junit_report, markdown_report
 from secateur_lab.scenarios.check import CheckVerdict, Result, exit_code, record_decisions, results_of

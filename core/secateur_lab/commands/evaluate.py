@@ -6,11 +6,7 @@ import os
 from contextlib import closing
 from dataclasses import replace
 
-from secateur import (
-    CommandCall,
-    CommandParser,
-    SecateurError,
-)
+from secateur import CommandCall, CommandParser, SecateurError
 
 PARTS = ("held_out", "training", "all")
 

@@ -7,12 +7,7 @@ import sys
 from argparse import ArgumentTypeError
 from pathlib import Path
 
-from secateur import (
-    CommandCall,
-    CommandParser,
-    UsageError,
-    refuse_links,
-)
+from secateur import CommandCall, CommandParser, UsageError, refuse_links
 
 from secateur_lab.replays.recording import Recording, read_recording, trim_recording
 from secateur_lab.replays.replaying import replay

@@ -7,15 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from secateur import (
-    CommandCall,
-    CommandParser,
-    SecateurError,
-    UsageError,
-    refuse_links,
-    shown,
-    write_output,
-)
+from secateur import CommandCall, CommandParser, SecateurError, UsageError, refuse_links, shown, write_output
 
 from secateur_lab.commands.evaluate import measured_budgets
 

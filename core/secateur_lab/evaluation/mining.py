@@ -15,14 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from secateur import (
-    LoggedCommit,
-    Progress,
-    RepositoryError,
-    RepositoryHistory,
-    SecateurError,
-    unreported,
-)
+from secateur import LoggedCommit, Progress, RepositoryError, RepositoryHistory, SecateurError, unreported
 
 from secateur_lab.scenarios.scenario import FORMAT, PartName, Scenario
 

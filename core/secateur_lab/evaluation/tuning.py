@@ -18,14 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from secateur import (
-    Kind,
-    Progress,
-    Settings,
-    lookup,
-    unreported,
-    with_values,
-)
+from secateur import Kind, Progress, Settings, lookup, unreported, with_values
 
 from secateur_lab.evaluation.intervals import Interval, mean_of
 from secateur_lab.evaluation.metrics import figures

@@ -16,17 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from secateur import (
-    Kind,
-    Ledger,
-    OutputLines,
-    Settings,
-    UsageError,
-    lookup,
-    shown,
-    with_values,
-    write_output,
-)
+from secateur import Kind, Ledger, OutputLines, Settings, UsageError, lookup, shown, with_values, write_output
 
 from secateur_lab.replays.events import (
     AnswerSeen,

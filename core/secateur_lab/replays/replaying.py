@@ -17,18 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import structs
-from secateur import (
-    BudgetExceeded,
-    Kind,
-    Ledger,
-    Loaded,
-    SecateurError,
-    Settings,
-    State,
-    UsageError,
-    answer_of,
-    dumps,
-)
+from secateur import BudgetExceeded, Kind, Ledger, Loaded, SecateurError, Settings, State, UsageError, answer_of, dumps
 
 from secateur_lab.replays.events import (
     AnswerSeen,

@@ -7,15 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from secateur import (
-    Input,
-    Kind,
-    RepositoryError,
-    SecateurError,
-    UsageError,
-    confine_path,
-    shown,
-)
+from secateur import Input, Kind, RepositoryError, SecateurError, UsageError, confine_path, shown
 
 from secateur_lab.scenarios.malformed import CANNOT_READ, ScenarioError
 from secateur_lab.scenarios.scenario import INPUTS_SUFFIX, SUFFIX

@@ -34,12 +34,7 @@ from secateur.index.elsewhere.places import (
 from secateur.index.facts.degraded import SnapshotFacts
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.open_workspace import (
-    LeftOutRepositories,
-    Workspace,
-    merge_statuses,
-    state_of_all,
-)
+from secateur.index.open_workspace import LeftOutRepositories, Workspace, merge_statuses, state_of_all
 from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.records import Store
 from secateur.index.store.snapshot_store import MISSING, SnapshotStore
