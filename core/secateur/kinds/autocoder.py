@@ -70,11 +70,7 @@ def merge_args(args: object, settings: Settings | None) -> Settings:
 
 
 def model_of(llm: Any) -> Any:
-    """Checks a model; None stays None.
-
-    Raises:
-        UsageError: it has no method `ask`.
-    """
+    """Checks a model; None stays None. Raises UsageError: it has no method `ask`."""
     if llm is not None and not callable(getattr(llm, "ask", None)):
         hint = "give get_llm(…), secateur.llm.open_model(…), or a secateur.llm.interface.LanguageModel"
         raise UsageError(f"llm is a {type(llm).__name__}, which has no method ask", hint=hint)

@@ -153,11 +153,8 @@ class Kind(ABC, Generic[M, P]):
         return False
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
-        """Loads the settings for these inputs, by default of the current folder; may fill `environment.found`.
-
-        Raises:
-            SecateurError: the inputs are wrong by themselves.
-        """
+        """Loads the settings for these inputs, by default of the current folder; may fill `environment.found`. Raises
+        SecateurError: the inputs are wrong by themselves."""
         return load(environment.base, None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
@@ -174,11 +171,8 @@ class Kind(ABC, Generic[M, P]):
 
     @abstractmethod
     def decide(self, material: M, inputs: Inputs, settings: Settings, during: Deciding = ALONE) -> Outcome[P]:
-        """Decides under the settings; every step of a knob calls it. Pure.
-
-        Raises:
-            SecateurError: there is no answer, for example because a budget cannot be met.
-        """
+        """Decides under the settings; every step of a knob calls it. Pure. Raises SecateurError: there is no answer,
+        for example because a budget cannot be met."""
 
     @staticmethod
     def release(material: Any) -> None:

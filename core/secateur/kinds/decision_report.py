@@ -44,11 +44,8 @@ LONGEST_QUESTION = 20_000
 
 
 def form_of(path: Path) -> str:
-    """The format of a report by the extension of its file: "html", "md", "json", "svg".
-
-    Raises:
-        UsageError: the extension is unknown, the file already exists, or its folder does not.
-    """
+    """The format of a report by the extension of its file: "html", "md", "json", "svg". Raises UsageError: the
+    extension is unknown, the file already exists, or its folder does not."""
     ending = path.suffix.lower()
     if ending not in FORMS:
         known = ", ".join(FORMS[:-1]) + f" or {FORMS[-1]}"

@@ -82,11 +82,8 @@ class Environment(Struct, frozen=True):
         return self.folder or current_folder()
 
     def folder_of(self, name: str) -> Path:
-        """The folder of a name, fetched if allowed; see `secateur.sources.named.folder_of`.
-
-        Raises:
-            UsageError: a git URL among untrusted names, which must stay in `folder`.
-        """
+        """The folder of a name, fetched if allowed; see `secateur.sources.named.folder_of`. Raises UsageError: a git
+        URL among untrusted names, which must stay in `folder`."""
         if self.folder is None or name.startswith("sample:"):
             return folder_of(name, self.cache, self.fetch_options)
         if is_named(name):
@@ -98,11 +95,7 @@ class Environment(Struct, frozen=True):
         return samples.name_of(path, self.cache)
 
     def place_of(self, name: str) -> Path:
-        """The path of a named file.
-
-        Raises:
-            UsageError: the name leads out of `folder` (`secateur.sources.confined`).
-        """
+        """The path of a named file. Raises UsageError: the name leads out of `folder` (`secateur.sources.confined`)."""
         if self.folder is None:
             return Path(name)
         try:

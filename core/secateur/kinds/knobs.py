@@ -148,11 +148,8 @@ def _knob_of(key: Key) -> Knob:
 
 
 def typed(knob: Knob, text: str, settings: Settings) -> Settings:
-    """Sets a knob to a typed value: `4,000`, `4k`, `0.35`, `+250`, `-50`, a choice, `on`.
-
-    Raises:
-        ConfigError: the value is not valid, or out of range.
-    """
+    """Sets a knob to a typed value: `4,000`, `4k`, `0.35`, `+250`, `-50`, a choice, `on`. Raises ConfigError: the value
+    is not valid, or out of range."""
     word, value = text.strip(), knob.value(settings)
     if isinstance(value, str):
         return knob.put(settings, word)

@@ -112,11 +112,7 @@ def kind_of(command: str) -> Kind[Any, Any]:
 
 @cache
 def get_kind(name: str) -> Kind[Any, Any]:
-    """Returns the kind with this name.
-
-    Raises:
-        UsageError: there is no such kind, or it cannot be loaded.
-    """
+    """Returns the kind with this name. Raises UsageError: there is no such kind, or it cannot be loaded."""
     ours = next((place for place in BUILT_IN if place.name == name), None)
     place = ours or places().get(name)  # other distributions are searched only if needed: it takes a while
     if place is None:

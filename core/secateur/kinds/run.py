@@ -122,11 +122,7 @@ def prune(
 
 
 def format_outcome(outcome: Outcome[Any], form: str = "text", *, verbose: bool = False) -> str:
-    """Formats the outcome as its command prints it.
-
-    Raises:
-        UsageError: the kind has no such format.
-    """
+    """Formats the outcome as its command prints it. Raises UsageError: the kind has no such format."""
     return render(registry.get_kind(outcome.kind), outcome, form, verbose=verbose)
 
 
@@ -228,11 +224,7 @@ def check_format(kind: Kind[Any, Any], form: str) -> None:
 
 
 def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: bool = False) -> str:
-    """Renders the outcome in one of the kind's formats.
-
-    Raises:
-        UsageError: the kind has no such format.
-    """
+    """Renders the outcome in one of the kind's formats. Raises UsageError: the kind has no such format."""
     check_format(kind, form)
     proven = outcome.explanation
     if form == "json":

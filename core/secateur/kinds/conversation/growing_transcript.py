@@ -66,10 +66,7 @@ class GrowingTranscript:
 
     def look(self, counter: Counter, progress: Progress | None = None) -> MeasuredTranscript | None:
         """Returns the session as it is now; None if the file is not a session of an agent with one record a line.
-
-        Raises:
-            SecateurError: the file cannot be read, or no message in it.
-        """
+        Raises SecateurError: the file cannot be read, or no message in it."""
         change = self._file.look()
         if change.kind == "gone":
             message = f"{self._name} is gone: this is how it was when it was last looked at."

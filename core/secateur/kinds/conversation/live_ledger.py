@@ -66,11 +66,8 @@ def live_settings(settings: Settings) -> Settings:
 
 
 def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Progress = unreported) -> LiveLedger:
-    """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools.
-
-    Raises:
-        SecateurError: a cut is due, and no message can be read.
-    """
+    """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools. Raises
+    SecateurError: a cut is due, and no message can be read."""
     settings = live_settings(settings)
     rules, messages = settings.conversation_prune, measured.transcript.messages
     sent = [number for number, message in enumerate(messages) if message.role != ASIDE]

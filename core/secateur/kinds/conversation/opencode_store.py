@@ -39,11 +39,8 @@ def database_and_session(location: str) -> tuple[Path, str] | None:
 
 
 def stored_session(location: str) -> dict[str, Any] | None:
-    """Reads the session at a location as `{"info", "messages"}`; None if there is no store.
-
-    Raises:
-        SecateurError: `UNREADABLE`, `TOO_LARGE`: the store cannot be read, or does not hold the session.
-    """
+    """Reads the session at a location as `{"info", "messages"}`; None if there is no store. Raises SecateurError:
+    `UNREADABLE`, `TOO_LARGE`: the store cannot be read, or does not hold the session."""
     database = database_and_session(location)
     if database is not None:
         return _read_database(*database)
@@ -68,11 +65,8 @@ def stamp_of(location: str) -> tuple[int, ...] | None:
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """Opens a connection that writes nothing, not even the files that SQLite keeps beside a database.
-
-    Raises:
-        SecateurError: `UNREADABLE`.
-    """
+    """Opens a connection that writes nothing, not even the files that SQLite keeps beside a database. Raises
+    SecateurError: `UNREADABLE`."""
     live = Path(f"{path}-wal").exists()  # without a log beside it nobody is writing: it can be read as immutable
     uri = f"file:{quote(str(path.absolute()))}?mode=ro" + ("" if live else "&immutable=1")
     try:
@@ -110,11 +104,7 @@ def session_rows(connection: sqlite3.Connection, session: str | None = None) -> 
 
 
 def sessions_in(path: Path) -> list[dict[str, Any]]:
-    """The rows of a database about its sessions.
-
-    Raises:
-        SecateurError: `UNREADABLE`.
-    """
+    """The rows of a database about its sessions. Raises SecateurError: `UNREADABLE`."""
     try:
         with closing(open_database(path)) as connection:
             return list(session_rows(connection))

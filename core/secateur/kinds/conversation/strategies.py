@@ -125,11 +125,7 @@ def prune(
     llm: LanguageModel | None = None,
 ) -> Pruned:
     """Prunes by `strategy`, by default the strategy of the settings. If a model is given, it writes the summaries
-    (`kinds.conversation.model_summaries`).
-
-    Raises:
-        UsageError: no such strategy.
-    """
+    (`kinds.conversation.model_summaries`). Raises UsageError: no such strategy."""
     strategy = _check_strategy(strategy or settings.conversation_prune.strategy)
     return prune_measured(
         measure(transcript, get_counter(settings.tokens.counter), progress), settings, strategy, progress, llm
@@ -143,11 +139,7 @@ def prune_measured(
     progress: Progress | None = None,
     llm: LanguageModel | None = None,
 ) -> Pruned:
-    """Prunes a transcript that was measured with the counter of these settings.
-
-    Raises:
-        UsageError: no such strategy.
-    """
+    """Prunes a transcript that was measured with the counter of these settings. Raises UsageError: no such strategy."""
     pruned = decide(measured, settings, strategy, progress, asks=llm is not None)
     if llm is None or not pruned.questions:
         return pruned

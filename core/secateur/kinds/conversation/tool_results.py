@@ -108,12 +108,9 @@ class AgenticConversationPruner(TranscriptPruner):
     """
 
     def prune_conversations(self, conversations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Clears old tool results until the messages fit the safe zone; the input is not changed.
-
-        Raises:
-            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. If only some cannot, they are
-                kept unchanged, and `result.warnings` names them.
-        """
+        """Clears old tool results until the messages fit the safe zone; the input is not changed. Raises SecateurError:
+        `TRANSCRIPT`, with the JSON path: no message can be read. If only some cannot, they are kept unchanged, and
+        `result.warnings` names them."""
         return self._messages_of(self.prune(read_messages(conversations)))
 
     def prune(self, transcript: Transcript, progress: Progress | None = None) -> Pruned:

@@ -77,11 +77,8 @@ class Transcript:
 
 
 def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
-    """Reads the transcript in a file's bytes.
-
-    Raises:
-        SecateurError: `TRANSCRIPT`: not a transcript, or no message of it can be read; with line or JSON path.
-    """
+    """Reads the transcript in a file's bytes. Raises SecateurError: `TRANSCRIPT`: not a transcript, or no message of it
+    can be read; with line or JSON path."""
     try:
         text, invalid = data.decode("utf-8-sig"), -1
     except UnicodeDecodeError as error:

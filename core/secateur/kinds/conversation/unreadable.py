@@ -66,11 +66,8 @@ def damaged_message(raw: Any, location: str, under: Where = ()) -> Message:
 
 
 def damage_notices(messages: Sequence[Message], faults: Sequence[SecateurError]) -> tuple[Notice, ...]:
-    """Warns of unreadable messages, or ().
-
-    Raises:
-        SecateurError: `TRANSCRIPT`: no message can be read; the error of the first one.
-    """
+    """Warns of unreadable messages, or (). Raises SecateurError: `TRANSCRIPT`: no message can be read; the error of the
+    first one."""
     if not faults:
         return ()
     if all(message.role == DAMAGED for message in messages):
@@ -116,11 +113,8 @@ FOREIGN: Mapping[str, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
 
 
 def refuse_foreign(values: Sequence[Any], location: str) -> None:
-    """Refuses records if more of them than `LEAST_UNDERSTOOD` leaves are of an agent that is not read.
-
-    Raises:
-        SecateurError: `TRANSCRIPT`, with the agent's name.
-    """
+    """Refuses records if more of them than `LEAST_UNDERSTOOD` leaves are of an agent that is not read. Raises
+    SecateurError: `TRANSCRIPT`, with the agent's name."""
     records = [value for value in values if isinstance(value, dict)]
     for looks, is_foreign in FOREIGN.items():
         count = sum(map(is_foreign, records))
@@ -130,11 +124,8 @@ def refuse_foreign(values: Sequence[Any], location: str) -> None:
 
 def refuse_misread(messages: Sequence[Message], location: str) -> None:
     """Refuses a file if fewer of its records than `LEAST_UNDERSTOOD` are messages: it only looks like one that is read.
-    Lines that are no JSON object are damage and not counted.
-
-    Raises:
-        SecateurError: `TRANSCRIPT`, with the keys of the first record that is no message.
-    """
+    Lines that are no JSON object are damage and not counted. Raises SecateurError: `TRANSCRIPT`, with the keys of the
+    first record that is no message."""
     records = [message for message in messages if isinstance(message.raw, dict)]
     unread = [message for message in records if message.role == DAMAGED]
     if len(records) >= LEAST_RECORDS and len(unread) > (1 - LEAST_UNDERSTOOD) * len(records):

@@ -26,10 +26,8 @@ def first_fit_decreasing(sizes: Sequence[int], capacity: int, names: Sequence[st
     """Puts each size, from the largest to the smallest, into the first bin with room, and returns their positions by
     bin. Ties are broken by name, then by position.
 
-    A tree over the room in the bins finds the first bin with room, so that n sizes take n log n steps.
-
-    Raises:
-        UsageError: a size above the capacity or below 0.
+    A tree over the room in the bins finds the first bin with room, so that n sizes take n log n steps. Raises
+    UsageError: a size above the capacity or below 0.
     """
     wrong = next((size for size in sizes if not 0 <= size <= capacity), None)
     if wrong is not None:

@@ -69,11 +69,8 @@ def chunk_heading(number: int | str, of: int | str) -> str:
 
 
 def decode_injection(data: bytes, name: str) -> tuple[str, tuple[Notice, ...]]:
-    """Decodes a file of instructions or rules. Bytes that are not UTF-8 become U+FFFD, and a notice says so.
-
-    Raises:
-        SecateurError: `NOT_UTF8`: the file is not text, or has another encoding.
-    """
+    """Decodes a file of instructions or rules. Bytes that are not UTF-8 become U+FFFD, and a notice says so. Raises
+    SecateurError: `NOT_UTF8`: the file is not text, or has another encoding."""
     try:
         return data.decode("utf-8-sig"), ()
     except UnicodeDecodeError as error:

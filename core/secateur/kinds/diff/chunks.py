@@ -206,11 +206,8 @@ def merge_arguments(
 
 
 def chunk_measured_diff(measured: MeasuredDiff, settings: Settings) -> Chunks:
-    """Splits a measured diff into chunks.
-
-    Raises:
-        BudgetExceeded: what goes into every chunk leaves no room for changes.
-    """
+    """Splits a measured diff into chunks. Raises BudgetExceeded: what goes into every chunk leaves no room for
+    changes."""
     return render_chunks(plan_chunks(measured, settings))
 
 

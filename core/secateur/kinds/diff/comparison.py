@@ -133,11 +133,8 @@ class Comparison:
         return read_settings_at(self._git, self._base, self._entries)
 
     def read(self, settings: Chunking, redactor: Redactor) -> RepositoryDiff:
-        """Reads the changes and the repository's facts about them, without credentials.
-
-        Raises:
-            RepositoryError: git failed.
-        """
+        """Reads the changes and the repository's facts about them, without credentials. Raises RepositoryError: git
+        failed."""
         git, base, head = self._git, self._base, self._head
         first = len(self._notices)
         largest = max(LARGEST_COMPARED, settings.max_file_kb * 1024)

@@ -87,11 +87,8 @@ class _SkippedEntries:
 
 
 def read_findings(data: bytes, name: str = "the linter's output") -> Findings:
-    """Reads a linter's output.
-
-    Raises:
-        SecateurError: `LINTER_OUTPUT`: the JSON is damaged or has an unknown shape, or no line names a file and a line.
-    """
+    """Reads a linter's output. Raises SecateurError: `LINTER_OUTPUT`: the JSON is damaged or has an unknown shape, or
+    no line names a file and a line."""
     text = data.decode("utf-8-sig", "replace")
     if not text.strip():
         return Findings()

@@ -130,11 +130,8 @@ class Plan:
 
 
 def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
-    """Chunks within `chunking.max_chunk_tokens`.
-
-    Raises:
-        BudgetExceeded: `CHUNK_INSTRUCTIONS_TOO_LARGE`: what goes into every chunk leaves no room for changes.
-    """
+    """Chunks within `chunking.max_chunk_tokens`. Raises BudgetExceeded: `CHUNK_INSTRUCTIONS_TOO_LARGE`: what goes into
+    every chunk leaves no room for changes."""
     rules = settings.chunking
     limit = rules.max_chunk_tokens
     capacity = limit - _count_injected(measured, limit)

@@ -48,11 +48,8 @@ _COMMONDIR_BYTES = 1 << 14
 
 
 class TemporaryObjects:
-    """A temporary repository (see the module). `git` reads it; ids are the ids of git.
-
-    Raises:
-        RepositoryError: git is gone, or the temporary folder cannot be written.
-    """
+    """A temporary repository (see the module). `git` reads it; ids are the ids of git. Raises RepositoryError: git is
+    gone, or the temporary folder cannot be written."""
 
     def __init__(self, git: Git, *, digits: int, largest: int = LARGEST_COMPARED) -> None:
         self._of = git.root
@@ -183,10 +180,7 @@ class FilesOnDisk:
 
     def listing(self, entries: Sequence[TreeEntry]) -> tuple[Listing, list[str]]:
         """Lists mode and id of every file that exists on disk, and the unreadable files, which count as unchanged.
-
-        Raises:
-            RepositoryError: git failed, or the temporary folder cannot be written.
-        """
+        Raises RepositoryError: git failed, or the temporary folder cannot be written."""
         listing: Listing = {}
         unread: list[str] = []
         candidates: list[tuple[TreeEntry, int]] = []

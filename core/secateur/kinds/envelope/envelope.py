@@ -105,11 +105,8 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
     model's window (70 / 30, `context_budget.context_share`).
 
     A derived part leaves room for the given one. For a model with a given budget and an unknown window, only the
-    caller's reserve counts.
-
-    Raises:
-        PromptComposeError: a budget is negative or not an integer; or none is given, and the window is unknown or
-            completely reserved.
+    caller's reserve counts. Raises PromptComposeError: a budget is negative or not an integer; or none is given, and
+    the window is unknown or completely reserved.
     """
     if not isinstance(model, str):
         raise PromptComposeError(f"model is {_type_name(model)}, not a text", hint="name the model, for example gpt-4o")
@@ -305,10 +302,7 @@ def fit(
     original: dict[str, Any], budget: Budget, rules: ContextBudget, counter: Counter, pins: Collection[str] = ()
 ) -> TrimmedEnvelope:
     """Trims the checked sections of an envelope to a known budget, with a known counter; what pins name stays whole.
-
-    Raises:
-        BudgetExceeded: as `trim_context_with_budget`.
-    """
+    Raises BudgetExceeded: as `trim_context_with_budget`."""
     before = after = counter.count(text_of(original))
     trimmed, cut_record = original, CutRecord()
     pinned = frozenset(pinned_paths(original, pins).values())

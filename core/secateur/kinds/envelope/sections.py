@@ -59,11 +59,8 @@ _HINT = "the sections are " + ", ".join(SECTIONS)
 
 
 def parse_envelope(text: str) -> Any:
-    """Parses the JSON value in `text`.
-
-    Raises:
-        PromptComposeError: it is not JSON, with line and column; a field occurs twice; a number is not valid.
-    """
+    """Parses the JSON value in `text`. Raises PromptComposeError: it is not JSON, with line and column; a field occurs
+    twice; a number is not valid."""
 
     def refuse(name: str) -> Any:
         line = lines_of(_without_texts(text), rf"(?<![\w-]){name}\b").partition(",")[0]
@@ -97,11 +94,8 @@ def _without_texts(text: str) -> str:
 
 
 def sections(envelope: Any) -> dict[str, Any]:
-    """Checks an envelope and copies it into dicts, lists and scalars; sections keep their order.
-
-    Raises:
-        PromptComposeError: it is not a mapping, sections are missing or unknown, or something in it is not JSON.
-    """
+    """Checks an envelope and copies it into dicts, lists and scalars; sections keep their order. Raises
+    PromptComposeError: it is not a mapping, sections are missing or unknown, or something in it is not JSON."""
     if not isinstance(envelope, Mapping):
         raise PromptComposeError(f"$: the envelope is a {type(envelope).__name__}, not an object", hint=_HINT)
     missing = [section for section in SECTIONS if section not in envelope]

@@ -64,11 +64,8 @@ def _add_displaced(decision: FileDecision, again: FileDecision) -> FileDecision:
 
 
 def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
-    """Decides on every file. `max_tokens` limits the text that goes out, in the measured form.
-
-    Raises:
-        UsageError: no such strategy; the strategy needs scores and there is no query.
-    """
+    """Decides on every file. `max_tokens` limits the text that goes out, in the measured form. Raises UsageError: no
+    such strategy; the strategy needs scores and there is no query."""
     rules, counter = settings.context_prune, get_counter(measured.counter)
     _check(settings)
     if needs_scores(measured, rules) and not measured.query:

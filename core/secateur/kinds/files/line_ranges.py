@@ -34,11 +34,7 @@ def check_windows(size: int, overlap: int) -> None:
 
 def windows(lines: int, size: int, overlap: int) -> list[Range]:
     """Windows of `size` lines, each starting with the last `overlap` lines of the previous one. They cover every line;
-    none lies within another.
-
-    Raises:
-        UsageError: the overlap is not less than the size.
-    """
+    none lies within another. Raises UsageError: the overlap is not less than the size."""
     check_windows(size, overlap)
     step = size - overlap
     count = 1 + max(0, -(-(lines - size) // step)) if lines > 0 else 0

@@ -45,12 +45,9 @@ class PruneContext:
         args: object = None,
         verbose: bool = False,
     ) -> None:
-        """By default `max_tokens` is `context_prune.max_tokens`, and `query` is `args.query` or empty.
-
-        Raises:
-            UsageError: `max_tokens` is negative or not an integer; `query`, `settings`, `args` or `llm` has the wrong
-                type. ConfigError: a field of `args` has the wrong type or is out of range.
-        """
+        """By default `max_tokens` is `context_prune.max_tokens`, and `query` is `args.query` or empty. Raises
+        UsageError: `max_tokens` is negative or not an integer; `query`, `settings`, `args` or `llm` has the wrong type.
+        ConfigError: a field of `args` has the wrong type or is out of range."""
         settings = merge_args(args, settings)
         if max_tokens is not None:
             if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
@@ -125,11 +122,8 @@ def prune_files(
     llm: LanguageModel | None = None,
     progress: Progress = unreported,
 ) -> PrunedFiles:
-    """Measures files and decides on them; scores only if not all files fit. Asks the model if one is given.
-
-    Raises:
-        UsageError: no such strategy; windows overlap completely; no query to score by.
-    """
+    """Measures files and decides on them; scores only if not all files fit. Asks the model if one is given. Raises
+    UsageError: no such strategy; windows overlap completely; no query to score by."""
     measured = measure_files(files, settings, query, form=form, ahead=False, progress=progress)
     pruned: PrunedFiles = answer_of(FilesKind(), ReadFiles(measured), {}, settings, llm, progress).payload
     return pruned

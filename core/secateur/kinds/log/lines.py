@@ -192,11 +192,8 @@ def excerpt(line: str, longest: int, words: Sequence[str] = ()) -> str:
 
 
 def _decode(data: bytes) -> tuple[str, list[Notice]]:
-    """Decodes a log to text with uniform line breaks, and returns notices about the changes.
-
-    Raises:
-        SecateurError: the log has more than MOST_LINES lines.
-    """
+    """Decodes a log to text with uniform line breaks, and returns notices about the changes. Raises SecateurError: the
+    log has more than MOST_LINES lines."""
     notices = []
     encoding = _UTF16.get(data[:2])
     if encoding is not None:

@@ -53,11 +53,8 @@ class FirstAnswer(Struct, frozen=True):
 
 
 def first_answer(engine: Engine, query: str, settings: Settings, form: str = "markdown") -> FirstAnswer | None:
-    """Asks under both profiles. Returns None if the recommended one is in force or nothing answers the query.
-
-    Raises:
-        SecateurError: as `Engine.search`.
-    """
+    """Asks under both profiles. Returns None if the recommended one is in force or nothing answers the query. Raises
+    SecateurError: as `Engine.search`."""
     if settings.profile == RECOMMENDED:
         return None
     here = engine.search(query, settings, format=form)
