@@ -23,14 +23,14 @@ from time import monotonic
 
 import msgspec
 
-from secateur.errors import RepositoryError, reason_of, shown, unreadable
+from secateur.errors import RepositoryError, shown, unreadable
 from secateur.progress import Progress, unreported
 from secateur.settings import InputLimits
 from secateur.sources.archive_entries import DamagedEntry, Meter, Unusable, normalize_name, open_archive
 from secateur.sources.archive_record import RECORD, SUFFIXES, LeftOutEntries, UnpackedArchive, archive_at
+from secateur.sources.cache_folders import hold_folder, remove_folder, unwritable_cache
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.files import path_bytes
-from secateur.sources.waiting_lock import hold_lock
 
 UNUSABLE = "ARCHIVE_REFUSED"
 """Code of the error for an archive that is not read."""
@@ -47,7 +47,7 @@ _FREE_NAMES, _NAMES_OF_AN_ENTRY = 1000, 3
 each folder too."""
 
 _REMOVING_SECONDS = 1.0
-_FOLDER, _UNFINISHED, _LOCK = "archives", ".new", ".lock"  # no name begins with a dot
+_FOLDER, _UNFINISHED = "archives", ".new"  # no name begins with a dot
 _LAYOUT = b"1"
 """Changes when the same archive would be unpacked to another folder."""
 
@@ -87,27 +87,17 @@ def unpack_archive(path: Path, cache_dir: Path, options: FetchOptions | None) ->
         home = folder.parent
         try:
             home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with hold_lock(home.with_name(home.name + _LOCK), progress):
+            with hold_folder(home, progress):
                 if archive_at(folder) is None or not folder.is_dir():
                     _unpack(path, folder, options.limits(), progress)
         except OSError as error:
-            raise RepositoryError(
-                f"cannot write to {shown(home)}: {reason_of(error)}",
-                hint="Set SECATEUR_CACHE_DIR to a folder you can write to.",
-                code="CACHE_NOT_WRITABLE",
-            ) from error
+            raise unwritable_cache(home, error) from error
     return folder
 
 
 def remove_unpacked(path: Path, cache_dir: Path) -> int:
     """Removes an unpacked archive and returns how many bytes it held. Raises OSError."""
-    home = archive_cache_folder(path, cache_dir).parent
-    if not home.is_dir():
-        return 0
-    with hold_lock(home.with_name(home.name + _LOCK)):
-        size = sum(path.lstat().st_size for path in home.rglob("*") if path.is_file())
-        shutil.rmtree(home)
-    return size
+    return remove_folder(archive_cache_folder(path, cache_dir).parent)
 
 
 def _unpack(path: Path, folder: Path, limits: InputLimits, progress: Progress) -> None:

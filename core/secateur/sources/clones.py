@@ -20,21 +20,20 @@ from pathlib import Path
 
 from msgspec import structs
 
-from secateur.errors import RepositoryError, reason_of, shown
+from secateur.errors import RepositoryError
 from secateur.progress import Progress
+from secateur.sources.cache_folders import hold_folder, remove_folder, unwritable_cache
 from secateur.sources.clone_record import RECORD, Clone, clone_at
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.fetch_process import FAILED, fetch
 from secateur.sources.git_addresses import GitAddress
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, run_git
-from secateur.sources.waiting_lock import hold_lock
 from secateur.system.files import remove_tree
 
 NOT_FETCHED = "NOT_FETCHED"
 
 _FOLDER = "clones"
 _UNFINISHED = ".new"  # no name begins with a dot
-_LOCK = ".lock"
 _DIGEST_BYTES = 8
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 _DEFAULT = "refs/secateur/default"
@@ -74,7 +73,7 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
     asked = time.time()
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with options.open_progress() as progress, hold_lock(_lock_path(folder), progress):
+        with options.open_progress() as progress, hold_folder(folder.parent, progress):
             clone = clone_at(folder)
             if clone is None or (options.refresh and clone.fetched < asked):  # no other process fetched it meanwhile
                 if clone is None:
@@ -82,29 +81,14 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
                 else:
                     _fetch_again(binary, folder, address, options, progress)
     except OSError as error:
-        raise RepositoryError(
-            f"cannot write to {shown(folder.parent)}: {reason_of(error)}",
-            hint="Set SECATEUR_CACHE_DIR to a folder you can write to.",
-            code="CACHE_NOT_WRITABLE",
-        ) from error
+        raise unwritable_cache(folder.parent, error) from error
     options.refreshed.add(address.url)
     return folder
 
 
 def remove_clone(address: GitAddress, cache_dir: Path) -> int:
     """Removes a clone and returns how many bytes it held. Raises OSError."""
-    home = clone_folder(address, cache_dir).parent
-    if not home.is_dir():
-        return 0
-    with hold_lock(_lock_path(home / home.name)):
-        size = sum(path.lstat().st_size for path in home.rglob("*"))
-        remove_tree(home)
-    return size
-
-
-def _lock_path(folder: Path) -> Path:
-    """Returns the lock file for writers of a clone. It is never removed: two processes could then hold one lock."""
-    return folder.parent.with_name(folder.parent.name + _LOCK)
+    return remove_folder(clone_folder(address, cache_dir).parent)
 
 
 def _fetch_new(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from secateur.directories import data_dir
-from secateur.errors import RepositoryError, reason_of
+from secateur.errors import RepositoryError
+from secateur.sources.cache_folders import unwritable_cache
 from secateur.sources.confined import confine_path
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, run_git
 
@@ -115,7 +116,7 @@ def materialise(
         home.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent))
     except OSError as error:
-        raise _unwritable_cache(home.parent, error) from error
+        raise unwritable_cache(home.parent, error) from error
     try:
         commits = [json.loads(line) for line in history.split(b"\n") if line]
         files, stream = _replay(commits)
@@ -125,17 +126,10 @@ def materialise(
         scratch.rename(home)
     except OSError as error:
         if not (home / name).is_dir():  # otherwise another process was first
-            raise _unwritable_cache(home.parent, error) from error
+            raise unwritable_cache(home.parent, error) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return home / name
-
-
-def _unwritable_cache(folder: Path, error: OSError) -> RepositoryError:
-    message = f"cannot write to {folder}: {reason_of(error)}"
-    return RepositoryError(
-        message, hint="Set SECATEUR_CACHE_DIR to a folder you can write to.", code="CACHE_NOT_WRITABLE"
-    )
 
 
 def _replay(commits: list[dict[str, Any]]) -> tuple[dict[str, tuple[str, str]], list[bytes]]:
