@@ -71,10 +71,7 @@ class ExampleQuery(Shape, frozen=True):
 
 def example_queries(engine: Engine, settings: Settings, count: int = 3) -> list[ExampleQuery]:
     """Returns the first questions whose answers keep and drop something, from different sources if possible.
-
-    Args:
-        settings: for the answers. Their budget is proposed if it drops something, else a smaller one.
-    """
+    `settings`: for the answers. Their budget is proposed if it drops something, else a smaller one."""
     examples: list[ExampleQuery] = []
     for _, (query, drawn_from) in zip(range(MOST_TRIED), _suggest_questions(engine), strict=False):
         example = _try_question(engine, query, drawn_from, settings)

@@ -142,11 +142,7 @@ def commands() -> tuple[Mapping[str, EntryPoint], tuple[Notice, ...]]:
 
 def usable_points(group: str, taken: Mapping[str, str]) -> tuple[Mapping[str, EntryPoint], tuple[Notice, ...]]:
     """Returns the entry points of a group by name, and notices about those whose name cannot be used. Of two with one
-    name ours is used, else the first.
-
-    Args:
-        taken: names that nobody may use, each with what has it.
-    """
+    name ours is used, else the first. `taken`: names that nobody may use, each with what has it."""
     from importlib.metadata import entry_points  # slow to import, and rarely needed
 
     points: dict[str, EntryPoint] = {}

@@ -333,11 +333,8 @@ class Ledger(Struct, frozen=True, eq=False, dict=True):
         reserve: int = 0,
         calls: tuple[ModelCall, ...] = (),
     ) -> TrimReport:
-        """Returns the ledger in the frozen shape of the context-budget spec.
-
-        Args:
-            action: converts an entry to an action of that report, or None; by default `plain_action`.
-        """
+        """Returns the ledger in the frozen shape of the context-budget spec. `action`: converts an entry to an action
+        of that report, or None; by default `plain_action`."""
         action = action or plain_action
         actions = [trim_action for entry in self.entries if (trim_action := action(entry)) is not None]
         applied = any(entry.state is not State.KEPT for entry in self.entries)

@@ -77,10 +77,7 @@ def profile_of(settings: Settings, scope: str = "user") -> tuple[dict[str, Any],
     """Returns the settings as values of a profile by key, and why each other setting cannot be part of it.
 
     A profile holds the keys of the profile in force, and all others that are not the default, except those of the
-    machine.
-
-    Args:
-        scope: "repository": for a file that may only set the keys of scope "any".
+    machine. `scope`: "repository": for a file that may only set the keys of scope "any".
     """
     base = PROFILES.get(settings.profile) or settings.profiles.get(settings.profile) or {}
     spoken_of = set(_flat(base))

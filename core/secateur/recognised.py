@@ -73,11 +73,8 @@ def begin_run() -> None:
 
 
 def ignore_allowed(stays: Callable[[str, str], bool]) -> None:
-    """Forgets values that the user allows, and ignores them for the rest of this run.
-
-    Args:
-        stays: tells for a value, and the rule that found it, whether the user allows it.
-    """
+    """Forgets values that the user allows, and ignores them for the rest of this run. `stays`: tells for a value, and
+    the rule that found it, whether the user allows it."""
     run = _current.get()
     run.stays = stays
     for value, rule in tuple(run.rules.items()):

@@ -30,11 +30,8 @@ _DESCRIBED = 80
 
 
 def complete(parser_for: Callable[[Sequence[str]], argparse.ArgumentParser]) -> None:
-    """Answers the shell that asks in the environment, and ends the process.
-
-    Args:
-        parser_for: the parser for the words of a call.
-    """
+    """Answers the shell that asks in the environment, and ends the process. `parser_for`: the parser for the words of a
+    call."""
     from argcomplete import autocomplete
     from argcomplete.exceptions import ArgcompleteException
     from argcomplete.lexers import split_line

@@ -129,9 +129,6 @@ def offering(convert: Callable[[str], Converted], choices: Sequence[str]) -> Cal
 
 
 def completed_by(action: argparse.Action, values: Callable[[str], Mapping[str, str]]) -> None:
-    """Says how a shell completes the words of an argument.
-
-    Args:
-        values: from what is typed so far to words, each with what it is; one of `cli/completers.py`.
-    """
+    """Says how a shell completes the words of an argument. `values`: from what is typed so far to words, each with what
+    it is; one of `cli/completers.py`."""
     setattr(action, COMPLETER, lambda prefix, **_: values(prefix))

@@ -195,11 +195,8 @@ class Kind(ABC, Generic[M, P]):
         return "", ""
 
     def leaving(self, outcome: Outcome[P], form: str = "") -> str:
-        """Returns the text that a model reads: by default the outgoing texts of all entries, in their order.
-
-        Args:
-            form: a format other than text and JSON, such as "markdown"; "": the kind's default.
-        """
+        """Returns the text that a model reads: by default the outgoing texts of all entries, in their order. `form`: a
+        format other than text and JSON, such as "markdown"; "": the kind's default."""
         entries = enumerate(outcome.ledger.entries)
         leave = [(entry.position or 0, index) for index, entry in entries if entry.state is not State.DROPPED]
         return "\n".join(filter(None, (self.texts(outcome, index)[1] for _, index in sorted(leave))))
@@ -267,11 +264,8 @@ class Kind(ABC, Generic[M, P]):
         return {}
 
     def rehearsal(self, outcome: Outcome[P], ids: Collection[str]) -> Rehearsal:
-        """Decides the same input under other values of `tunable`, fast, and near enough to search by.
-
-        Args:
-            ids: entries that may not be lost sight of.
-        """
+        """Decides the same input under other values of `tunable`, fast, and near enough to search by. `ids`: entries
+        that may not be lost sight of."""
         raise NotImplementedError(f"{self.name} has weights and no rehearsal")
 
     # --- what follows from the above ----------------------------------------------------------------------------------

@@ -213,11 +213,8 @@ def head_of(data: bytes) -> str:
 
 
 def recognise_kind(path: Path, data: bytes | None = None) -> Kind[Any, Any]:
-    """Finds the kind that recognises a text, by its name and its beginning.
-
-    Args:
-        data: the text; None: the text of the file at the path, or "" if it cannot be read.
-    """
+    """Finds the kind that recognises a text, by its name and its beginning. `data`: the text; None: the text of the
+    file at the path, or "" if it cannot be read."""
     if data is None:
         with suppress(OSError), path.open("rb") as file:
             data = file.read(HEAD)

@@ -175,11 +175,8 @@ def carry_out(
     verbose: bool = False,
     also: Callable[[Outcome[Any]], None] | None = None,
 ) -> Delivery:
-    """Reads, decides and delivers: the work of a command.
-
-    Args:
-        also: called with the outcome while its texts can be read; then no cached answer is used.
-    """
+    """Reads, decides and delivers: the work of a command. `also`: called with the outcome while its texts can be read;
+    then no cached answer is used."""
     if isinstance(kind, KeepsAnswers):
         return kind.carry_out(inputs, loaded, environment, verbose=verbose, also=also)
     settings = loaded.settings

@@ -85,12 +85,8 @@ class Redactor:
         return value if out is data else json.loads(out)
 
     def within(self, text: str, line_of: Callable[[int], int] | int = 1) -> tuple[Redaction, ...]:
-        """Returns the credentials that this redactor replaced in a text.
-
-        Args:
-            line_of: the line number of the text's first line; or a function from a line of the text, counted from 0, to
-                the line number that it stands for.
-        """
+        """Returns the credentials that this redactor replaced in a text. `line_of`: the line number of the text's first
+        line; or a function from a line of the text, counted from 0, to the line number that it stands for."""
         issued = self._numbers.issued
         if not issued or "[redacted: " not in text:
             return ()
@@ -172,10 +168,7 @@ def outgoing(text: str) -> str:
 @contextmanager
 def separate_call(typed: str) -> Iterator[Callable[[str], str]]:
     """Opens a run for one call of a server, which shares no recognised credentials with others. Yields `outgoing`.
-
-    Args:
-        typed: the words of the call, in which credentials are recognised before anything can repeat them.
-    """
+    `typed`: the words of the call, in which credentials are recognised before anything can repeat them."""
     with separate_run():
         recognise_in_typed_text(typed)
         yield outgoing

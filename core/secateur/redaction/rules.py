@@ -82,11 +82,7 @@ def find_credentials(data: bytes) -> list[CredentialSpan]:
 
 def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]:
     """Returns tokens of providers, JWTs, and passwords of Oracle and .pgpass. Most need no context, so they are
-    recognised even in the name of a file.
-
-    Args:
-        lower: the content in lower case, if the caller has it.
-    """
+    recognised even in the name of a file. `lower`: the content in lower case, if the caller has it."""
     lower = data.lower() if lower is None else lower
     long_words = b" ".join(word for word in data.translate(_WORD_SIGNS).split() if len(word) >= LEAST_TOKEN)
     if not long_words:  # like most small files

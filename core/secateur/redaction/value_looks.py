@@ -129,11 +129,8 @@ def is_strongly_random(value: bytes, least: int = 20) -> bool:
 
 
 def is_human_password(value: bytes, *, identifiers: bool = True) -> bool:
-    """Tells whether a value looks like a password made by a person, from letters and digits or signs.
-
-    Args:
-        identifiers: also accept values that may be names in a program, such as `summer2024rain`.
-    """
+    """Tells whether a value looks like a password made by a person, from letters and digits or signs. `identifiers`:
+    also accept values that may be names in a program, such as `summer2024rain`."""
     classes = set(value.translate(_KINDS))
     if (
         not (6 if len(classes) == 4 else LEAST_SECRET) <= len(value) <= 64

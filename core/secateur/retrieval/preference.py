@@ -99,11 +99,8 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
 
 def preference_notices(preferences: Preferences, candidates: Sequence[str], searched: Searched) -> list[Notice]:
     """Warns if preference is on and names nothing, if the preferences cannot be read, or if one of them names nothing
-    in the repository.
-
-    Args:
-        candidates: symbol ids of the query's candidates; a pattern that matches one of them is not looked up.
-    """
+    in the repository. `candidates`: symbol ids of the query's candidates; a pattern that matches one of them is not
+    looked up."""
     notices = []
     if preferences.problem:
         message = f"What `secateur prefer` remembered cannot be read and does not count: {preferences.problem}."

@@ -146,11 +146,7 @@ def _compute_checksum(file: BinaryIO, size: int) -> int:
 
 def regular_files(folder: Path, endings: tuple[str, ...], most: int) -> list[os.DirEntry[str]]:
     """Returns the regular files of a folder whose names have one of the endings, sorted by name; no symbolic links.
-    Empty if the folder is missing or unreadable.
-
-    Args:
-        most: how many entries of the folder are examined.
-    """
+    Empty if the folder is missing or unreadable. `most`: how many entries of the folder are examined."""
     files: list[os.DirEntry[str]] = []
     with suppress(OSError, ValueError), os.scandir(folder) as entries:
         for index, entry in enumerate(entries):

@@ -184,11 +184,8 @@ def _examine(options: CommandCall) -> int:
 
 
 def _files(agent: str, environ: Mapping[str, str], project: Path | None) -> dict[Path, list[ConfigEntry]]:
-    """Returns the files of an agent with the entries of each, where the agents document them.
-
-    Args:
-        project: the folder of a project; None: the user's own files.
-    """
+    """Returns the files of an agent with the entries of each, where the agents document them. `project`: the folder of
+    a project; None: the user's own files."""
     from secateur_agents.config_edits import InstructionLines, JsonHook, JsonServer, OwnFile, TomlServer
 
     home = environ.get("HOME") or environ.get("USERPROFILE") or ""

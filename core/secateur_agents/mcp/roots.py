@@ -114,11 +114,8 @@ def is_pattern(path: str) -> bool:
 
 
 def make_roots(folders: Iterable[tuple[str, Path]]) -> list[RootFolder]:
-    """Returns roots for existing folders, each once and with a unique name.
-
-    Args:
-        folders: (name, path); those that are not folders are left out.
-    """
+    """Returns roots for existing folders, each once and with a unique name. `folders`: (name, path); those that are not
+    folders are left out."""
     roots: dict[Path, RootFolder] = {}
     for name, folder in folders:
         try:

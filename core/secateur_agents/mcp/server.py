@@ -193,11 +193,8 @@ class AgentServer:
 
 
 def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = False) -> Server[dict[str, Any]]:
-    """Returns a server of the protocol, for one client over stdio or many over HTTP.
-
-    Args:
-        folders: the folders that may be read. asks: use the client's roots instead, if it has any; see `AgentServer`.
-    """
+    """Returns a server of the protocol, for one client over stdio or many over HTTP. `folders`: the folders that may be
+    read. `asks`: use the client's roots instead, if it has any; see `AgentServer`."""
     calls = CallQueue()
     agent = AgentServer(toolbox, folders, calls, asks)
 

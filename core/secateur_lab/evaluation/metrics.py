@@ -45,11 +45,8 @@ class Figures(Shape, frozen=True):
 
 
 def figures_of(kind: Kind[Any, Any], outcome: Outcome[Any], judged: Mapping[str, int]) -> Figures | None:
-    """Measures an outcome of any kind; None if no grade is above 0. Fast enough to follow a knob.
-
-    Args:
-        judged: grade by id, from the `[judged]` table of a scenario.
-    """
+    """Measures an outcome of any kind; None if no grade is above 0. Fast enough to follow a knob. `judged`: grade by
+    id, from the `[judged]` table of a scenario."""
     if not any(grade > 0 for grade in judged.values()):
         return None
     return figures([id_ for id_, whole in kind.ranked(outcome) if whole], judged)

@@ -124,10 +124,7 @@ def check_values(value: Any, where: KeyPath, path: Path, text: str) -> None:
 
 def schema_error(path: Path, text: str, table: Mapping[str, Any], error: str, top: type[Struct]) -> ScenarioError:
     """Adds line and key to msgspec's error about a table: "Expected `str`, got `int` - at `$.expect.must_keep[0]`".
-
-    Args:
-        top: the type that the table was to be converted to.
-    """
+    `top`: the type that the table was to be converted to."""
     what, _, written = error.partition(" - at `")
     where = _parse_location(top, table, written.rstrip("`").removeprefix("$"))
     keys = [part for part in where if isinstance(part, str)]

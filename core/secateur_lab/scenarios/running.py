@@ -371,11 +371,7 @@ def settings_to_save(
     kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Settings, environment: Environment
 ) -> dict[str, Any]:
     """Returns the settings that a scenario must contain, by dotted key: those that affect decisions of the kind and
-    differ from the defaults and the repository's own file.
-
-    Args:
-        environment: from `Session.environment`.
-    """
+    differ from the defaults and the repository's own file. `environment`: from `Session.environment`."""
     values: dict[str, Any] = {}
     try:
         plain = kind.load(inputs, _settings_loader({"profile": settings.profile}), environment).settings

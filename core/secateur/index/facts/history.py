@@ -90,11 +90,7 @@ class CommitHistory:
         self, touched: npt.NDArray[np.int32], most: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
         """Selects the commits that touched 1 to `most` files that exist today, newest first, and returns the commits
-        and their files as CSR arrays.
-
-        Args:
-            touched: file per row of `changed`, from `files`.
-        """
+        and their files as CSR arrays. `touched`: file per row of `changed`, from `files`."""
         begins = np.concatenate([[0], np.cumsum(touched >= 0)])[self.start]  # of each commit, among files of today
         size = np.diff(begins)
         chosen = self.order[(size[self.order] > 0) & (size[self.order] <= most)]

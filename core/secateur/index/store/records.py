@@ -234,11 +234,8 @@ class Store:
 
     def sweep(self, present: Iterable[tuple[bytes, bytes]], fingerprint: str) -> None:
         """In every SWEEP_EVERY-th writing run, deletes the records and looks that none of the last KEPT_RUNS runs wrote
-        or found in use.
-
-        Args:
-            present: (path, digest) of all files of the current state, whose records have this `fingerprint`.
-        """
+        or found in use. `present`: (path, digest) of all files of the current state, whose records have this
+        `fingerprint`."""
         run = self.generation() - 1
         if run % SWEEP_EVERY or run == 0 or self._rows("SELECT 1 FROM member WHERE used = ? LIMIT 1", (run,)):
             return

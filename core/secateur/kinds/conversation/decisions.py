@@ -137,11 +137,8 @@ class Cache:
 
     def pays_after(self, read_price: float, write_price: float) -> int | None:
         """The number of requests after which pruning costs less than not pruning, with a warm cache; 0: nothing is read
-        again; None: never.
-
-        Args:
-            read_price, write_price: prices of reading and writing a cached token, relative to an ordinary token.
-        """
+        again; None: never. `read_price`, `write_price`: prices of reading and writing a cached token, relative to an
+        ordinary token."""
         if self.first_changed is None or not self.reread_tokens:
             return 0
         if self.tokens_saved <= 0 or read_price <= 0:
@@ -202,11 +199,8 @@ def measure(
     progress: Progress | None = None,
     before: MeasuredTranscript | None = None,
 ) -> MeasuredTranscript:
-    """Counts every part of every message; equal texts once.
-
-    Args:
-        before: an earlier state measured with the same counter; its messages that are unchanged are not counted again.
-    """
+    """Counts every part of every message; equal texts once. `before`: an earlier state measured with the same counter;
+    its messages that are unchanged are not counted again."""
     messages = [*transcript.messages, *([transcript.head] if transcript.head else [])]
     by_part: list[tuple[int, ...] | None] = [None] * len(messages)
     if before is not None:

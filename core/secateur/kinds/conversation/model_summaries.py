@@ -136,13 +136,9 @@ class SummaryJob:
 def plan_summaries(
     measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings, counter: Counter
 ) -> SummaryJob:
-    """Finds the summaries among `items` that a model may rewrite, and makes one or more questions for each.
-
-    Args:
-        items: the items of a pruning by summaries, in the order of the conversation; a summary comes before the
-            messages
-            that it replaces.
-    """
+    """Finds the summaries among `items` that a model may rewrite, and makes one or more questions for each. `items`:
+    the items of a pruning by summaries, in the order of the conversation; a summary comes before the messages that it
+    replaces."""
     summaries = _summaries(measured, items, settings, counter)
     questions = tuple(
         _question(piece, settings.llm.text_tokens, counter)

@@ -154,11 +154,8 @@ class SessionFacts:
 
 
 def session_facts(measured: MeasuredTranscript, windows: Mapping[str, int] | None = None) -> SessionFacts | None:
-    """Collects the facts of a measured session, once; None if it is not a session of an agent.
-
-    Args:
-        windows: the user's sizes of models' windows (`context_budget.windows`).
-    """
+    """Collects the facts of a measured session, once; None if it is not a session of an agent. `windows`: the user's
+    sizes of models' windows (`context_budget.windows`)."""
     form = SESSION_FORMATS.get(measured.transcript.format)
     if form is None:
         return None

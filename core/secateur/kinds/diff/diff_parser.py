@@ -106,11 +106,8 @@ class _DiffReader(HunkReader):
         )
 
     def _damaged_patch(self, before: Patch | None, start: int, damage: Damage) -> Patch:
-        """Makes the damaged part a patch without hunks: all lines up to the header of the next file.
-
-        Args:
-            before: the patch before `start` if the damage continues it, else None.
-        """
+        """Makes the damaged part a patch without hunks: all lines up to the header of the next file. `before`: the
+        patch before `start` if the damage continues it, else None."""
         first = start if before is None else before.line - 1
         path = self._path if before is None else before.path
         by_git = self._lines[first].startswith((_GIT, *_COMBINED))

@@ -93,10 +93,7 @@ _NAMED = 8  # most keys that a notice names
 
 def distrust_notice(diff: Diff, origins: Mapping[str, str]) -> Notice | None:
     """A notice if a diff without its repository may have written the settings on disk, which then do not count.
-
-    Args:
-        origins: the origin of each setting in force.
-    """
+    `origins`: the origin of each setting in force."""
     touched = {path.rpartition("/")[2] for change in diff.changes for path in (change.path, change.old_path)}
     touched |= {
         name for name in SETTINGS_FILES for change in diff.changes if change.fault and name in change.text
@@ -112,11 +109,8 @@ def distrust_notice(diff: Diff, origins: Mapping[str, str]) -> Notice | None:
 
 
 def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes | None]) -> Notice | None:
-    """A notice if a diff changes the repository's settings, else None.
-
-    Args:
-        contents: the new content of each file, by path; None if it was not read.
-    """
+    """A notice if a diff changes the repository's settings, else None. `contents`: the new content of each file, by
+    path; None if it was not read."""
     after: dict[str, bytes] = dict(before.files)
     unread = False
     for change in diff.changes:

@@ -367,10 +367,7 @@ def _tokens(plan: Plan, piece: FilePiece) -> int:
 def ledger_of(plan: Plan, tokens: Sequence[int]) -> Ledger:
     """The ledger: one entry per changed file, one each for findings of linters and for signatures if there are any, and
     the wrapper: the rest of every chunk. The wrapper's tokens before are those of rules and instructions, counted once.
-
-    Args:
-        tokens: of the text of every chunk.
-    """
+    `tokens`: of the text of every chunk."""
     measured = plan.measured
     entries = [entry.entry for entry in plan.coverage]
     for name, title in LINES.items():

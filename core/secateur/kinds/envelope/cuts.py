@@ -55,11 +55,7 @@ def truncate(text: str, keep: int) -> str:
 
 def reference(value: Any, original: Any, path: Path, chars: int) -> dict[str, str]:
     """Makes `path + summary + hash` of an object or list from its own fields, else from its location, contents and
-    digest.
-
-    Args:
-        original: the value before any cut, for summary and digest.
-    """
+    digest. `original`: the value before any cut, for summary and digest."""
     own = value if isinstance(value, dict) else {}
     location, digest, summary = own.get("path"), own.get("hash"), own.get("summary")
     if not (isinstance(location, str) and len(location) <= LONGEST_PATH):
@@ -88,11 +84,7 @@ def reference_to_end(value: list[Any] | dict[str, Any], start: int, path: Path, 
 def beginning(value: Any, room: int, path: Path, chars: int, least: int, naming: Collection[str]) -> Any | None:
     """Takes the first `room` units of a list or object in document order, with a short form for the rest of each
     container; None if nothing is left. A unit is a character of a text, or any other value. Fields named in `naming`
-    stay.
-
-    Args:
-        least: shortest useful beginning of a text, in characters.
-    """
+    stay. `least`: shortest useful beginning of a text, in characters."""
     part = _take_beginning(value, room, path, chars, least, naming)[0]
     return None if part is _NOTHING else part
 

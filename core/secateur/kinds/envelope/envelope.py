@@ -375,10 +375,7 @@ def _unchanged_paths(
     original: dict[str, Any], cut: Mapping[Path, int | None], pinned: Collection[Path]
 ) -> Iterator[Path]:
     """Yields the paths of sections without a cut or pin; in the other sections those of fields and entries beside them.
-
-    Args:
-        cut: path of a cut value, or of a list -> the first position of its cut end.
-    """
+    `cut`: path of a cut value, or of a list -> the first position of its cut end."""
     above = {path[:length] for path in cut for length in range(1, len(path))}
     above |= {path for path, start in cut.items() if start is not None}
     around = {path[:length] for path in pinned if path[0] != TARGET for length in range(1, len(path))}

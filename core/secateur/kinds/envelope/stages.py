@@ -206,10 +206,7 @@ class Shrinking:
 
     def _cut(self, candidates: Iterable[Cut], stage: Stage, reason: Reason, enough: float = 1.0) -> None:
         """Makes as many of the cuts as needed, those that save most first, and softens the last one as far as possible.
-
-        Args:
-            enough: from this used share of the budget on, the last cut is not softened.
-        """
+        `enough`: from this used share of the budget on, the last cut is not softened."""
         cuts = sorted((cut for cut in candidates if self._may_change(cut.path)), key=lambda cut: (-cut.gain, cut.path))
         made = 0
 

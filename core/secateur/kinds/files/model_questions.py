@@ -116,11 +116,8 @@ def plan_questions(measured: MeasuredFiles, settings: Settings) -> ModelQuestion
 def apply_replies(
     measured: MeasuredFiles, asking: ModelQuestions, replies: Sequence[Reply], settings: Settings
 ) -> MeasuredFiles:
-    """Applies the model's judgements to the files, and adds its calls and notices about failures. Pure.
-
-    Args:
-        replies: one per question, in their order.
-    """
+    """Applies the model's judgements to the files, and adds its calls and notices about failures. Pure. `replies`: one
+    per question, in their order."""
     rules, counter = settings.context_prune, get_counter(measured.counter)
     answers: dict[int, list[tuple[Range, Any]]] = {}
     for (file_index, window), reply in zip(asking.shown, replies, strict=True):

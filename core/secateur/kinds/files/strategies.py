@@ -88,11 +88,8 @@ class _FileStatus:
 def decide(
     measured: MeasuredFiles, rules: ContextPrune, counter: Counter, pins: Collection[str] = ()
 ) -> list[FileDecision]:
-    """Decides on every file, in their order. At most `max_tokens` go out, unless pruning is switched off.
-
-    Args:
-        pins: ids of files that go out whole before all others, while they fit.
-    """
+    """Decides on every file, in their order. At most `max_tokens` go out, unless pruning is switched off. `pins`: ids
+    of files that go out whole before all others, while they fit."""
     statuses = [
         _FileStatus(index, file, left=rules.max_tokens, pinned=id_ in pins)
         for index, (file, id_) in enumerate(zip(measured.files, measured.ids, strict=True))
@@ -140,11 +137,8 @@ def _partition(
 
 
 def _refuse(statuses: Iterable[_FileStatus], rules: ContextPrune, top: float) -> None:
-    """Refuses files as not relevant, with the threshold that decided.
-
-    Args:
-        top: the relevance of the best piece of all, of which snippets must have a share; 0 for no such condition.
-    """
+    """Refuses files as not relevant, with the threshold that decided. `top`: the relevance of the best piece of all, of
+    which snippets must have a share; 0 for no such condition."""
     for status in statuses:
         status.reason = Reason.NOT_RELEVANT
         floor = SCORES * top * rules.snippet_share

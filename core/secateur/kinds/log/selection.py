@@ -188,11 +188,8 @@ class LogSelection(Struct, frozen=True, eq=False):
 
 
 def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span] = ()) -> LogSelection:
-    """Selects the lines of a log that go out. The recounted text never exceeds the budget.
-
-    Args:
-        pins: lines that go out whole, before all others, while they fit.
-    """
+    """Selects the lines of a log that go out. The recounted text never exceeds the budget. `pins`: lines that go out
+    whole, before all others, while they fit."""
     budget, size = rules.max_tokens, len(log.lines)
     text = LogText(log, counter)
     if size and log.lines.after[-1] <= 2 * budget:

@@ -129,10 +129,7 @@ def manifests_lead_to(files: Iterable[FileFacts], modules: set[str]) -> bool:
 
 def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> Difference | None:
     """Finds the names that an edit of one file may change elsewhere; None if everything must be resolved again.
-
-    Args:
-        before, after: the facts before and after the edit; None for a file that is new or gone.
-    """
+    `before`, `after`: the facts before and after the edit; None for a file that is new or gone."""
     facts = after or before
     assert facts is not None
     rules, stem = rules_of(facts.language), path.rpartition("/")[2].partition(".")[0]

@@ -85,11 +85,8 @@ class SessionFormat(MessageFormat):
 
     @abstractmethod
     def list_sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:
-        """Indices of the values that are sent to a model in the next request.
-
-        Args:
-            head: the object that holds the values; None for lines of a file.
-        """
+        """Indices of the values that are sent to a model in the next request. `head`: the object that holds the values;
+        None for lines of a file."""
 
     @abstractmethod
     def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:
