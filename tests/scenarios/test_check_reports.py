@@ -50,6 +50,7 @@ CHANGE = st.builds(
     DecisionChange,
     id=TEXT,
     what=st.just(Aspect.STATE),
+    text_changed=st.booleans(),
     was=ITEM,
     now=ITEM,
     because=TEXT,
@@ -129,7 +130,16 @@ def test_no_text_from_outside_is_obeyed_by_a_terminal_or_begins_a_line(results: 
 
 
 def test_a_comment_has_an_end() -> None:
-    change = DecisionChange("a" * 300, Aspect.NEW, None, RecordedItem("a" * 300, "kept", "fits"), "because" * 100)
+    change = DecisionChange(
+        id="a" * 300,
+        what=Aspect.NEW,
+        text_changed=False,
+        was=None,
+        now=RecordedItem("a" * 300, "kept", "fits"),
+        because="because" * 100,
+        causes=(),
+        instead=(),
+    )
     result = Result(Path("a"), "a", CheckVerdict.CHANGED, compared=CheckFindings((change,) * 20))
     text = markdown_report([result] * 40)
     assert len(text) < LARGEST_COMMENT + 200

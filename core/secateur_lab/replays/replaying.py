@@ -36,11 +36,11 @@ from secateur_lab.replays.recording import CANNOT_READ, Recording
 from secateur_lab.replays.setting_events import SettingEvent, settings_after
 from secateur_lab.replays.words import describe_event
 from secateur_lab.scenarios.causes import Moves
-from secateur_lab.scenarios.comparison import Aspect, DecisionChange
+from secateur_lab.scenarios.comparison import Aspect, DecisionChange, change_of
 from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.malformed import ScenarioError
 from secateur_lab.scenarios.running import Decided, Listed, Session, check_scenario_inputs, decided_of
-from secateur_lab.scenarios.scenario import FORMAT, RecordedItem, Scenario
+from secateur_lab.scenarios.scenario import FORMAT, Scenario
 from secateur_lab.scenarios.toml_writing import nested
 
 DIGEST_DIGITS = 16
@@ -276,9 +276,21 @@ def changes_between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
         [(item, after[id_]) for id_, item in before.items()],
         [item for id_, item in after.items() if id_ not in before and item.leaves],
     )
-    changes = [_change(id_, what, before, after, moves, now) for id_, what in aspects.items()]
+    changes = []
+    for id_, what in aspects.items():
+        because = now.kind.describe(now.outcome, now.by_id[id_].number).because
+        changes.append(change_of(what, before.get(id_), after[id_], because, moves))
     changes += [
-        DecisionChange(was.id, Aspect.GONE, then.item(was), None, "")
+        DecisionChange(
+            id=was.id,
+            what=Aspect.GONE,
+            text_changed=False,
+            was=then.item(was),
+            now=None,
+            because="",
+            causes=(),
+            instead=(),
+        )
         for was in then.listed
         if was.id not in now.by_id and (ids is None or was.id in ids)
     ]
@@ -293,18 +305,3 @@ def _aspect(was: Listed | None, now: Listed) -> Aspect | None:
     if was.entry.reason is not now.entry.reason:
         return Aspect.REASON
     return Aspect.TOKENS if was.entry.after != now.entry.after else None
-
-
-def _change(
-    id_: str,
-    what: Aspect,
-    before: Mapping[str, RecordedItem],
-    after: Mapping[str, RecordedItem],
-    moves: Moves,
-    now: Decided,
-) -> DecisionChange:
-    was, item = before.get(id_), after[id_]
-    because = now.kind.describe(now.outcome, now.by_id[id_].number).because
-    if was is None:
-        return DecisionChange(id_, what, None, item, because)
-    return DecisionChange(id_, what, was, item, because, moves.causes(was, item), moves.instead(was, item))

@@ -26,7 +26,7 @@ from secateur import (
 from secateur_lab.replays.events import AnswerSeen, Captioned
 from secateur_lab.replays.recording import Recording
 from secateur_lab.replays.replaying import ReplayStep, ledger_digest
-from secateur_lab.scenarios.comparison import Aspect, ChangeShape, DecisionChange
+from secateur_lab.scenarios.comparison import Aspect, DecisionChange
 from secateur_lab.scenarios.report import difference_lines
 from secateur_lab.scenarios.running import Decided
 
@@ -53,7 +53,7 @@ class StepShape(Shape, frozen=True):
     after: Count | UnsetType = UNSET
     states: Annotated[dict[str, Count], Meta(description="Number of entries by state.")] | UnsetType = UNSET
     digest: Annotated[str, Meta(description="Of the ledger.")] | UnsetType = UNSET
-    changes: list[ChangeShape] | UnsetType = UNSET
+    changes: list[DecisionChange] | UnsetType = UNSET
     ledger: Annotated[LedgerShape, Meta(description="With --verbose.")] | UnsetType = UNSET
 
 
@@ -166,6 +166,6 @@ def _step(step: ReplayStep, *, verbose: bool) -> StepShape:
         after=ledger.after,
         states=counts_of(step.decided),
         digest=ledger_digest(ledger),
-        changes=[change.shape() for change in step.changes],
+        changes=list(step.changes),
         ledger=ledger.shape() if verbose else UNSET,
     )

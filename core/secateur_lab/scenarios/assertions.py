@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated
 
 from msgspec import Meta
@@ -21,31 +20,30 @@ MOST_COUNTED = 30
 """Most items of an input that is above its ceiling."""
 
 
-class FailureShape(Shape, frozen=True):
+class Failure(Shape, frozen=True):
     """One assertion that does not hold."""
 
-    assertion: str
+    assertion: str  # as it is written: `must_keep "a.py::f"`
     said: Annotated[str, Meta(description="What is true instead.")]
     line: Annotated[Number, Meta(description="Of the scenario's file.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """One assertion that does not hold."""
-
-    assertion: str  # as it is written: `must_keep "a.py::f"`
-    said: str  # what is true instead
-    where: KeyPath = ()  # in the scenario
-    line: int = 0  # in the scenario's file, from 1; 0: not looked up
-
-    def shape(self) -> FailureShape:
-        """Returns the failure in JSON."""
-        return FailureShape(self.assertion, self.said, self.line)
+LineOf = Callable[[KeyPath], int]
+"""Returns the line in a scenario's file, from 1, of a path in it."""
 
 
-def find_failures(expect: Expect, decided: Decided) -> Iterator[Failure]:
+def find_failures(expect: Expect, decided: Decided, line_of: LineOf) -> Iterator[Failure]:
     """Yields the assertions that do not hold for these decisions. Raises ScenarioError: an assertion does not apply to
     this kind of context."""
+    for assertion, said, where in _find_faults(expect, decided):
+        yield Failure(assertion, said, line_of(where))
+
+
+_Fault = tuple[str, str, KeyPath]
+"""An assertion, what is true instead, and the path of the assertion in the scenario."""
+
+
+def _find_faults(expect: Expect, decided: Decided) -> Iterator[_Fault]:
     for name, states in (
         ("must_keep", (State.KEPT,)),
         ("must_shorten", (State.SHORTENED, State.SUMMARISED)),
@@ -61,22 +59,22 @@ def find_failures(expect: Expect, decided: Decided) -> Iterator[Failure]:
         if share < recall.at_least:
             missing = _join_first([id_ for id_ in recall.ids if id_ not in kept])
             fault = f"{len(kept)} of {len(recall.ids)} are kept whole ({share:.2f}); not {missing}"
-            yield Failure(f"recall_of at_least {recall.at_least:g}", fault, _key("recall_of", index))
+            yield (f"recall_of at_least {recall.at_least:g}", fault, _key("recall_of", index))
     if expect.budget_used_between is not None:
         yield from _check_budget_use(expect.budget_used_between, decided)
     if expect.contains or expect.lacks:
         text = decided.kind.leaving(decided.outcome)
         for index, wanted in enumerate(expect.contains):
             if wanted not in text:
-                yield Failure(f"contains {_quote(wanted)}", "the output does not contain it", _key("contains", index))
+                yield (f"contains {_quote(wanted)}", "the output does not contain it", _key("contains", index))
         for index, wanted in enumerate(expect.lacks):
             if wanted in text:
-                yield Failure(f"lacks {_quote(wanted)}", "the output contains it", _key("lacks", index))
+                yield (f"lacks {_quote(wanted)}", "the output contains it", _key("lacks", index))
     if expect.lacks_credentials:
         redactions = redact(decided.kind.leaving(decided.outcome))[1]
         if redactions:
             rules = _join_first(sorted({redaction.rule for redaction in redactions}))
-            yield Failure("lacks_credentials", f"the output contains: {rules}", _key("lacks_credentials"))
+            yield ("lacks_credentials", f"the output contains: {rules}", _key("lacks_credentials"))
     if expect.input_at_most is not None and decided.ledger.before > expect.input_at_most:
         yield describe_input(expect.input_at_most, decided)
     measures = decided.outcome.measures()
@@ -86,7 +84,7 @@ def find_failures(expect: Expect, decided: Decided) -> Iterator[Failure]:
             raise _ignored_error("cache_reread_at_most", decided)
         if reread > expect.cache_reread_at_most:
             fault = f"{reread:,} tokens must be read again"
-            yield Failure(f"cache_reread_at_most {expect.cache_reread_at_most:,}", fault, _key("cache_reread_at_most"))
+            yield (f"cache_reread_at_most {expect.cache_reread_at_most:,}", fault, _key("cache_reread_at_most"))
     if expect.coverage:
         covered = measures.get("coverage")
         if covered is None:
@@ -96,7 +94,7 @@ def find_failures(expect: Expect, decided: Decided) -> Iterator[Failure]:
             if now != state:
                 near = suggestion(path, covered) if now is None else ""
                 fault = f"it is {now}" if now else "it is not changed" + (f"; did you mean {near}?" if near else "")
-                yield Failure(f"coverage {_quote(path)} {state}", fault, _key("coverage", path))
+                yield (f"coverage {_quote(path)} {state}", fault, _key("coverage", path))
 
 
 def _key(*parts: str | int) -> KeyPath:
@@ -108,32 +106,32 @@ def _ignored_error(name: str, decided: Decided) -> ScenarioError:
     return ScenarioError(message, hint="leave it out", where=_key(name))
 
 
-def _check_state(name: str, index: int, id_: str, states: Sequence[State], decided: Decided) -> Iterator[Failure]:
+def _check_state(name: str, index: int, id_: str, states: Sequence[State], decided: Decided) -> Iterator[_Fault]:
     listed = decided.by_id.get(id_)
     if listed is None:
         if name == "must_drop" and decided.kind.finds:
             return  # an item that is not found is not in the output
-        yield Failure(f"{name} {_quote(id_)}", _absent(id_, decided), _key(name, index))
+        yield (f"{name} {_quote(id_)}", _absent(id_, decided), _key(name, index))
     elif listed.entry.state not in states:
         fault = f"it is {listed.entry.state.label}: {sentence(listed.entry)}"
-        yield Failure(f"{name} {_quote(id_)}", fault, _key(name, index))
+        yield (f"{name} {_quote(id_)}", fault, _key(name, index))
 
 
-def _check_rank(id_: str, at_most: int, index: int, decided: Decided) -> Iterator[Failure]:
+def _check_rank(id_: str, at_most: int, index: int, decided: Decided) -> Iterator[_Fault]:
     listed, name = decided.by_id.get(id_), f"rank_of {_quote(id_)} at_most {at_most}"
     if listed is None:
-        yield Failure(name, _absent(id_, decided), _key("rank_of", index))
+        yield (name, _absent(id_, decided), _key("rank_of", index))
         return
     rank = listed.number + 1 if listed.entry.terms else listed.entry.position
     if rank is None and any(other.entry.terms or other.entry.position for other in decided.listed):
-        yield Failure(name, "it is not in the output", _key("rank_of", index))
+        yield (name, "it is not in the output", _key("rank_of", index))
     elif rank is None:
         raise _ignored_error("rank_of", decided)
     elif rank > at_most:
-        yield Failure(name, f"its rank is {rank}", _key("rank_of", index))
+        yield (name, f"its rank is {rank}", _key("rank_of", index))
 
 
-def _check_budget_use(between: tuple[float, float], decided: Decided) -> Iterator[Failure]:
+def _check_budget_use(between: tuple[float, float], decided: Decided) -> Iterator[_Fault]:
     least, most = between
     used, budget = decided.ledger.after, decided.ledger.budget
     shares = most <= 1
@@ -141,17 +139,17 @@ def _check_budget_use(between: tuple[float, float], decided: Decided) -> Iterato
     if not least <= value <= most:
         used_text = f"{value:.3f} of {budget:,} tokens" if shares else f"{used:,} tokens"
         name = f"budget_used_between {least:g} and {most:g}"
-        yield Failure(name, f"the output has {used_text}", _key("budget_used_between"))
+        yield (name, f"the output has {used_text}", _key("budget_used_between"))
 
 
-def describe_input(at_most: int, decided: Decided) -> Failure:
+def describe_input(at_most: int, decided: Decided) -> _Fault:
     """Lists the tokens of each item, the largest first, whether or not there are too many."""
     items = sorted(decided.listed, key=lambda listed: -listed.entry.before)
     listed = _join_first([f"{item.id} {item.entry.before:,}" for item in items], most=MOST_COUNTED)
     over = decided.ledger.before - at_most
     figure = f"{over:,} too many" if over > 0 else f"{-over:,} below"
     said = f"{decided.ledger.before:,} tokens are read, {figure}: {listed}"
-    return Failure(f"input_at_most {at_most:,}", said, _key("input_at_most"))
+    return (f"input_at_most {at_most:,}", said, _key("input_at_most"))
 
 
 def _state(decided: Decided, id_: str) -> State | None:

@@ -104,7 +104,9 @@ def _annotations(result: Result, *, verbose: bool) -> Iterator[str]:
         return
     messages = [(item.line, f"{item.assertion}: {item.said}") for item in result.compared.failures]
     messages += [
-        (item.line, "\n".join([*difference_lines(item), *_instead(item)])) for item in result.compared.differences
+        (item.line, "\n".join([*difference_lines(item), *_instead(item)]))
+        for item in result.compared.differences
+        if isinstance(item.line, int)
     ]
     shown = messages if verbose else messages[:ANNOTATIONS]
     for index, (line, message) in enumerate(shown):

@@ -34,8 +34,8 @@ from secateur import (
     write_output,
 )
 
-from secateur_lab.scenarios.assertions import FailureShape
-from secateur_lab.scenarios.comparison import ChangeShape, CheckFindings, compare, wanted_ids
+from secateur_lab.scenarios.assertions import Failure
+from secateur_lab.scenarios.comparison import CheckFindings, DecisionChange, compare, wanted_ids
 from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.malformed import ScenarioError, add_location, malformed
 from secateur_lab.scenarios.running import TEST_ASKS, Decided, Session, session
@@ -95,9 +95,9 @@ class ScenarioShape(Shape, frozen=True):
     unrecorded: bool | UnsetType = UNSET
     error: ErrorDetails | UnsetType = UNSET
     line: Annotated[Number, Meta(description="In the scenario's file, of the error.")] | UnsetType = UNSET
-    differences: list[ChangeShape] | UnsetType = UNSET
-    failures: list[FailureShape] | UnsetType = UNSET
-    flips: Annotated[list[ChangeShape], Meta(description="Changes within the tolerance at the cut.")] | UnsetType = (
+    differences: list[DecisionChange] | UnsetType = UNSET
+    failures: list[Failure] | UnsetType = UNSET
+    flips: Annotated[list[DecisionChange], Meta(description="Changes within the tolerance at the cut.")] | UnsetType = (
         UNSET
     )
     knobs: dict[str, MovedSetting] | UnsetType = UNSET
@@ -138,9 +138,9 @@ class Result:
             unrecorded=self.unrecorded or UNSET,
             error=UNSET if self.error is None else self.error.details,
             line=UNSET if ran else self.line,
-            differences=[finding.shape() for finding in compared.differences] if ran else UNSET,
-            failures=[finding.shape() for finding in compared.failures] if ran else UNSET,
-            flips=[finding.shape() for finding in compared.flips] if compared.flips else UNSET,
+            differences=list(compared.differences) if ran else UNSET,
+            failures=list(compared.failures) if ran else UNSET,
+            flips=list(compared.flips) if compared.flips else UNSET,
             knobs=knobs if ran else UNSET,
             files=compared.files if ran else UNSET,
             remarks=self.remarks if ran and self.remarks else UNSET,
@@ -178,10 +178,10 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
         scenario = parse_scenario(text, path)
         kind, about, given, settings = scenario.kind, scenario.about, scenario.input, scenario.settings
         decided = session.decide(scenario, root, wanted_ids(scenario))
-        result = result_of(path, shown_name, scenario, decided)
+        result = result_of(path, shown_name, scenario, decided, text)
         if result.verdict is CheckVerdict.PASSED and not result.compared.flips:
             return replace(result, remarks=decided.left_out)
-        return replace(result, compared=_with_lines(result.compared, text), remarks=_remarks(decided, root))
+        return replace(result, remarks=_remarks(decided, root))
     except SecateurError as error:
         stale = error.code in STALE_CODES
         verdict = CheckVerdict.STALE if stale else CheckVerdict.CANNOT_RUN
@@ -197,8 +197,8 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
         return Result(path, shown_name, CheckVerdict.CANNOT_RUN, kind, about, error=unexpected)
 
 
-def result_of(path: Path, name: str, scenario: Scenario, decided: Decided) -> Result:
-    """Returns the result of a decided scenario, without lines and remarks.
+def result_of(path: Path, name: str, scenario: Scenario, decided: Decided, text: str = "") -> Result:
+    """Returns the result of a decided scenario, without remarks.
 
     Args:
         decided: with `wanted_ids(scenario)` looked up.
@@ -206,7 +206,7 @@ def result_of(path: Path, name: str, scenario: Scenario, decided: Decided) -> Re
     Raises:
         SecateurError: an assertion does not apply to the kind; like `Decided.recorded`.
     """
-    compared = compare(scenario, decided)
+    compared = compare(scenario, decided, toml_places(text).line)
     verdict = CheckVerdict.PASSED
     if compared.failures:
         verdict = CheckVerdict.FAILED
@@ -216,16 +216,6 @@ def result_of(path: Path, name: str, scenario: Scenario, decided: Decided) -> Re
     records = unrecorded or scenario.recorded is not None or scenario.expect.exact
     recorded = decided.recorded() if records else None  # a scenario of assertions alone stays one
     return Result(path, name, verdict, scenario.kind, scenario.about, compared, recorded, unrecorded=unrecorded)
-
-
-def _with_lines(compared: CheckFindings, text: str) -> CheckFindings:
-    places = toml_places(text)
-    return replace(
-        compared,
-        differences=tuple(replace(finding, line=places.line(finding.where)) for finding in compared.differences),
-        flips=tuple(replace(finding, line=places.line(finding.where)) for finding in compared.flips),
-        failures=tuple(replace(finding, line=places.line(finding.where)) for finding in compared.failures),
-    )
 
 
 def _remarks(decided: Decided, root: Path) -> tuple[str, ...]:

@@ -11,11 +11,10 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 from secateur import Number, Reason, Shape, State
 
-from secateur_lab.scenarios.assertions import Failure, describe_input, find_failures
+from secateur_lab.scenarios.assertions import Failure, LineOf, describe_input, find_failures
 from secateur_lab.scenarios.causes import Moves, changed_settings
 from secateur_lab.scenarios.running import Decided, Listed
 from secateur_lab.scenarios.scenario import Recorded, RecordedItem, Scenario
-from secateur_lab.scenarios.toml_places import KeyPath
 
 
 class Aspect(StrEnum):
@@ -43,7 +42,7 @@ NO_LONGER = "it no longer exists"
 """The reason of an item that is gone because its text is."""
 
 
-class ChangeShape(Shape, frozen=True, kw_only=True):
+class DecisionChange(Shape, frozen=True, kw_only=True):
     """One item whose decision differs from the recorded one."""
 
     id: str
@@ -56,30 +55,6 @@ class ChangeShape(Shape, frozen=True, kw_only=True):
     causes: Annotated[Sequence[str], Meta(description="Causes of the change, the nearest first.")]
     instead: Annotated[Sequence[str], Meta(description="Items that took its place in the output.")]
 
-
-@dataclass(frozen=True, slots=True)
-class DecisionChange:
-    """One item whose decision changed."""
-
-    id: str
-    what: Aspect
-    was: RecordedItem | None
-    now: RecordedItem | None
-    because: str  # the reason now, as a sentence; "" if it is gone
-    causes: tuple[str, ...] = ()  # causes of the change: terms, its text, others
-    instead: tuple[str, ...] = ()  # items that took its place in the output, with rank and tokens
-    where: KeyPath = ()  # in the scenario
-    line: int = 0  # in the scenario's file, from 1; 0: not looked up
-
-    @property
-    def text_changed(self) -> bool:
-        """True if its text is another than the recorded one, or no longer exists."""
-        if self.was is None:
-            return False
-        if self.now is None:
-            return self.because == NO_LONGER
-        return bool(self.was.text and self.now.text) and self.was.text != self.now.text
-
     @property
     def way(self) -> Way:
         """The way in which it changed."""
@@ -89,19 +64,36 @@ class DecisionChange:
             return Way.OUT if left else Way.IN
         return Way.OTHERWISE if self.what in (Aspect.STATE, Aspect.REASON, Aspect.NEW, Aspect.GONE) else Way.FIGURES
 
-    def shape(self) -> ChangeShape:
-        """Returns the change for JSON, without its line if none was looked up."""
-        return ChangeShape(
-            id=self.id,
-            what=self.what,
-            text_changed=self.text_changed,
-            line=self.line or UNSET,
-            was=self.was,
-            now=self.now,
-            because=self.because,
-            causes=self.causes,
-            instead=self.instead,
-        )
+
+def change_of(
+    what: Aspect,
+    was: RecordedItem | None,
+    now: RecordedItem | None,
+    because: str,
+    moves: Moves,
+    line: int | UnsetType = UNSET,
+) -> DecisionChange:
+    """Returns the change of one item, with its causes and what took its place."""
+    item = now or was
+    assert item is not None
+    return DecisionChange(
+        id=item.id,
+        what=what,
+        text_changed=_text_changed(was, now, because),
+        line=line,
+        was=was,
+        now=now,
+        because=because,
+        causes=moves.causes(was, now) if was and now else (),
+        instead=moves.instead(was, now) if was else (),
+    )
+
+
+def _text_changed(was: RecordedItem | None, now: RecordedItem | None, because: str) -> bool:
+    """Tells whether the text of an item is another than the recorded one, or no longer exists."""
+    if was is None or now is None:
+        return was is not None and because == NO_LONGER
+    return bool(was.text and now.text) and was.text != now.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +109,19 @@ class CheckFindings:
     input_read: str = ""  # what is read, item by item, where that has a ceiling and is below it
 
 
-def compare(scenario: Scenario, decided: Decided) -> CheckFindings:
+def compare(scenario: Scenario, decided: Decided, line_of: LineOf = lambda _: 1) -> CheckFindings:
     """Compares a scenario with these decisions. Raises ScenarioError: an assertion does not apply to this kind of
     context."""
-    recorded = scenario.recorded
-    failed = tuple(find_failures(scenario.expect, decided))
-    differences = tuple(_differences(recorded, decided, exact=scenario.expect.exact)) if recorded is not None else ()
+    recorded, exact = scenario.recorded, scenario.expect.exact
+    failed = tuple(find_failures(scenario.expect, decided, line_of))
+    differences = tuple(_differences(recorded, decided, line_of, exact=exact)) if recorded is not None else ()
     flips: tuple[DecisionChange, ...] = ()
     if recorded is not None and scenario.expect.cut_tolerance is not None:
         differences, flips = _separate_flips(differences, recorded, decided, scenario.expect.cut_tolerance)
     if recorded is None or not (differences or failed):
         ceiling = scenario.expect.input_at_most
         read = describe_input(ceiling, decided) if ceiling is not None and not failed else None
-        input_read = f"{read.assertion}: {read.said}" if read is not None else ""
+        input_read = f"{read[0]}: {read[1]}" if read is not None else ""
         return CheckFindings(differences, failed, flips, input_read=input_read)
     knobs = changed_settings(recorded, decided)
     origins = {key: decided.origins[key] for key in knobs if key in decided.origins}
@@ -148,7 +140,7 @@ def wanted_ids(scenario: Scenario) -> set[str]:
 # --- recorded decisions -----------------------------------------------------------------------------------------------
 
 
-def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[DecisionChange]:
+def _differences(recorded: Recorded, decided: Decided, line_of: LineOf, *, exact: bool) -> list[DecisionChange]:
     """Returns every item whose decision changed: those no longer in the output, new ones in it, then the others."""
     pairs, gone, new = match_entries(recorded, decided)
     numbers = {item.id: index for index, item in enumerate(recorded.items)}
@@ -158,26 +150,22 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
     for (item, now), (_, listed) in zip(pairs_now, pairs, strict=True):
         what = _differing_aspect(item, now, exact=exact)
         if what is not None:
-            where: KeyPath = ("recorded", "items", numbers[item.id])
             because = decided.kind.describe(decided.outcome, listed.number).because
-            changes.append(
-                DecisionChange(
-                    now.id, what, item, now, because, moves.causes(item, now), moves.instead(item, now), where
-                )
-            )
+            line = line_of(("recorded", "items", numbers[item.id]))
+            changes.append(change_of(what, item, now, because, moves, line))
     # Dropped items of a kind that finds its entries were never in the output.
     gone = [item for item in gone if item.leaves or not decided.kind.finds]
     not_there = set(decided.kind.unknown(decided.outcome, [item.id for item in gone])) if gone else set()
     for item in gone:
-        where = ("recorded", "items", numbers[item.id])
         because = NO_LONGER if item.id in not_there else "it is no longer found"
-        changes.append(DecisionChange(item.id, Aspect.GONE, item, None, because, (), moves.instead(item, None), where))
+        line = line_of(("recorded", "items", numbers[item.id]))
+        changes.append(change_of(Aspect.GONE, item, None, because, moves, line))
     for listed in new:
         # A kind that finds its entries reports new ones only in the output: it lists only some of its dropped entries.
         if recorded.listed == "all" or listed.entry.state is not State.DROPPED:
             because = decided.kind.describe(decided.outcome, listed.number).because
-            where = ("recorded", "items")
-            changes.append(DecisionChange(listed.id, Aspect.NEW, None, decided.item(listed), because, where=where))
+            line = line_of(("recorded", "items"))
+            changes.append(change_of(Aspect.NEW, None, decided.item(listed), because, moves, line))
     return sorted(changes, key=lambda change: change.way)
 
 
