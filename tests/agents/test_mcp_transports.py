@@ -17,7 +17,8 @@ from typing import Any
 import anyio
 import mcp
 import pytest
-from secateur_agents.mcp.http_server import MOST_SESSIONS
+from mcp.server.lowlevel import Server
+from secateur_agents.mcp.http_server import MOST_SESSIONS, serve_http
 from secateur_agents.mcp.messages import MOST_BYTES
 from secateur_agents.mcp.stdio import MOST_UNREAD, _Lines, _UnreadAnswers
 from support.agent_servers import facts, process, text
@@ -333,6 +334,19 @@ def unfinished_request(address: str, headers: dict[str, str]) -> Iterator[None]:
         yield
         connection.sendall(body)
         assert b'"result":{}' in answer.read()
+
+
+async def test_an_address_is_told_when_a_client_can_come() -> None:
+    class ToldError(Exception):
+        pass
+
+    def connect(address: str) -> None:
+        host, port = address.removeprefix("http://").partition("/")[0].split(":")
+        socket.create_connection((host, int(port)), timeout=SECONDS).close()
+        raise ToldError
+
+    with pytest.raises(ToldError):
+        await serve_http(Server("empty"), 0, connect)
 
 
 async def test_over_http_the_session_that_was_idle_longest_gives_way_to_a_newcomer(shop: Path) -> None:

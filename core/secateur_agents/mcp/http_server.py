@@ -65,6 +65,7 @@ async def serve_http(server: Server[Any], port: int, report_address: Callable[[s
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
+            listening.listen()  # a client may come as soon as it is told the address
         except OSError as error:
             raise SecateurError(
                 f"cannot listen on {HOST}:{port}: {error.strerror or error}",
