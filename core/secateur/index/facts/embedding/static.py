@@ -15,7 +15,7 @@ from __future__ import annotations
 import importlib.util
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from pathlib import Path
@@ -102,8 +102,8 @@ _KEYWORDS = (
 
 
 class StaticEmbedder:
-    """Embeds texts with wordllama's vectors, words of code, and fixed weights. Reads the vectors at the first text, in
-    about 20 ms. Raises EmbeddingError if they are missing."""
+    """Embeds texts with wordllama's vectors, words of code, and fixed weights. The first text of a process reads
+    the vectors, in about 20 ms. Raises EmbeddingError if they are missing."""
 
     id = "wordllama-l2-supercat/secateur-1/256"
     dimension = DIMENSION
@@ -113,23 +113,6 @@ class StaticEmbedder:
         self._damped = dict.fromkeys(_KEYWORDS.split(), KEYWORD_WEIGHT) | dict.fromkeys(_STOP.split(), STOP_WEIGHT)
         self._table = np.zeros((FIRST_ROWS, DIMENSION), dtype=np.int16)
         self._begin()
-
-    @cached_property
-    def _data(self) -> tuple[npt.NDArray[np.float16], WordPieces]:
-        """The vectors of the pieces, and the cutter of words into pieces."""
-        folder = self._folder
-        try:
-            pieces, cutter = read_matrix(folder / WEIGHTS, MATRIX), WordPieces.read(folder / TOKENIZER)
-        except (OSError, ValueError) as error:
-            raise EmbeddingError(
-                f"The word vectors in {folder} cannot be read: {error}", hint="Reinstall secateur."
-            ) from None
-        if pieces.ndim != 2 or pieces.shape[1] != DIMENSION:
-            raise EmbeddingError(
-                f"The word vectors in {folder} have the shape {pieces.shape}, not (pieces, {DIMENSION}).",
-                hint="Reinstall secateur.",
-            )
-        return pieces, cutter
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         """See `Embedder`. The first line of a document is its symbol id (`document_text`)."""
@@ -219,7 +202,7 @@ class StaticEmbedder:
 
     def _vectors(self, words: Sequence[str]) -> npt.NDArray[np.int16]:
         """Makes the weighted vectors of words, [words, DIMENSION]; zeros for a word without a known piece."""
-        vectors, cutter = self._data
+        vectors, cutter = read_vectors(self._folder)
         pieces = [
             [piece for piece in cutter.pieces(word) if piece >= FIRST_WORD and piece != SPACE_PIECE] for word in words
         ]
@@ -245,6 +228,24 @@ class StaticEmbedder:
 def _name(symbol_id: str) -> str:
     """Returns the last part of a symbol id, the fragment's own name."""
     return symbol_id.rpartition("::")[2].rpartition(".")[2]
+
+
+@lru_cache(1)
+def read_vectors(folder: Path) -> tuple[npt.NDArray[np.float16], WordPieces]:
+    """Reads the vectors of the pieces, and the cutter of words into pieces, once for all engines of a process. Raises
+    EmbeddingError."""
+    try:
+        pieces, cutter = read_matrix(folder / WEIGHTS, MATRIX), WordPieces.read(folder / TOKENIZER)
+    except (OSError, ValueError) as error:
+        raise EmbeddingError(
+            f"The word vectors in {folder} cannot be read: {error}", hint="Reinstall secateur."
+        ) from None
+    if pieces.ndim != 2 or pieces.shape[1] != DIMENSION:
+        raise EmbeddingError(
+            f"The word vectors in {folder} have the shape {pieces.shape}, not (pieces, {DIMENSION}).",
+            hint="Reinstall secateur.",
+        )
+    return pieces, cutter
 
 
 def vectors_folder() -> Path:
