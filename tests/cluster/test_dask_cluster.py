@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
@@ -129,7 +130,7 @@ def test_a_worker_that_joins_later_is_looked_at_too(tmp_path: Path) -> None:
             try:
                 on.client.wait_for_workers(2, timeout=60)
                 while len(on.live()) < 2:
-                    pass
+                    time.sleep(0.01)
                 with pytest.raises(SecateurError, match="has 2 threads"):
                     outcomes(on, [Task(work.doubled, number, str(number)) for number in range(9)])
             finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -66,17 +65,16 @@ def cluster(
         scheduler = start("scheduler", "--port", "0", "--scheduler-file", str(file))
         words = ["--nthreads", str(threads), "--memory-limit", "0", "--local-directory", str(folder)]
         running = [start("worker", "--scheduler-file", str(file), *words) for _ in range(workers)]
-        while not (file.exists() and file.read_text().endswith("}")):
-            assert scheduler.poll() is None
-        address = json.loads(file.read_text())["address"]
         certified = {name.rpartition("TLS__")[2]: value for name, value in env.items() if "__COMM__TLS__" in name}
         safe = Security(
             tls_ca_file=certified.get("CA_FILE"),
             tls_client_cert=certified.get("CLIENT__CERT"),
             tls_client_key=certified.get("CLIENT__KEY"),
         )
-        with Client(address, security=safe if tls else None, set_as_default=False) as client:
+        security = safe if tls else None
+        with Client(scheduler_file=str(file), security=security, timeout=60, set_as_default=False) as client:
             client.wait_for_workers(workers, timeout=60) if workers else None
+            address = client.scheduler.address
         yield TestedCluster(address, scheduler, running)
     finally:
         for process in started:
