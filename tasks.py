@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Everything a developer or a newcomer runs, with nothing but Python and git on the machine.
 
+    python3 tasks.py all        everything below that a change has to pass: check and wheel, then test and cluster
     python3 tasks.py try        make an environment, install, open the inspector on a sample repository
     python3 tasks.py test       make an environment, install what tests need, run all tests, the same run every time
     python3 tasks.py test --fast    without the tests in tests/slow.txt: while you work
@@ -55,6 +56,7 @@ FIRST_LOOK = ["sample:orders", "--query", "where is the refund total rounded?", 
 def main(words: list[str]) -> int:
     """Run one task; its exit code is the answer."""
     tasks = {
+        "all": everything,
         "try": try_it,
         "test": test,
         "explore": explore,
@@ -75,6 +77,13 @@ def main(words: list[str]) -> int:
         print(f"error: Python 3.11 or newer is needed, this is {sys.version.split()[0]}", file=sys.stderr)
         return 2
     return tasks[words[0]](words[1:])
+
+
+def everything(words: list[str]) -> int:
+    """What a change has to pass, with no core idle: the wheel is built and used while the static checks run, and the
+    tests of clusters are among the others. The tests come last: their summary closes the output."""
+    install("dev")
+    return run_at_once((sys.executable, __file__, "wheel"), *checks()) or test(["tests", "tests/cluster", *words])
 
 
 def try_it(words: list[str]) -> int:
@@ -142,20 +151,27 @@ def lock(words: list[str]) -> int:
 def check(words: list[str]) -> int:
     """All static checks, on every core; every one is run, the first failure's code is returned."""
     install("dev")
+    return run_at_once(*checks(*words))
+
+
+def checks(*words: str) -> list[Sequence[str | Path]]:
+    """The commands of the static checks, the longest first. `words`: for mypy."""
     schema = ["--quiet", "--builtin-schema"]
     # A cache for each system: mypy throws away what it remembers of another.
     types = [
         (BIN / "mypy", "--platform", system, "--cache-dir", f".mypy_cache/{system}", *words)
         for system in ("linux", "darwin", "win32")
     ]
-    return run_at_once(
+    return [
         *types,
+        # All tests are imported, which compiles them once; each worker of pytest-xdist would compile all by itself.
+        (BIN / "python", "-m", "pytest", "-n", "0", "-k", "test_public_names"),
         (BIN / "ruff", "format", "--check", "."),
         (BIN / "ruff", "check", "."),
         (BIN / "lint-imports", "--no-cache"),
         (BIN / "check-jsonschema", *schema, "vendor.github-workflows", *sorted(WORKFLOWS.glob("*.yml"))),
         (BIN / "check-jsonschema", *schema, "vendor.github-actions", ROOT / "action.yml"),
-    )
+    ]
 
 
 def fix(words: list[str]) -> int:
@@ -259,8 +275,10 @@ def run(*words: str | Path, cwd: Path = ROOT, output: int | None = None) -> int:
     """Run a command, say how long it took, and return its exit code. `output`: a pipe, to print it in one piece.
 
     Bytecode is kept even where the machine says otherwise: the tests start many Pythons, and pytest rewrites 300 files.
+    pip makes none: most of what it installs is never imported, and compiling it was a third of its time.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    kept["PIP_NO_COMPILE"] = "1"
     begin = time.monotonic()
     stderr = subprocess.STDOUT if output else None
     done = subprocess.run(
