@@ -70,9 +70,10 @@ def calls(block: Block) -> list[tuple[str, list[str]]]:
     return [(line, []) for line in block.text.replace("\\\n", " ").splitlines()] if block.language == "" else []
 
 
-RUN = [block for block in blocks() if not block.reason and calls(block)]
+BLOCKS = blocks()
+RUN = [block for block in BLOCKS if not block.reason and calls(block)]
 SNIPPETS = {
-    page.name: [block for block in blocks() if block.page == page.name and block.language == "python"] for page in PAGES
+    page.name: [block for block in BLOCKS if block.page == page.name and block.language == "python"] for page in PAGES
 }
 
 
@@ -138,7 +139,7 @@ def test_snippets_run(
 
 
 def test_what_is_not_run_says_why() -> None:
-    assert all(len(block.reason.split()) > 2 for block in blocks() if block.reason)
+    assert all(len(block.reason.split()) > 2 for block in BLOCKS if block.reason)
 
 
 def _run(line: str, needs: str) -> tuple[int, str]:
