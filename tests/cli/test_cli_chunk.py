@@ -99,7 +99,7 @@ def test_stdin_is_a_dash(diff: str) -> None:
 
 def test_a_check_fails_on_what_is_not_seen(diff: str) -> None:
     ran = secateur("chunk", "--diff", diff, "--fail-on-skip")
-    assert (ran.code, ran.err) == (4, "not seen: 1 changed files: uv.lock\n")
+    assert (ran.code, ran.err) == (4, "not seen: 1 changed file: uv.lock\n")
     assert secateur("chunk", "--diff", diff, "--fail-on-skip", "--allow-skip", "lockfile,binary").code == 0
     assert secateur("chunk", "--diff", diff, "--fail-on-skip", "--ignore", "!uv.lock").code == 0
     assert secateur("chunk", "--diff", diff, "--fail-on-skip", "--allow-skip", "binary").code == 4
@@ -112,7 +112,7 @@ def test_a_check_fails_on_what_was_not_looked_at(tmp_path: Path) -> None:
     with (root / "huge.bin").open("wb") as file:
         file.truncate(LARGEST_FILE + 1)
     ran = secateur("chunk", root, "--untracked", "--fail-on-skip", "--allow-skip", "binary,too_large")
-    assert (ran.code, "could not be read and count as unchanged (the first is huge.bin)" in ran.out) == (4, True)
+    assert (ran.code, "could not be read and counts as unchanged (the first is huge.bin)" in ran.out) == (4, True)
     assert secateur("chunk", root, "--untracked").code == 0
 
 

@@ -193,7 +193,7 @@ def test_files_in_conflict_are_told(tmp_path: Path) -> None:
         git(root, "merge", "-q", "other")
     staged, disk = found(root, staged=True), found(root, worktree=True)
     assert [notice.code for notice in (*staged.notices, *disk.notices)] == ["unmerged", "unmerged"]
-    assert "1 files are in conflict (the first is a.py): one side" in staged.notices[0].message
+    assert "1 file is in conflict (the first is a.py): one side" in staged.notices[0].message
     assert "+>>>>>>> other\n" in disk.diff.changes[0].text
 
 

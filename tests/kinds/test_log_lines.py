@@ -13,6 +13,7 @@ from secateur.kinds.log.lines import PIECE, SLICE, read_lines, template
 from secateur.kinds.run import render as render_of
 from secateur.model import Reason, State
 from secateur.progress import unreported
+from secateur.render.sentences import sentence
 from secateur.tokens import get_counter
 from support.logs import Tallying, among, pruned, verbatim
 
@@ -164,3 +165,14 @@ def test_reading_says_often_how_far_it_is() -> None:
 def test_a_duration_that_does_not_end_is_looked_at_once() -> None:
     """Each of its parts began a search up to its end before: hours for a line like this."""
     assert template("1.1m" * 100_000 + "x") == "#m1." * 99_999 + "#mx"
+
+
+def test_lines_that_repeat_a_dropped_line_say_so(tmp_path: Path) -> None:
+    routine = [f"fetched {'abcdefghijklmnopq'[number]} of the parts" for number in range(17)]
+    uploads = [f"uploading part {number} of 40" for number in range(40)]
+    errors = ["ERROR no such order", "ERROR no such refund", *routine, *uploads, "ERROR no such voucher"]
+    for budget, words in ((60, " (numbers aside), which is dropped too"), (200, " (numbers aside)")):
+        outcome = pruned(tmp_path, "\n".join(errors) + "\n", budget)
+        entries = [entry for entry in outcome.ledger.entries if entry.state is State.DROPPED]
+        (repeats,) = [entry for entry in entries if entry.reason is Reason.REPEATS_EARLIER]
+        assert sentence(repeats).endswith(f" lines are like line 20{words}"), budget

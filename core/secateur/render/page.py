@@ -111,9 +111,14 @@ def change(before: int, after: int) -> str:
     return f"{before:,} -> {after:,}"
 
 
-def count_noun(count: int, noun: str) -> str:
-    """Formats a number of things: "1 line", "2 lines"."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+def count_noun(count: int, noun: str, nouns: str = "") -> str:
+    """Formats a number of things: "1 line", "2 lines"; `nouns`: the words for several, if an s is not enough."""
+    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def line_range(first: int, last: int) -> str:
+    """Formats a range of lines: "690-700", "690"."""
+    return f"{first}-{last}" if first != last else f"{first}"
 
 
 def not_shown(rows: int, what: str = "") -> str:

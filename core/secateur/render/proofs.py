@@ -262,8 +262,7 @@ def _some(curve: Curve, present: int) -> Sequence[Point]:
 
 def range_words(low: float, high: float) -> str:
     """Describes the values between which nothing changes."""
-    words = f"{value_words(low)} to {value_words(high)}"
-    return words if low != high else f"{words}: any other value changes something"
+    return f"{value_words(low)} to {value_words(high)}" if low != high else f"no value but {value_words(low)}"
 
 
 def value_words(value: float) -> str:

@@ -41,9 +41,10 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.SUMMARY: "it is a summary, or joins one to the rest",
     Reason.SUMMARY_BY_MODEL: "it is a summary in the words of a model",
     Reason.KEPT: "nothing in it had to be cut, or may be",
-    Reason.OLDEST_GROUP: "it is among the oldest: {over:,} tokens were still too many when its turn came",
+    Reason.OLDEST_GROUP: "it is among the oldest: {over:# token was|# tokens were} still too many when its turn came",
     Reason.OLDEST_RESULT: (
-        "its result, or what it wrote, is among the oldest: {over:,} tokens were still too many when its turn came"
+        "its result, or what it wrote, is among the oldest: {over:# token was|# tokens were} still too many when its"
+        " turn came"
     ),
     Reason.SUPERSEDED: "a later message shows the same file as it was later",
     Reason.OUTDATED: "the file was changed later, so it shows an old state",
@@ -65,9 +66,9 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.GENERATED: "generated ({sign})",
     Reason.MINIFIED: "minified",
     Reason.TOO_LARGE: "too large ({bytes:,} bytes, the limit is {limit:,})",
-    Reason.LONG_LINE: "larger than a chunk: {parts} parts; shortened ({where}: {characters:,} characters)",
-    Reason.SPLIT: "larger than a chunk: {parts} parts",
-    Reason.SOME_LINES: "room for {shown:,} of {lines:,} lines",
+    Reason.LONG_LINE: "larger than a chunk: {parts:# part|# parts}; shortened ({where}: {characters:,} characters)",
+    Reason.SPLIT: "larger than a chunk: {parts:# part|# parts}",
+    Reason.SOME_LINES: "room for {shown:,} of {lines:# line|# lines}",
     Reason.FIRST_FAILURE: "it is the first thing that went wrong",
     Reason.DISTINCT_ERROR: "it reports an error that no line before it reports",
     Reason.LAST_LINES: "it is among the last lines",
@@ -75,16 +76,30 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.ROUTINE: "it reports nothing that went wrong",
     Reason.RUN_RESULT: "it sums up a run",
     Reason.BESIDE_ERROR: "it is beside an error",
-    Reason.REPEATS_EARLIER: "{repeats:,} of {lines:,} lines repeat earlier ones",
+    Reason.REPEATS_EARLIER: "it repeats earlier ones: {repeats:,} of {lines:# line|# lines}",
     Reason.LONG_LINES: "what is beyond {longest:,} characters of a line is cut off",
 }
-"""By reason; figures of the entry in braces."""
+"""By reason; figures of the entry in braces, with a format or with the words for one and for several."""
 
 VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.LARGER_THAN_BUDGET, "head"): (
         "needs {needed:,}, more than the {room:,} that the pack's first and last line leave of the budget of {budget:,}"
     ),
     (Reason.FITS, "chunk"): "fits",
+    (Reason.REPEATS_EARLIER, "like_dropped"): (
+        "{lines:it is|its # lines are} like line {like_dropped:,} (numbers aside), which is dropped too"
+    ),
+    (Reason.REPEATS_EARLIER, "like"): "{lines:it is|its # lines are} like line {like:,} (numbers aside)",
+    (Reason.REPEATS_EARLIER, "dropped"): (
+        "its {lines:,} lines are like earlier ones (numbers aside); {dropped:# of these is|# of these are} dropped too"
+    ),
+    (Reason.REPEATED, "later_cut"): "messages[{later_cut}] says the same, and is not whole either",
+    (Reason.REPEATED, "later"): "messages[{later}] says the same",
+    (Reason.SUPERSEDED, "later_cut"): (
+        "messages[{later_cut}] shows the same file as it was later, and is not whole either"
+    ),
+    (Reason.SUPERSEDED, "later"): "messages[{later}] shows the same file as it was later",
+    (Reason.OUTDATED, "later"): "messages[{later}] changed the file, so it shows an old state",
     (Reason.NO_ROOM, "capacity"): "no room (a line with the file's header takes more than {capacity:,} tokens)",
     (Reason.WRAPPER, "limit"): "rules, instructions and headings of every chunk",
     (Reason.DAMAGED, "fault"): "damaged in the diff ({fault})",
@@ -111,8 +126,14 @@ def _fill_template(template: str, figures: Mapping[str, Figure]) -> str:
             continue
         if name not in figures:
             return filled.rpartition(":")[0] or template.partition("{")[0].rpartition(",")[0] or filled.rstrip(" (")
-        filled += format(figures[name], form or "")
+        filled += _format(figures[name], form or "")
     return filled
+
+
+def _format(figure: Figure, form: str) -> str:
+    """Formats a figure, by a form such as "," or by the words for one and for several: "# line is|# lines are"."""
+    one, _, several = form.partition("|")
+    return (one if figure == 1 else several).replace("#", f"{figure:,}") if several else format(figure, form)
 
 
 def describe_redactions(redactions: Sequence[Redaction]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
-from secateur.render.page import Column, Page, Section, add_redactions, notices_of
+from secateur.render.page import Column, Page, Section, add_redactions, count_noun, line_range, notices_of
 from secateur.render.search_json import DROPPED_LISTED
 from secateur.render.sentences import phrase
 from secateur.render.walk_text import Walk, walk_sections
@@ -122,7 +122,7 @@ def _explained_rows(selection: Selection, dropped: int | None) -> Iterator[Seque
         decision = selection.decision(row)
         yield (
             f"#{decision.rank} {decision.state.glyph} {decision.state.label}  {_place(selection, row)} "
-            f" {decision.tokens_before:,} tokens"
+            f" {count_noun(decision.tokens_before, 'token')}"
         )
         yield "id", visible(pool.symbol_id[row])
         yield "because", why(selection, decision)
@@ -166,10 +166,12 @@ def _route(selection: Selection, row: int) -> str:
 def _totals(selection: Selection, pack_tokens: int) -> str:
     kept, shortened, dropped = (selection.counts(state) for state in (State.KEPT, State.SHORTENED, State.DROPPED))
     saved = int(selection.pool.tokens[selection.state == State.SHORTENED].sum()) - shortened[1]
-    parts = [f"{State.KEPT.glyph} kept {kept[0]:,} ({kept[1]:,} tokens)"]
+    parts = [f"{State.KEPT.glyph} kept {kept[0]:,} ({count_noun(kept[1], 'token')})"]
     if shortened[0]:
-        parts.append(f"{State.SHORTENED.glyph} shortened {shortened[0]:,} ({shortened[1]:,} tokens, saved {saved:,})")
-    parts.append(f"{State.DROPPED.glyph} dropped {dropped[0]:,} ({dropped[1]:,} tokens)")
+        parts.append(
+            f"{State.SHORTENED.glyph} shortened {shortened[0]:,} ({count_noun(shortened[1], 'token')}, saved {saved:,})"
+        )
+    parts.append(f"{State.DROPPED.glyph} dropped {dropped[0]:,} ({count_noun(dropped[1], 'token')})")
     parts.append(f"free {max(0, selection.budget - pack_tokens):,}")
     return "  ".join(parts)
 
@@ -177,7 +179,9 @@ def _totals(selection: Selection, pack_tokens: int) -> str:
 def _place(selection: Selection, row: int) -> str:
     pool = selection.pool
     name = visible(pool.qualname[row])
-    return f"{visible(pool.path[row])}:{pool.line_start[row]}-{pool.line_end[row]}" + (f"  {name}" if name else "")
+    return f"{visible(pool.path[row])}:{line_range(pool.line_start[row], pool.line_end[row])}" + (
+        f"  {name}" if name else ""
+    )
 
 
 def _name(selection: Selection, row: int) -> str:

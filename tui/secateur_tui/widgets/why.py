@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from secateur.index.facts.lexical import find_terms, word_terms, words
 from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Pool, Reason, Selection, State
+from secateur.render.page import count_noun
 from secateur.render.sentences import describe_redactions
 from secateur.render.text import kind_of, why
 from secateur.sources.git_log import HistoryCommit
@@ -121,7 +122,8 @@ def _explain_decision(selection: Selection, decision: Decision) -> str:
     text, needs = decision.tokens_before, "needs" if decision.reason is Reason.NO_ROOM else "needed"
     around = decision.needed - text
     parts = f": {text:,} of text, {around:,} of heading" if around > 0 else ""
-    return f"At its turn {decision.left:,} tokens were left; it {needs} {decision.needed:,}{parts}."
+    left = count_noun(decision.left, "token was", "tokens were")
+    return f"At its turn {left} left; it {needs} {decision.needed:,}{parts}."
 
 
 def _draw_commits(commits: Sequence[HistoryCommit], cells: int) -> list[Line]:

@@ -84,6 +84,8 @@ class MessageDecision:
     section: str = ""  # its name in the ledger; "": made of its index
     cleaned: int = 0  # number of its tool results that changed or were dropped
     over: int = 0  # tokens that were still too many when its turn came
+    later: int = -1  # index of the later message that makes it needless
+    later_cut: bool = False  # whether that one does not go out whole either
 
     @property
     def name(self) -> str:
@@ -93,7 +95,8 @@ class MessageDecision:
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures of its reason."""
-        return {"over": self.over} if self.over else {}
+        later = {"later_cut" if self.later_cut else "later": self.later}
+        return ({"over": self.over} if self.over else {}) | (later if self.later >= 0 else {})
 
     @property
     def leaves(self) -> bool:

@@ -198,7 +198,8 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
 
     def described(self, material: MeasuredTranscript) -> str:
         transcript = material.transcript
-        return f"{transcript.format}, {len(transcript.messages):,} messages, {material.total:,} tokens"
+        messages = count_noun(len(transcript.messages), "message")
+        return f"{transcript.format}, {messages}, {count_noun(material.total, 'token')}"
 
     def output(self, outcome: Outcome[Pruned]) -> ConversationOutput:
         pruned, rules = outcome.payload, outcome.settings.conversation_prune
@@ -223,7 +224,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         """Figures, and one line for each changed message; with `verbose` for every message."""
         pruned, rules = outcome.payload, outcome.settings.conversation_prune
         figures, ledger = pruned.statistics, pruned.ledger
-        messages = f"{pruned.transcript.format}, {figures.total_messages:,} messages{_describe_unsent(pruned)}"
+        messages = (
+            f"{pruned.transcript.format}, {count_noun(figures.total_messages, 'message')}{_describe_unsent(pruned)}"
+        )
         head = [
             ("format", f"{messages}; strategy {rules.strategy}"),
             (
@@ -232,7 +235,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
                 f" {ledger.budget:,}"
                 + (f", cut to {target_tokens(rules, ledger.before):,}" if rules.cut_to < 1 else ""),
             ),
-            ("results", f"{figures.tool_results_cleaned:,} tool results gone{_describe_contents(pruned)}"),
+            ("results", f"{count_noun(figures.tool_results_cleaned, 'tool result')} gone{_describe_contents(pruned)}"),
             ("cache", _describe_cache(pruned.cache, rules)),
             ("share", "of the safe zone, by what goes out of a message"),
         ]
@@ -331,7 +334,7 @@ def text_of(message: Message) -> str:
             PartKind.CALL: f"── call of {part.tool} ──\n",
             PartKind.RESULT: f"── result of {part.tool} ──\n",
         }.get(part.kind, "")
-        media = f"\n({part.media} picture{'s' if part.media > 1 else ''} or the like)" if part.media else ""
+        media = f"\n({count_noun(part.media, 'picture')} or the like)" if part.media else ""
         text = f"{part.arguments}" if part.kind is PartKind.CALL else part.text
         texts.append(f"{heading}{text}{media}")
     return "\n".join(texts)
@@ -401,17 +404,18 @@ def _describe_cache(cache: Cache, rules: ConversationPrune) -> str:
     again."""
     if cache.first_changed is None:
         return "unchanged: nothing is read again"
-    stays = f"{cache.prefix_tokens:,} tokens before it stay cached (=), {cache.reread_tokens:,} are read again"
+    before = count_noun(cache.prefix_tokens, "token before it stays", "tokens before it stay")
+    stays = f"{before} cached (=), {cache.reread_tokens:,} are read again"
     sentence = f"messages[{cache.first_changed}] is the first that changed: {stays}"
     requests = cache.pays_after(rules.cache_read_price, rules.cache_write_price)
     if not requests:
         return sentence
-    return f"{sentence}; with a warm cache it pays after {requests:,} request{'s' if requests > 1 else ''}"
+    return f"{sentence}; with a warm cache it pays after {count_noun(requests, 'request')}"
 
 
 def _describe_contents(pruned: Pruned) -> str:
     count = sum(item.state is State.SHORTENED and not item.cleaned for item in pruned.items)
-    return f", contents of {count:,} calls that wrote files" if count else ""
+    return f", contents of {count_noun(count, 'call')} that wrote files" if count else ""
 
 
 def _describe_unsent(pruned: Pruned) -> str:

@@ -131,11 +131,12 @@ class AgenticConversationPruner(TranscriptPruner):
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
-    """The cleared results and contents: by message the placeholder of each with its tokens, the reason of the first
-    and the tokens that were still too many. The placeholder of a content is the shortened arguments of its call."""
+    """The cleared results and contents: by message the placeholder of each with its tokens; and the reason of the
+    first, the tokens that were still too many, and the later message that makes it needless. The placeholder of a
+    content is the shortened arguments of its call."""
 
     placeholders: Mapping[int, Mapping[MessagePart, tuple[str, int]]]
-    reasons: Mapping[int, tuple[Reason, int]]
+    reasons: Mapping[int, tuple[Reason, int, int]]
     originals: Mapping[str, str]  # what a placeholder names for `recall`, by digest
     pinned: Collection[int] = ()  # indexes of the messages that a user holds
 
@@ -146,9 +147,11 @@ class Clearing:
         items = keep_all(measured, lambda index: fixed_reason(messages[index], last, index, self.pinned) or Reason.KEPT)
         for index, parts in self.placeholders.items():
             new, after = edit_message(measured, index, parts)
-            before, (why, over) = measured.tokens[index], self.reasons[index]
-            cleaned = sum(part.kind is PartKind.RESULT for part in parts)
-            items[index] = MessageDecision(index, before, after, State.SHORTENED, why, new, cleaned=cleaned, over=over)
+            before, (why, over, later) = measured.tokens[index], self.reasons[index]
+            cleaned, cut = sum(part.kind is PartKind.RESULT for part in parts), later in self.placeholders
+            items[index] = MessageDecision(
+                index, before, after, State.SHORTENED, why, new, cleaned=cleaned, over=over, later=later, later_cut=cut
+            )
         return replace(finish(measured, items, zone.safe_zone_tokens, progress=progress), originals=self.originals)
 
 
@@ -171,7 +174,7 @@ def plan_clearing(
     wanted = target_tokens(zone, measured.total)
     lasts = zone.cut_to < 1 and measured.total > wanted
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
-    reasons: dict[int, tuple[Reason, int]] = {}
+    reasons: dict[int, tuple[Reason, int, int]] = {}
     originals: dict[str, str] = {}
     total, order = measured.total, results_in_order(measured)
     little: list[ToolResult] = []
@@ -198,7 +201,7 @@ def plan_clearing(
             continue
         changes.setdefault(result.message, {})[result.part] = text, after
         over = total - wanted if result.why is Reason.OLDEST_RESULT else 0
-        reasons.setdefault(result.message, (result.why, over))
+        reasons.setdefault(result.message, (result.why, over, result.later))
         originals |= {digest_of(result.part.text): result.part.text} if recalls else {}
         total += after - before
     return Clearing(changes, reasons, originals, pinned)

@@ -21,7 +21,7 @@ from secateur.kinds.diff.plan import LEFT_OUT, SPLIT, WHOLE, Coverage, FilePiece
 from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, LedgerShape, TrimAction, TrimReport
 from secateur.logs import log_report
 from secateur.model import Notice
-from secateur.render.page import Column, Page, Section, not_shown
+from secateur.render.page import Column, Page, Section, count_noun, line_range, not_shown
 from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
@@ -272,7 +272,8 @@ def page_of(chunks: Chunks, notices: Sequence[Notice], *, verbose: bool = False)
         for file in chunk.files:
             row = [f"{file.tokens:,}", visible(file.path)]
             if (part := file.part) is not None:
-                row.append(f"part {part.number}/{part.of}, lines {part.line_start}-{part.line_end}")
+                lines = "line" if part.line_start == part.line_end else "lines"
+                row.append(f"part {part.number}/{part.of}, {lines} {line_range(part.line_start, part.line_end)}")
             rows.append(row)
         title = f"chunk {chunk.index}/{chunk.of}  {chunk.tokens:,} tokens  {chunk.tokens / chunks.plan.limit:.0%}"
         sections.append(_section(title, rows, verbose))
@@ -294,7 +295,7 @@ def _figures(chunks: Chunks) -> list[tuple[str, str]]:
     injected = "".join(f", {name}" for name, text in injection if text.strip())
     figures = [
         ("compared", visible(measured.compared.what)),
-        ("changed", f"{len(changes):,} files, +{added:,} -{removed:,}, {tokens:,} tokens"),
+        ("changed", f"{count_noun(len(changes), 'file')}, +{added:,} -{removed:,}, {count_noun(tokens, 'token')}"),
         (
             "chunks",
             f"{len(chunks):,} of at most {plan.limit:,} tokens ({measured.counter.name}{about}); not possible in fewer"
@@ -307,7 +308,9 @@ def _figures(chunks: Chunks) -> list[tuple[str, str]]:
         figures.append(("around", f"{around['shown']:,} of {around['lines']:,} signatures of callers and callees"))
     if findings["lines"] or measured.elsewhere:
         elsewhere = f"{measured.elsewhere:,} are about other files"
-        figures.append(("linter", f"{findings['shown']:,} findings shown of {findings['lines']:,}; {elsewhere}"))
+        figures.append(
+            ("linter", f"{count_noun(findings['shown'], 'finding')} shown of {findings['lines']:,}; {elsewhere}")
+        )
     return figures
 
 

@@ -30,6 +30,7 @@ from secateur.kinds.diff.skip_rules import GENERATED, VENDORED, Attributes, verd
 from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, FilesOnDisk, Listing, TemporaryObjects
 from secateur.model import Notice
 from secateur.redaction import Redactor
+from secateur.render.page import count_noun
 from secateur.settings import Chunking, Committed
 from secateur.sources.committed_settings import read_settings_at
 from secateur.sources.files import path_bytes, path_text
@@ -259,18 +260,16 @@ class Comparison:
         untracked = [entry for entry in entries if entry.mode == UNTRACKED]
         tracked = [entry for entry in entries if entry.mode != UNTRACKED and (entry.mode != GITLINK or entry.oid)]
         if untracked and not self._asked.untracked:
-            files = (
-                f"{len(untracked):,} files that git does not track are not in it (the first is {untracked[0].path})."
-            )
+            ones = count_noun(len(untracked), "file that git does not track is", "files that git does not track are")
+            files = f"{ones} not in it (the first is {untracked[0].path})."
             self._note("untracked_files", f"{files} --untracked takes them in.")
         unmerged = self._git.list_unmerged()
         if unmerged:
             compared_sides = (
                 "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
             )
-            self._note(
-                "unmerged", f"{len(unmerged):,} files are in conflict (the first is {unmerged[0]}): {compared_sides}."
-            )
+            files = count_noun(len(unmerged), "file is", "files are")
+            self._note("unmerged", f"{files} in conflict (the first is {unmerged[0]}): {compared_sides}.")
         after: Listing
         if self._asked.staged:
             after = {path_bytes(entry.path): (entry.mode, entry.oid) for entry in tracked}
@@ -278,7 +277,8 @@ class Comparison:
             wanted = tracked + (untracked if self._asked.untracked else [])
             after, unread = FilesOnDisk(self._git, objects).listing(wanted)
             if unread:
-                files = f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]})."
+                lost = count_noun(len(unread), "file could not be read and counts", "files could not be read and count")
+                files = f"{lost} as unchanged (the first is {unread[0]})."
                 self._note(UNREAD, files)
         changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
         old, new = ({path: listing[path] for path in changed if path in listing} for listing in (before, after))

@@ -39,7 +39,7 @@ from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Loa
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.model import Reason
-from secateur.render.page import Page, listed
+from secateur.render.page import Page, count_noun, listed
 from secateur.render.structured import dumps
 from secateur.settings import Loaded, Settings, with_values
 from secateur.settings import keys as setting_keys
@@ -302,7 +302,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     def described(self, material: MeasuredDiff) -> str:
         added, removed = (sum(getattr(file.change, side) for file in material.files) for side in ("added", "removed"))
         tokens = sum(file.tokens for file in material.files)
-        return f"{len(material.files):,} files, +{added:,} −{removed:,}, {tokens:,} tokens"
+        return f"{count_noun(len(material.files), 'file')}, +{added:,} −{removed:,}, {count_noun(tokens, 'token')}"
 
     def output(self, outcome: Outcome[Planned]) -> ChunkOutput:
         return _output(outcome)
@@ -336,14 +336,14 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         folder = None
         if inputs["out"] is not None:
             folder = OutputFolder(Path(inputs["out"]), _files(outcome), _is_earlier_chunk)
-            messages.append(f"written: {len(chunks)} chunks and coverage.json to {inputs['out']}")
+            messages.append(f"written: {count_noun(len(chunks), 'chunk')} and coverage.json to {inputs['out']}")
         text = delivery.text if only is None else chunks[only - 1].text
         if not inputs["fail_on_skip"]:
             return Delivery(text, folder=folder, said=tuple(messages))
         allowed = parse_allowed_rules(inputs)
         unseen = [entry for entry in chunks.plan.skipped if entry.verdict and entry.verdict.rule.label not in allowed]
         if unseen:
-            messages.append(f"not seen: {len(unseen):,} changed files: {_names(unseen)}")
+            messages.append(f"not seen: {count_noun(len(unseen), 'changed file')}: {_names(unseen)}")
         unread = any(notice.code == UNREAD for notice in outcome.notices)
         return Delivery(text, folder=folder, said=tuple(messages), exit_code=SKIPPED if unseen or unread else 0)
 

@@ -25,7 +25,7 @@ from secateur.kinds.diff.linter_output import Finding, group_by_file
 from secateur.kinds.diff.skip_rules import Facts, facts_of, verdict_by_path
 from secateur.model import FragmentKind, Notice
 from secateur.redaction import Redactor
-from secateur.render.page import listed
+from secateur.render.page import count_noun, listed
 from secateur.settings import Settings
 from secateur.shape import Shape
 from secateur.sources.files import path_bytes
@@ -325,15 +325,12 @@ def _notices(diff: Diff) -> list[Notice]:
     notices = []
     if diff.outside:
         first, count = diff.outside[0][0], sum(lines for _, lines in diff.outside)
-        notices.append(
-            Notice(
-                "text_outside",
-                f"{count:,} lines belong to no changed file (the first is line {first:,}) and do not go out.",
-            )
-        )
+        lines, go = count_noun(count, "line belongs", "lines belong"), "does" if count == 1 else "do"
+        message = f"{lines} to no changed file (the first is line {first:,}) and {go} not go out."
+        notices.append(Notice("text_outside", message))
     damaged = [change for change in diff.changes if change.fault not in ("", NOT_IN_CLONE)]
     if damaged:
-        files = "1 changed file is" if len(damaged) == 1 else f"{len(damaged):,} changed files are"
+        files = count_noun(len(damaged), "changed file is", "changed files are")
         sentence = (
             f"{files} damaged in the diff and left out: {listed([change.path for change in damaged], _NAMED)};"
             f" {damaged[0].fault}."

@@ -27,7 +27,7 @@ from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredChange
 from secateur.kinds.diff.notes import notes, room_for_notes
 from secateur.kinds.diff.skip_rules import Pruner, Verdict
 from secateur.ledger import Entry, Figure, Ledger, Notice, Reason, State
-from secateur.render.page import listed
+from secateur.render.page import count_noun, listed
 from secateur.render.sentences import sentence
 from secateur.settings import Settings
 
@@ -308,13 +308,8 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
         )
     unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Reason.LONG_LINE, Reason.NO_ROOM)]
     if unseen:
-        notices.append(
-            Notice(
-                "not_whole",
-                f"{len(unseen):,} files do not go out whole because of the limit: {unseen[0].path}:"
-                f" {unseen[0].reason}.",
-            )
-        )
+        files, first = count_noun(len(unseen), "file does", "files do"), f"{unseen[0].path}: {unseen[0].reason}"
+        notices.append(Notice("not_whole", f"{files} not go out whole because of the limit: {first}."))
     return tuple(notices)
 
 

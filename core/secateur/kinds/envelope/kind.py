@@ -163,7 +163,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         return KindTrials(self, material, inputs, settings, outcome, find_entries=_find_entries)
 
     def described(self, material: Read) -> str:
-        return f"{len(material.sections)} sections, {material.tokens:,} tokens"
+        return f"{count_noun(len(material.sections), 'section')}, {count_noun(material.tokens, 'token')}"
 
     def output(self, outcome: Outcome[TrimmedEnvelope]) -> EnvelopeOutput:
         frozen = outcome.payload.output()

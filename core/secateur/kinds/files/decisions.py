@@ -20,7 +20,7 @@ from secateur.kinds.files.sourcecode import SCORES, FileDecision, MeasuredFiles,
 from secateur.kinds.files.strategies import STRATEGIES, decide
 from secateur.kinds.steering import warn_unknown_pins
 from secateur.model import Notice, Reason
-from secateur.render.page import listed
+from secateur.render.page import line_range, listed
 from secateur.settings import ContextPrune, Settings
 from secateur.suggestions import suggestion
 from secateur.tokens import Counter, get_counter
@@ -47,7 +47,7 @@ def add_displaced_lines(
             piece.start == decision.displaced[0] and piece.relevance == top for piece in pieces
         ):
             first, last = decision.displaced
-            where = f"lines {first}-{last} of {listed([decision.module_name])}"
+            where = f"lines {line_range(first, last)} of {listed([decision.module_name])}"
             sentence = f"Whole files went first; {where}, the best match, found no room."
             notices.append(
                 Notice("whole_files_first", f"{sentence} With context_prune.full_file_share = 0 they go out.")

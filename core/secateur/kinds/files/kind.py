@@ -27,7 +27,7 @@ from secateur.ledger import LedgerShape, Reason
 from secateur.llm.interface import Question
 from secateur.model import Entry, Notice, State, TrimReport
 from secateur.redaction import Redactor
-from secateur.render.page import Column, Page, Section, change, not_shown
+from secateur.render.page import Column, Page, Section, change, count_noun, line_range, not_shown
 from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
@@ -213,8 +213,8 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
     # --- what goes out ------------------------------------------------------------------------------------------------
 
     def described(self, material: ReadFiles) -> str:
-        count = len(material.measured.files)
-        return f"{count:,} file{'' if count == 1 else 's'}, {material.measured.total:,} tokens"
+        measured = material.measured
+        return f"{count_noun(len(measured.files), 'file')}, {count_noun(measured.total, 'token')}"
 
     def output(self, outcome: Outcome[PrunedFiles]) -> FilesOutput:
         pruned = outcome.payload
@@ -265,7 +265,9 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             shown = decision.ranges if verbose else decision.ranges[:SHOWN_RANGES]
             more = len(decision.ranges) - len(shown)
             remark += (
-                " " + ", ".join(f"{start}-{end}" for start, end in shown) + (f" and {more:,} more" if more else "")
+                " "
+                + ", ".join(line_range(start, end) for start, end in shown)
+                + (f" and {more:,} more" if more else "")
             )
         if entry.state is State.DROPPED:
             remark += f": {_explain_decision(outcome, index)}"
@@ -277,7 +279,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         tokens = f"{entry.before:,}", "->", f"{entry.after:,}"
         rows: list[Sequence[str] | str] = [(entry.state.glyph, score, name, *tokens, visible(remark))]
         for piece in decision.tried if verbose else ():
-            lines = f"{piece.start}-{piece.end} {clip(visible(piece.name), _NAME_CELLS)}"
+            lines = f"{line_range(piece.start, piece.end)} {clip(visible(piece.name), _NAME_CELLS)}"
             rows.append(f"       {piece.score:4.1f}  {lines}  {piece.refused or 'kept'}")
         return rows
 
@@ -309,7 +311,7 @@ def _explain_decision(outcome: Outcome[PrunedFiles], index: int) -> str:
     decision = decisions[index]
     if decision.state is State.DROPPED and decision.tried:
         best = decision.tried[0]
-        reason = f"its best lines, {best.start}-{best.end}: {reason}"
+        reason = f"its best lines, {line_range(best.start, best.end)}: {reason}"
     return f"{reason}; {decision.hint}" if decision.hint else reason
 
 

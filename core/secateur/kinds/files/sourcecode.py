@@ -30,6 +30,7 @@ from secateur.ledger import VERBS, WRAPPER, Figure, ReasonCode, StateName
 from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.render.layouts import layout_of
 from secateur.render.pack import body, file_block
+from secateur.render.page import line_range
 from secateur.shape import Count, Lines, Shape
 from secateur.tokens import Counter, get_counter
 
@@ -284,7 +285,9 @@ class FileDecision:
         if self.displaced is None:
             return ""
         first, last = self.displaced
-        return f"whole files went first: with context_prune.full_file_share = 0 its lines {first}-{last} go out"
+        return (
+            f"whole files went first: with context_prune.full_file_share = 0 its lines {line_range(first, last)} go out"
+        )
 
     def shape(self) -> FileDecisionShape:
         """The decision in JSON, without the text."""

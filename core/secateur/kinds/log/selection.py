@@ -516,13 +516,34 @@ def _settle_all(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[
             last.end, last.spans = stretch.end, (*last.spans, *stretch.spans)
         else:
             settled.append(stretch)
+    spans = [span for stretch in settled for span in stretch.spans]
     for stretch in settled:
-        _settle(log, rules, stretch)
+        _settle(log, rules, stretch, spans)
     return settled
 
 
-def _settle(log: ReadLog, rules: Log, stretch: Stretch) -> None:
-    """Sets the reason and its figures according to the decision."""
+def _repeated_lines(log: ReadLog, stretch: Stretch, spans: Sequence[Span]) -> dict[str, Figure]:
+    """Returns the figures about the lines that a stretch repeats throughout: the number of the only one, and whether it
+    is dropped too, or how many of several are. `spans`: the lines that go out, in their order."""
+    earlier = {
+        log.lines.repeats.get(line, log.failures.repeated.get(line)) for line in range(stretch.start, stretch.end)
+    }
+    known = {line for line in earlier if line is not None}
+    if len(known) < len(earlier):
+        return {}
+    dropped = [line for line in known if not _holds(spans, line)]
+    if len(known) > 1:
+        return {"dropped": len(dropped)} if dropped else {}
+    return {"like_dropped" if dropped else "like": min(known) + 1}
+
+
+def _holds(spans: Sequence[Span], line: int) -> bool:
+    position = bisect_left(spans, (line + 1,)) - 1
+    return position >= 0 and line < spans[position][1]
+
+
+def _settle(log: ReadLog, rules: Log, stretch: Stretch, spans: Sequence[Span]) -> None:
+    """Sets the reason and its figures according to the decision. `spans`: the lines of all that go out."""
     lines, why = stretch.end - stretch.start, stretch.reason
     shown = sum(end - start for start, end in stretch.spans)
     repeats = log.repeated[stretch.end] - log.repeated[stretch.start]
@@ -533,6 +554,8 @@ def _settle(log: ReadLog, rules: Log, stretch: Stretch) -> None:
             stretch.figures |= {"budget": rules.max_tokens} if larger else {}
         elif why in (Reason.ROUTINE, Reason.REPEATS_EARLIER):
             stretch.figures = {"lines": lines, "repeats": repeats}
+            if why is Reason.REPEATS_EARLIER:
+                stretch.figures |= _repeated_lines(log, stretch, spans)
         else:
             stretch.reason = Reason.NO_ROOM if rules.max_tokens else Reason.ZERO_BUDGET
         return

@@ -34,7 +34,7 @@ from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, s
 from secateur.model import Ledger, Pool, Selection, State
 from secateur.render.layouts import LAYOUTS
 from secateur.render.pack import gives_notices
-from secateur.render.page import Page, Section, notices_of, shown_notices
+from secateur.render.page import Page, Section, line_range, notices_of, shown_notices
 from secateur.render.search_json import SearchOutput, search_ledger
 from secateur.render.text import kind_of, signals_of, why
 from secateur.retrieval.answers import Answer
@@ -350,7 +350,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         if (row := find_pool_row(selection, index)) is None:
             return super().describe(outcome, index)
         pool = selection.pool
-        lines = f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]}"
+        lines = f"{pool.path[row]}:{line_range(pool.line_start[row], pool.line_end[row])}"
         name, lines = (pool.qualname[row], lines) if pool.qualname[row] else (lines, "")
         what = f"{pool.kind[row]}, {pool.language[row]}"
         kind = [("query", query_kind)] if (query_kind := kind_of(pool)) else []
