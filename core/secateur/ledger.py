@@ -176,6 +176,9 @@ class LeverShape(TurningShape, frozen=True, kw_only=True):
     state: Annotated[StateName, Meta(description="Of the item, with it.")]
     tokens: Annotated[int, Meta(description="Tokens that then leave, less those that leave now.")]
     over: Annotated[Count, Meta(description="Tokens by which what leaves then exceeds the budget.")] | UnsetType = UNSET
+    again: Annotated[Count, Meta(description="A larger budget at which it no longer goes out whole.")] | UnsetType = (
+        UNSET
+    )
     shortens: list[str]
     shortens_more: Count | UnsetType = UNSET
     restores: list[str]

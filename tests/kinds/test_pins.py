@@ -1,13 +1,17 @@
 """A pinned entry goes out whole before all others, within the budget; what names nothing is warned about."""
 
+import numpy as np
 import pytest
 from secateur import prune
 from secateur.kinds import registry
 from secateur.kinds.base import Environment
 from secateur.kinds.run import command_line_of, trials_of
 from secateur.model import Reason, State
+from secateur.render.proofs import cost_words, token_words
 from secateur.settings import Settings, with_values
-from secateur.what_if.explanation import explain_one
+from secateur.what_if.explanation import explain, explain_one
+from secateur.what_if.trials import BUDGET, Trials, Tried
+from secateur_tui.state.proving import ProvenHint, Proving
 
 LOG = "\n".join(
     f"ERROR: cannot open settings_{'abcdefghijklmn'[number // 50]}.toml\n  in load\n  in main"
@@ -114,3 +118,74 @@ def test_the_lever_of_a_file_larger_than_the_budget_is_a_pin_with_the_strategy_t
     levers, _ = explain_one(trials, trials.ids.index(id_))
     assert next(lever.typed for lever in levers) == f"--pin {id_} --strategy extract"
     assert levers[0].state is State.SHORTENED and not levers[0].over
+
+
+def trials_for(name, inputs, **values):
+    """The trials of a decision, with as many runs as they take."""
+    kind = registry.get_kind(name)
+    settings = with_values(Settings(), values)
+    inputs = kind.blank_inputs() | inputs
+    material = kind.read(inputs, settings, Environment())
+    trials = trials_of(kind, material, inputs, settings, kind.decide(material, inputs, settings))
+    trials.most = 100_000
+    return trials
+
+
+def test_the_nearest_budget_of_an_entry_is_the_same_whatever_else_is_asked(tmp_path):
+    lines = [
+        f"ERROR: cannot open settings_{'abcdefghijklmn'[number // 15]}{'x' * (number * 7 % 41)}.toml\n  in load"
+        if number % 15 == 8
+        else f"step {number}: compiled module_{'abcdefghijklm'[number % 13] * (number % 7)} in {number % 7} s"
+        for number in range(150)
+    ]
+    (tmp_path / "steps.log").write_text("\n".join(lines))
+    given = {"path": str(tmp_path / "steps.log")}, {"log.max_tokens": 350}
+    together = explain(trials_for("log", given[0], **given[1]))
+    inspector = Proving(trials_for("log", given[0], **given[1]))
+    asked = [item for item, levers in together.levers.items() if any(lever.name == BUDGET for lever in levers)]
+    for item in asked[:: len(asked) // 8]:
+        alone, _ = explain_one(trials_for("log", given[0], **given[1]), item)
+        assert alone == together.levers[item]
+        proofs = inspector.proofs(item, curve=False)
+        assert {proof.lever for proof in proofs if isinstance(proof, ProvenHint)} == {*alone}
+
+
+def test_a_shortened_file_has_a_lever_by_which_more_of_it_goes_out(inputs):
+    grown = 0
+    for tokens in (120, 200, 300):
+        trials = trials_for(
+            "files", inputs["files"], **{"context_prune.max_tokens": tokens, "context_prune.strategy": "extract"}
+        )
+        for item in np.flatnonzero(trials.now.state == State.SHORTENED).tolist():
+            levers, _ = explain_one(trials, item)
+            for lever in levers:
+                again = trials.decide(lever.name, lever.value)
+                assert again.whole[item] or (lever.grows and again.left[item] > trials.now.left[item])
+                grown += lever.grows
+                assert again.whole[item] or cost_words(trials, lever).startswith("more of it, not all, ")
+    assert grown
+
+
+class Items(Trials):
+    """One item that goes out whole from 120 to 179 tokens, and from 300 on."""
+
+    ids, budget, low, enough, knobs = ("one",), 100, 0, 400, ()
+
+    def __init__(self):
+        self.now, self.fixed = self._decided(self.budget), np.zeros(1, dtype=np.bool_)
+
+    def decide(self, name, value, progress=None):  # noqa: ARG002
+        return self._decided(value) if name == BUDGET else None
+
+    def _decided(self, budget):
+        state = State.KEPT if 120 <= budget < 180 or budget >= 300 else State.DROPPED
+        return Tried(np.array([state], dtype=np.int8), int(budget))
+
+
+def test_a_lever_says_at_which_larger_budget_it_no_longer_keeps_the_entry():
+    trials = Items()
+    (lever,), _ = explain_one(trials, 0)
+    assert (lever.value, lever.again) == (120, 180)
+    assert token_words(trials, lever) == "20 tokens more, no longer whole at 180"
+    shape = explain(trials, [0]).what_if(0).levers[0]
+    assert shape.again == 180

@@ -58,7 +58,14 @@ def holds(explanation: Explanation) -> None:
 
 def turned(runs: TrialRuns, item: int, lever: Lever) -> None:
     again, now, others = runs.at(lever.name, lever.value), runs.trials.now, lever.others
-    assert again is not None and again.state[item] == lever.state != now.state[item]
+    assert again is not None and again.state[item] == lever.state
+    if lever.grows:
+        assert again.rank[item] > now.rank[item] or again.left[item] > now.left[item]
+    else:
+        assert lever.state != now.state[item]
+    if lever.again:
+        further = runs.at(BUDGET, lever.again)
+        assert further is not None and not further.whole[item] and lever.again > lever.value
     assert lever.tokens == again.tokens - now.tokens
     differs = again.state != now.state
     if now.left is not None and again.left is not None:

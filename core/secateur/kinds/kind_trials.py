@@ -24,7 +24,7 @@ _TRIED_ALL = 24  # up to so many values of a knob are all tried; of more, only s
 _TIMES, _MOST_VALUES = 8, 1_000
 """A number is tried up to `_TIMES` its present value, at no more than `_MOST_VALUES` values."""
 
-_LEAST_RUNS, _MOST_RUNS, _ENTRIES_RUN = 40, 200, 1_000_000
+_LEAST_RUNS, _MOST_RUNS, _ENTRIES_RUN = 40, 400, 1_000_000
 """The number of runs is limited so that they decide at most `_ENTRIES_RUN` entries together, within these bounds."""
 
 

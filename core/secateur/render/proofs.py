@@ -120,7 +120,8 @@ def cost_words(trials: Trials, lever: Lever) -> str:
     """Describes what a lever costs: "in part, loses x, gains 3, shortens 2, 310 tokens more"."""
     others = lever.others
     sides = {"loses": others.loses, "gains": others.gains, "shortens": others.shortens, "restores": others.restores}
-    words = ["in part"] if lever.state in (State.SHORTENED, State.SUMMARISED) else []
+    partly = "more of it, not all" if lever.grows else "in part"
+    words = [partly] if lever.state in (State.SHORTENED, State.SUMMARISED) else []
     words += [f"{verb} {name_items(trials, items)}" for verb, items in sides.items() if items]
     return ", ".join([*words, token_words(trials, lever)])
 
@@ -129,7 +130,8 @@ def token_words(trials: Trials, lever: Lever) -> str:
     """Describes what a lever costs in tokens: "310 tokens more, 20 over the budget"."""
     more = f"{count_noun(abs(lever.tokens), 'token')} {'more' if lever.tokens > 0 else 'less'}"
     over = f", {lever.over:,} over the {trials.budget_label}" if lever.over else ""
-    return (more if lever.tokens else "as many tokens") + over
+    again = f", no longer whole at {lever.again:,}" if lever.again else ""
+    return (more if lever.tokens else "as many tokens") + over + again
 
 
 def name_items(trials: Trials, items: Sequence[int]) -> str:

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from secateur.model import FloatArray, IntArray
-from secateur.what_if.trials import BUDGET, Swept, TrialRuns
+from secateur.what_if.trials import BUDGET, Swept, TrialRuns, spread
 
 POINTS = 40
 """About how many points a curve has."""
@@ -152,12 +152,6 @@ def find_enough(runs: TrialRuns, swept: Swept | None) -> tuple[int | None, bool]
         above, below = (middle, below) if enough else (above, middle)
     runs.enough = above
     return above, True
-
-
-def spread(low: int, high: int, count: int) -> list[int]:
-    """Returns `count` budgets from `low` to `high` at equal distances."""
-    steps = min(count - 1, high - low)
-    return [low + (high - low) * step // steps for step in range(steps + 1)] if steps > 0 else [low]
 
 
 def knee_of(budgets: IntArray, height: FloatArray) -> int | None:

@@ -14,8 +14,8 @@ from msgspec import UNSET, Struct, UnsetType
 
 from secateur.ledger import LeverShape, State, TurningShape, WhatIf
 from secateur.progress import Progress, unreported
-from secateur.what_if.curve import Curve, curve_of
-from secateur.what_if.flips import Lever, first_levers, held_lever, levers_of, try_first_budgets, unchanged_range
+from secateur.what_if.curve import Curve, curve_of, find_enough, find_least
+from secateur.what_if.flips import Lever, first_levers, held_lever, levers_of, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.shapes import (
     BestShape,
@@ -26,7 +26,7 @@ from secateur.what_if.shapes import (
     PointShape,
     ProofFields,
 )
-from secateur.what_if.trials import BUDGET, TimeLimit, TrialRuns, Trials
+from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
 
 LOSES_LISTED = 10
 """The most ids that a budget would lose which are listed; the others are counted."""
@@ -90,6 +90,7 @@ class Explanation(Struct, frozen=True, eq=False):
                     state=lever.state.label,
                     tokens=lever.tokens,
                     over=lever.over or UNSET,
+                    again=lever.again or UNSET,
                     **self._sides(lever, "loses", "gains", "shortens", "restores"),
                 )
                 for lever in levers
@@ -185,7 +186,7 @@ def explain(
         dropped: how many of the items that do not go out whole are asked about, with `items` None; None: all.
     """
     runs = TrialRuns(trials, progress, limit or TimeLimit())
-    swept = try_first_budgets(runs)
+    swept = sweep_budgets(runs)
     given, also = items is not None, list[int]()
     if items is None:
         whole, others = _nearest_to_turn(runs)
@@ -218,7 +219,18 @@ def explain_one(
 ) -> tuple[tuple[Lever, ...], TrialRuns]:
     """Proves the values that turn one item. Returns them with the runs that were made."""
     runs = TrialRuns(trials, progress, limit or TimeLimit())
-    return levers_of(runs, item, None if trials.fixed[item] else try_first_budgets(runs), alone=True), runs
+    return levers_of(runs, item, None if trials.fixed[item] else sweep_budgets(runs), alone=True), runs
+
+
+def sweep_budgets(runs: TrialRuns) -> Swept | None:
+    """Decides at many budgets at once. If that is impossible, tries some budgets and returns None."""
+    swept = runs.trials.sweep()
+    if swept is None:
+        for budget in runs.first_budgets:
+            runs.at(BUDGET, budget)
+        find_enough(runs, None)
+        runs.least = find_least(runs)[0] or runs.least
+    return swept
 
 
 def _nearest_to_turn(runs: TrialRuns) -> tuple[list[int], list[int]]:

@@ -4,13 +4,12 @@ nothing changes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
 
 from secateur.ledger import State
-from secateur.what_if.curve import find_enough, find_least, spread
 from secateur.what_if.trials import BUDGET, FAR, HOLD, Differences, NumberKnob, Swept, TrialRuns, Tried
 
 _HALVINGS = 40
@@ -19,10 +18,6 @@ _HALVINGS = 40
 
 _FEW_HALVINGS = 4
 """Enough to come near to the least budget of several."""
-
-_FIRST_BUDGETS, _NEAR_BUDGETS = 16, 9
-"""Budgets that are tried first if they are tried one by one: of the whole curve, and up to FAR times the present
-one."""
 
 _NEAR_AND_WHOLE = (False, False)
 """The beginning of the cost of a lever that lets the whole item go out, within the budget or twice that."""
@@ -40,6 +35,14 @@ class Lever(Struct, frozen=True):
     state: State = State.KEPT  # of the item, with it
     far: bool = False  # whether it is a budget of more than twice the present one
     room: int = 0  # tokens by which it raises the budget
+    grows: bool = False  # whether a part of the item goes out now, and with it a larger part
+    again: int = 0  # a larger budget at which the item no longer goes out whole; 0: none that was tried
+
+    @property
+    def starts(self) -> bool:
+        """Tells whether a part of an item goes out with it, of which nothing does now. It is of little use where
+        another lever lets it go out whole."""
+        return self.state in (State.SHORTENED, State.SUMMARISED) and not self.grows
 
     @property
     def cost(self) -> tuple[bool, bool, int, int]:
@@ -49,12 +52,20 @@ class Lever(Struct, frozen=True):
 
 
 def levers_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = False) -> tuple[Lever, ...]:
-    """Finds what would let an item go out whole, or, if it does, would prevent that; the cheapest first. `alone`: no
-    other item is asked about, which needs fewer trials for the same result."""
-    knobs = () if runs.trials.fixed[item] else runs.trials.knobs
-    found = (knob_flip(runs, item, knob, alone) for knob in knobs)
-    levers = [*first_levers(runs, item, swept), *(lever for lever in found if lever is not None)]
-    return tuple(sorted(levers, key=lambda lever: lever.cost))
+    """Returns the levers of `find_levers`, the cheapest first."""
+    return tuple(sorted(find_levers(runs, item, swept, alone=alone), key=lambda lever: lever.cost))
+
+
+def find_levers(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = False) -> Iterator[Lever]:
+    """Finds what would let an item go out whole, or, if it does, would prevent that. `alone`: no other item is asked
+    about, which needs fewer trials for the same result."""
+    first = first_levers(runs, item, swept)
+    yield from first
+    whole = any(lever.state is State.KEPT and not lever.cost[0] for lever in first)
+    for knob in () if runs.trials.fixed[item] else runs.trials.knobs:
+        lever = knob_flip(runs, item, knob, alone)
+        if lever is not None and not (whole and lever.starts):
+            yield lever
 
 
 def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]:
@@ -79,7 +90,7 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
         near = np.flatnonzero(swept.whole(item) & (swept.every > present) & (swept.every <= FAR * present))
         budgets = swept.every[near[[np.argmin(swept.dearer[near])]]].tolist() if len(near) else []
     else:
-        budgets = [budget for budget in first_budgets(runs) if present < budget <= FAR * present]
+        budgets = [budget for budget in runs.first_budgets if present < budget <= FAR * present]
     levers = [_lever(runs, item, BUDGET, budget) for budget in budgets if _turns_item(runs, item, BUDGET, budget)]
     best = min(levers, key=lambda lever: lever.cost, default=nearest)
     return best if best.others.dearer < nearest.others.dearer else None
@@ -87,12 +98,15 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
 
 def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
     """Finds a near budget at which more of an item goes out, if not all of it."""
-    present = runs.trials.budget
-    still = present
-    for budget in [budget for budget in first_budgets(runs) if present < budget <= FAR * present]:
-        if _improves(runs, item, BUDGET, budget):
-            found = _halve(still, budget, lambda middle: _improves(runs, item, BUDGET, middle), _FEW_HALVINGS)
-            lever = _lever(runs, item, BUDGET, found)
+
+    def improves(budget: int) -> bool:
+        decided = runs.at(BUDGET, budget)
+        return decided is not None and _improves(runs, decided, item)
+
+    still = present = runs.trials.budget
+    for budget in (budget for budget in runs.first_budgets if present < budget <= FAR * present):
+        if improves(budget):
+            lever = _lever(runs, item, BUDGET, _halve(still, budget, improves, _FEW_HALVINGS))
             return lever if lever.state is not State.KEPT else None  # `budget_flip` finds what keeps the whole
         still = budget
     return None
@@ -121,24 +135,6 @@ def _halve(still: int, turn: int, turns: Callable[[int], bool], halvings: int) -
     return turn
 
 
-def first_budgets(runs: TrialRuns) -> list[int]:
-    """Returns the budgets that are tried first where budgets are tried one by one, ascending."""
-    trials = runs.trials
-    near = spread(trials.budget, min(FAR * trials.budget, trials.end), _NEAR_BUDGETS)
-    return sorted({*trials.guesses(), *near, *spread(trials.low, trials.end, _FIRST_BUDGETS)})
-
-
-def try_first_budgets(runs: TrialRuns) -> Swept | None:
-    """Decides at many budgets at once. If that is impossible, tries some budgets and returns None."""
-    swept = runs.trials.sweep()
-    if swept is None:
-        for budget in (*first_budgets(runs), runs.trials.enough):
-            runs.at(BUDGET, budget)
-        find_enough(runs, None)
-        find_least(runs)
-    return swept
-
-
 def held_lever(runs: TrialRuns, item: int) -> Lever | None:
     """Tries to hold an item that does not go out whole; if it is too large, with other choices, which may cut it."""
     names = (HOLD, *(f"{HOLD} {choice}" for _, choice in runs.trials.choices))
@@ -148,13 +144,16 @@ def held_lever(runs: TrialRuns, item: int) -> Lever | None:
 
 def _improving(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever | None:
     """Returns a lever if more of the item goes out with it."""
-    return _lever(runs, item, name, value) if _improves(runs, item, name, value) else None
+    decided = runs.at(name, value)
+    return _lever(runs, item, name, value) if decided is not None and _improves(runs, decided, item) else None
 
 
-def _improves(runs: TrialRuns, item: int, name: str, value: float | str) -> bool:
+def _improves(runs: TrialRuns, decided: Tried, item: int) -> bool:
+    """Tells whether more of an item goes out, which does not go out whole now."""
     now = runs.trials.now
-    decided = None if now.whole[item] else runs.at(name, value)
-    return decided is not None and bool(decided.rank[item] > now.rank[item])
+    if now.whole[item] or decided.rank[item] != now.rank[item]:
+        return bool(decided.rank[item] > now.rank[item])
+    return now.left is not None and decided.left is not None and bool(decided.left[item] > now.left[item])
 
 
 def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None:
@@ -166,24 +165,26 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None
     up = not trials.now.whole[item]
     still = trials.budget
     if swept is not None:
-        turning = swept.whole(item) != trials.now.whole[item]
-        budgets = swept.every[turning & ((swept.every > trials.budget) if up else (swept.every < trials.budget))]
-        nearest = int(budgets[0 if up else -1]) if len(budgets) else -1
-        if nearest >= 0 and _turns_item(runs, item, BUDGET, nearest):
-            return _lever(runs, item, BUDGET, nearest)
+        whole = swept.whole(item)
+        beyond = swept.every > trials.budget if up else swept.every < trials.budget
+        turning = swept.every[(whole == up) & beyond].tolist()
+        nearest = turning[0 if up else -1] if turning else trials.budget
+        if nearest != trials.budget and _turns_item(runs, item, BUDGET, nearest):
+            again = swept.every[~whole & (swept.every > nearest)].tolist() if up else []
+            return _lever(runs, item, BUDGET, nearest, again=again[0] if again else 0)
         still = max(still, swept.high) if up else min(still, swept.low)
-    end = runs.enough if up else trials.low
+    end = runs.enough if up else runs.least
     if (end > still) is not up:
         return None
-    least = find_least(runs)[0] if swept is None and not up else None
-    budgets = sorted({*first_budgets(runs), end, end if least is None else least})  # the same whatever else was tried
-    tried = [budget for budget in budgets if (budget > still if up else budget < still)]
+    tried = sorted(
+        {end, *(budget for budget in runs.first_budgets if (still < budget < end if up else end < budget < still))}
+    )
     turn = None
     for budget in tried if up else reversed(tried):
         if _turns_item(runs, item, BUDGET, budget):
             turn = budget
             break
-        still = budget if runs.at(BUDGET, budget) is not None else still
+        still = budget
     if turn is None:
         return None
     for _ in range(_HALVINGS):
@@ -196,7 +197,23 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None
         if decided is None:
             break
         turn, still = (middle, still) if _differs(runs, decided, item) else (turn, middle)
-    return _lever(runs, item, BUDGET, turn)
+    return _lever(runs, item, BUDGET, turn, again=_again(runs, item, turn, tried) if up else 0)
+
+
+def _again(runs: TrialRuns, item: int, turn: int, tried: Sequence[int]) -> int:
+    """Finds a budget above the one that lets an item go out whole at which it no longer does; 0 if none of the `tried`
+    ones is such."""
+    whole = turn
+    for budget in tried:
+        if budget <= turn:
+            continue
+        if (decided := runs.at(BUDGET, budget)) is not None and not decided.whole[item]:
+            while budget - whole > 1 and (decided := runs.at(BUDGET, (budget + whole) // 2)) is not None:
+                middle = (budget + whole) // 2
+                whole, budget = (middle, budget) if decided.whole[item] else (whole, middle)
+            return budget
+        whole = budget
+    return 0
 
 
 def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> Lever | None:
@@ -245,12 +262,19 @@ def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False)
         return None
     if knob.every:
         index = runs.first(knob, item) if alone else int(runs.nearest(knob)[item])
-        return None if index < 0 else _lever(runs, item, knob.name, knob.values[index])
+        return _improving_value(runs, item, knob) if index < 0 else _lever(runs, item, knob.name, knob.values[index])
     sides = [side for step in (-1, 1) if (side := _first_on_side(runs, item, knob, step)) is not None]
     if not sides:
-        return None
+        return _improving_value(runs, item, knob)
     value = min((knob.values[index] for index in sides), key=lambda value: (abs(value - knob.present), value))
     return _lever(runs, item, knob.name, value)
+
+
+def _improving_value(runs: TrialRuns, item: int, knob: NumberKnob) -> Lever | None:
+    """Finds the nearest of the values that were tried to turn an item at which more of it goes out."""
+    places = sorted({*_outwards(knob, -1), *_outwards(knob, 1)}, key=lambda place: (abs(place - knob.place), place))
+    tried = (place for place in places if runs.knows(knob.name, knob.values[place]))
+    return next((lever for place in tried if (lever := _improving(runs, item, knob.name, knob.values[place]))), None)
 
 
 def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float] | None:
@@ -328,13 +352,14 @@ def _differs(runs: TrialRuns, decided: Tried, item: int) -> bool:
     return bool(decided.whole[item] != runs.trials.now.whole[item])
 
 
-def _lever(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever:
+def _lever(runs: TrialRuns, item: int, name: str, value: float | str, again: int = 0) -> Lever:
     """Makes the lever of a value that was tried. `item`: -1 for none."""
     trials, decided = runs.trials, runs.at(name, value)
     assert decided is not None
     held_at = name.removeprefix(f"{HOLD} ")
     budget = int(value) if name == BUDGET else int(held_at) if held_at.isdecimal() else trials.budget
     tokens, present = runs.leaving(name, value), runs.leaving(BUDGET, trials.budget)
+    state = State(int(decided.state[item])) if item >= 0 else State.KEPT
     return Lever(
         name,
         value,
@@ -342,7 +367,9 @@ def _lever(runs: TrialRuns, item: int, name: str, value: float | str) -> Lever:
         runs.differences(name, value).without(item),
         tokens - present,
         over=0 if "chunks" in decided.figures else max(0, tokens - max(budget, present)),
-        state=State(int(decided.state[item])) if item >= 0 else State.KEPT,
+        state=state,
         far=budget > FAR * trials.budget,
         room=budget - trials.budget,
+        grows=state not in (State.KEPT, State.DROPPED) and bool(trials.now.out[item]) and not trials.now.whole[item],
+        again=again,
     )

@@ -7,6 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,12 @@ FIXED = frozenset(
     }
 )
 """Reasons that neither a budget nor a number setting changes, so that nothing needs to be tried for such an item."""
+
+_SPREAD = 16
+"""So many evenly spread budgets are tried first if they are tried one by one."""
+
+_NEAR = (0.75, 0.9, 0.95, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)
+"""The budgets of so many times the present one are, too."""
 
 FAR = 2
 """A budget of more than so many times the present one is the last of several levers."""
@@ -249,6 +256,12 @@ class Trials(ABC):
         return max(self.low, min(self.enough, max(_CURVE_TIMES * self.budget, _CURVE_LEAST)))
 
 
+def spread(low: int, high: int, count: int) -> list[int]:
+    """Returns `count` budgets from `low` to `high` at equal distances."""
+    steps = min(count - 1, high - low)
+    return [low + (high - low) * step // steps for step in range(steps + 1)] if steps > 0 else [low]
+
+
 class TrialRuns:
     """Decides again, once for each value, until a limit of runs or time is reached.
 
@@ -258,12 +271,13 @@ class TrialRuns:
 
     Attributes:
         enough: a budget that everything fits; greater than that of the trials where that was found too small.
+        least: the least budget with an answer, as far as it is known.
         reached: the limit that kept a value from being tried, in words: "60 s", "40 decisions"; "" for none.
     """
 
     def __init__(self, trials: Trials, progress: Progress = unreported, limit: TimeLimit | None = None) -> None:
         self.trials = trials
-        self.enough = trials.enough
+        self.enough, self.least = trials.enough, trials.low
         self.reached = ""
         self._progress = progress
         self._limit, self._end = limit, math.inf
@@ -275,6 +289,15 @@ class TrialRuns:
         self._differences: dict[tuple[str, float | str], Differences] = {}
         self._leaving: dict[tuple[str, float | str], int] = {}
         self._held = 0  # runs that held an item, which the limit does not count: each is asked for once
+
+    @cached_property
+    def first_budgets(self) -> Sequence[int]:
+        """The budgets that are tried first if they are tried one by one, ascending. The nearest budget that turns an
+        item is looked for between these, so that it does not depend on what else was asked."""
+        trials, near = self.trials, {round(self.trials.budget * times) for times in _NEAR}
+        spread_out = spread(trials.low, trials.end, _SPREAD)
+        within = (budget for budget in near if trials.low <= budget <= trials.enough)
+        return sorted({*trials.guesses(), *spread_out, *within, trials.enough})
 
     @property
     def number(self) -> int:

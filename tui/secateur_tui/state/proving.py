@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from secateur.progress import Progress, unreported
 from secateur.render.proofs import NOTHING_FIXED, nothing_words
 from secateur.what_if.curve import Curve, curve_of
-from secateur.what_if.flips import Lever, first_levers, knob_flip, nearest_change, try_first_budgets, unchanged_range
+from secateur.what_if.explanation import sweep_budgets
+from secateur.what_if.flips import Lever, find_levers, nearest_change, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
-
-"""Budgets that are tried first if each is tried alone."""
 
 
 @dataclass(frozen=True)
@@ -125,15 +124,16 @@ class Proving:
     def _begin(self) -> None:
         if self._begun:
             return
-        self.swept = try_first_budgets(self.runs)
+        self.swept = sweep_budgets(self.runs)
         self._begun = not self.runs.reached
 
     def _hints_for(self, item: int) -> Iterator[ProvenHint | Nothing]:
         hints = self._hints.get(item, [])
         if item not in self._hints:
-            for hint in self._find_hints(item):
-                hints.append(hint)
-                yield hint
+            gains = not self.trials.now.whole[item]
+            for lever in find_levers(self.runs, item, self.swept):
+                hints.append(ProvenHint(item, lever, gains))
+                yield hints[-1]
             if not self.runs.reached:
                 self._hints[item] = hints
         else:
@@ -146,15 +146,6 @@ class Proving:
             return NOTHING_FIXED
         every = (self.swept.low, self.swept.high) if self.swept is not None else None
         return nothing_words(self.trials, len(self.runs.list_tried(BUDGET)), every, self.runs.reached)
-
-    def _find_hints(self, item: int) -> Iterator[ProvenHint]:
-        gains = not self.trials.now.whole[item]
-        for lever in first_levers(self.runs, item, self.swept):
-            yield ProvenHint(item, lever, gains)
-        for knob in self.trials.knobs:
-            found = knob_flip(self.runs, item, knob)
-            if found is not None:
-                yield ProvenHint(item, found, gains)
 
     def _curve_of(self) -> ProvenCurve:
         if self._curve is None:

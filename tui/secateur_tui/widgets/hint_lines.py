@@ -57,7 +57,8 @@ def describe_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob]) -> st
     """Says a hint in words, in those of the knob if the setting has others: "kept whole at budget 4,110", "kept in part
     with strategy extract"."""
     lever = hint.lever
-    kept = "kept whole" if lever.state is State.KEPT else "kept in part"
+    partly = "more of it kept" if lever.grows else "kept in part"
+    kept = "kept whole" if lever.state is State.KEPT else partly
     return f"{kept if hint.gains else 'no longer whole'} {_describe_lever(lever, trials, knobs)}"
 
 

@@ -96,7 +96,8 @@ class MessageDecision:
     def figures(self) -> dict[str, Figure]:
         """The figures of its reason."""
         later = {"later_cut" if self.later_cut else "later": self.later}
-        return ({"over": self.over} if self.over else {}) | (later if self.later >= 0 else {})
+        over: dict[str, Figure] = {"over": self.over} if self.over else {}
+        return over | (later if self.later >= 0 else {})
 
     @property
     def leaves(self) -> bool:
