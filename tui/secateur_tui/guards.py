@@ -1,4 +1,4 @@
-"""Guards that keep an error inside a widget from ending a session.
+"""Guards that keep an error inside a widget from ending a session, and pasted text from being taken for keys.
 
 Textual ends the application at any exception of a handler: whatever was tuned would be lost for a key that came at the
 wrong moment. Textual's own widgets are guarded where their actions are run and where it reports errors (`Host`), ours
@@ -7,12 +7,18 @@ by `Guarded` too.
 
 from __future__ import annotations
 
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
+from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
+from textual.driver import Driver
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.screen import ModalScreen
@@ -68,3 +74,72 @@ class PatientPalette(CommandPalette):
     def _action_command_list(self, action: str) -> None:
         with suppress(KeyError):
             super()._action_command_list(action)
+
+
+_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~])?")
+"""What is taken out of pasted text: colours and other control sequences, and any other escape."""
+
+_CUT_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8})?\Z")
+"""The beginning of a sequence that ends in the next read."""
+
+_KEYS = re.compile(r"\x1b(?:\[M...|\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
+"""Keys and movements of the mouse that are more than a character."""
+
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")
+"""A colour, which no key sends."""
+
+MOST_TYPED = 24
+"""The most characters that arrive together as keys, unless a key is held down. More are a paste, by a terminal that
+does not mark pastes."""
+
+_PASTE_SECONDS = 0.5
+"""Seconds after a part of such a paste in which whatever comes belongs to it: terminals send a long one in parts."""
+
+
+class PasteParser(XTermParser):
+    """Reads what a terminal sends; pasted text loses its escapes. `XTermParser` of Textual 8 ends a paste at the first
+    escape in it, and takes the rest for keys."""
+
+    def __init__(self, debug: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._pasted_at = clock, float("-inf")  # when a part of an unmarked paste came last
+        self._pasting, self._rest = False, ""  # the end of what came last, where a mark or sequence may have begun
+        super().__init__(debug)
+
+    def feed(self, data: str) -> Iterable[Message]:
+        text = self._clean(data)
+        return super().feed(text) if text or not data else ()  # nothing at all would be the end of the input
+
+    def _clean(self, data: str) -> str:
+        if not self._pasting and BRACKETED_PASTE_START not in self._rest + data and self._is_unmarked(data):
+            return BRACKETED_PASTE_START + _SEQUENCE.sub("", data) + BRACKETED_PASTE_END
+        passed = []
+        while data:
+            if self._pasting:
+                inside, end, data = (self._rest + data).partition(BRACKETED_PASTE_END)
+                cut = None if end else _CUT_SEQUENCE.search(inside)
+                self._pasting, self._rest = not end, cut[0] if cut else ""
+                passed += [_SEQUENCE.sub("", inside[: len(inside) - len(self._rest)]), end]
+            else:
+                before, start, after = (self._rest + data).partition(BRACKETED_PASTE_START)
+                passed.append((before + start)[len(self._rest) :])  # keys wait for nothing
+                self._pasting, self._rest = bool(start), "" if start else before[1 - len(BRACKETED_PASTE_START) :]
+                data = after
+        return "".join(passed)
+
+    def _is_unmarked(self, data: str) -> bool:
+        """Tells whether this is no key: it has a colour or too many characters, or goes on with such a paste."""
+        typed, now = _KEYS.sub("", data), self._clock()
+        going_on = bool(typed) and now - self._pasted_at < _PASTE_SECONDS
+        many = len(typed) > MOST_TYPED and len(set(typed)) > 1
+        if going_on or many or _COLOUR.search(data):
+            self._pasted_at = now
+            return True
+        return False
+
+
+def keep_pastes(driver: type[Driver]) -> type[Driver]:
+    """Makes a driver read with `PasteParser`."""
+    for name in (driver.__module__, "textual.drivers.win32"):  # Windows has its reader apart
+        if hasattr(module := sys.modules.get(name), "XTermParser"):
+            setattr(module, "XTermParser", PasteParser)  # noqa: B010 - a driver has no other place for it
+    return driver

@@ -24,11 +24,12 @@ from textual._context import active_message_pump
 from textual.actions import ActionParseResult
 from textual.app import App, ScreenStackError
 from textual.dom import DOMNode
+from textual.driver import Driver
 
 from secateur_tui import actions
 from secateur_tui.background import Courtesy, EngineThread
 from secateur_tui.bench_names import BenchTitle
-from secateur_tui.guards import Guarded, PatientPalette
+from secateur_tui.guards import Guarded, PatientPalette, keep_pastes
 from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 
@@ -113,6 +114,9 @@ class Host(Guarded, App[int]):
         """Shows what was wrong with kinds of other distributions, themes and keys."""
         if self._notices:
             self.say("\n".join(notice.message for notice in self._notices))
+
+    def get_driver_class(self) -> type[Driver]:
+        return keep_pastes(super().get_driver_class())
 
     def on_unmount(self) -> None:
         for thread in (self.thread, self.watcher, self.prover, self.judge):
