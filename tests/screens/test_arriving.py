@@ -187,6 +187,24 @@ async def test_a_pasted_traceback_arrives_whole_wherever_the_keys_go(in_the_fiel
         assert any("3 lines" in line for line in lines)
 
 
+async def test_a_paste_while_the_list_has_the_keys_is_the_query_where_there_is_one(tmp_path, monkeypatch):
+    from ledger_kit import opened, write_files, write_transcript
+
+    monkeypatch.chdir(tmp_path)
+    write_files(Path())
+    write_transcript(Path())
+    for name, query in (("files", "round the refund\nof the cart"), ("conversation", None)):
+        app = opened(name)
+        async with app.run_test(size=(120, 40)):
+            await settle(app)
+            await press(app, "escape")
+            path = bench_of(app).field("path").value
+            app.post_message(events.Paste("round the refund\nof the cart"))
+            await settle(app)
+            assert bench_of(app).state.inputs.get("query") == query
+            assert bench_of(app).field("path").value == path
+
+
 async def test_a_paste_that_is_too_long_says_what_of_it_is_taken():
     app = inspector(query="")
     async with app.run_test(size=(120, 40)):

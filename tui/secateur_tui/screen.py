@@ -67,12 +67,12 @@ class FieldScreen(Guarded, Screen[None]):
 
     def on_paste(self, event: events.Paste) -> None:
         """Takes what is pasted while the keys go elsewhere for a question, whole."""
-        page = self.scene.state.kind_page
-        if not self.in_field and page.instant:
+        field = self.scene.state.kind_page.asking_field
+        if not self.in_field and field.name == "query":
             event.stop()
-            field = self.query_one(f"#field-{page.fields[0].name}", QueryInput)
-            self.set_focus(field)
-            field.take(event.text)
+            query = self.query_one(f"#field-{field.name}", QueryInput)
+            self.set_focus(query)
+            query.take(event.text)
 
 
 WITHOUT_A_FOLDER = ("query", "theme", "back", "palette", "help", "quit")
