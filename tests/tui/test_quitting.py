@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("default_signals")
 LEFT_THE_SCREEN = b"\x1b[?1049l"
 
 STUCK = """
-import os, sys
+import os, select, sys, threading
 from concurrent.futures import ThreadPoolExecutor
 from secateur.cli.main import main
 from secateur_tui import app
@@ -32,6 +32,10 @@ class Stuck(ConversationPage):
     def read(self, inputs, settings, progress):
         threads = ThreadPoolExecutor(1)
         answer = threads.submit(os.read, never[0], 1)
+        if FULL:
+            threading.Thread(target=os.write, args=(1, b"." * 1_000_000), daemon=True).start()
+            while select.select([], [1], [], 0)[1]:
+                pass
         os.write(begun, b".")
         return answer.result()
 
@@ -40,12 +44,13 @@ app.page_of = lambda kind, opened=None: (Stuck if kind.name == "conversation" el
 sys.argv[1:] = ["inspect", "talk.json"]
 sys.exit(main())
 """
-"""The inspector on a transcript whose reader waits, in a thread that Python would join, for what never comes."""
+"""The inspector on a transcript whose reader waits, in a thread that Python would join, for what never comes. Where
+FULL its terminal takes nothing more by then."""
 
 
-def left(folder: Path, how: bytes | signal.Signals) -> tuple[int, bytes, bool]:
+def left(folder: Path, how: bytes | signal.Signals, *, full: bool = False) -> tuple[int, bytes, bool]:
     """Exit code, what the terminal got, and whether its settings are as before, of an inspector that is left while its
-    reader is stuck."""
+    reader is stuck. `full`: nothing is read from the terminal."""
     (folder / "talk.json").write_text('[{"role": "user", "content": "Where?"}]')
     begun, tells = os.pipe()
     terminal, inside = os.openpty()
@@ -55,7 +60,7 @@ def left(folder: Path, how: bytes | signal.Signals) -> tuple[int, bytes, bool]:
         "SECATEUR_CACHE_DIR": str(folder / "cache"),
         "SECATEUR_CONFIG_DIR": str(folder / "config"),
     }
-    words = [sys.executable, "-c", STUCK, str(tells)]
+    words = [sys.executable, "-c", STUCK.replace("FULL", str(full)), str(tells)]
     process = subprocess.Popen(
         words,
         env=env,
@@ -70,8 +75,8 @@ def left(folder: Path, how: bytes | signal.Signals) -> tuple[int, bytes, bool]:
     os.close(tells)
     printed, sent = b"", False
     try:
-        while True:
-            waiting = [terminal] if sent else [terminal, begun]
+        while not (full and sent):
+            waiting = [terminal] if sent else [begun] if full else [terminal, begun]
             readable, _, _ = select.select(waiting, [], [], DEADLINE)
             assert readable, "neither ends nor prints"
             if begun in readable:
@@ -105,3 +110,8 @@ def test_a_reader_that_never_comes_back_keeps_nobody_from_leaving(
     said = printed.rpartition(LEFT_THE_SCREEN)[2]
     assert (b"interrupted; nothing is half-written" in said) == (how == b"\x03")
     assert b"Traceback" not in printed
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_terminal_that_takes_nothing_keeps_no_process(tmp_path: Path, how: signal.Signals) -> None:
+    assert left(tmp_path, how, full=True)[0] == -signal.SIGALRM

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from secateur import directories
 from secateur.errors import SecateurError
@@ -17,6 +17,7 @@ from secateur.model import Notice
 from secateur.recognised import without_recognised
 from secateur.remembered.inspector_session import OpenSession, SessionStore, UnfinishedSession
 from secateur.settings import Settings
+from secateur.system.console import hasten_end
 from secateur.terminal import visible
 from secateur_lab.replays.recorder import Observation, Recorder
 from textual import events
@@ -35,6 +36,9 @@ from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 
 _WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 """Matches the rules of a picture that would fetch a font."""
+
+_LAST_SECONDS = 1.5
+"""Seconds from a signal that asks for an end, as of a closed terminal, to the end at the latest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,10 @@ class Host(Guarded, App[int]):
         """Shows what was wrong with kinds of other distributions, themes and keys."""
         if self._notices:
             self.say("\n".join(notice.message for notice in self._notices))
+
+    def run(self, **options: Any) -> int | None:
+        hasten_end(_LAST_SECONDS)
+        return super().run(**options)
 
     def get_driver_class(self) -> type[Driver]:
         return keep_pastes(super().get_driver_class())
