@@ -27,6 +27,7 @@ from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings, Ui, with_values
 from secateur_tui.actions import ACTIONS
+from secateur_tui.bench_names import BENCHES
 from secateur_tui.styled_text import plain
 from secateur_tui.widgets.modal_page import ModalPage
 from textual import events
@@ -479,6 +480,19 @@ async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> Non
         lines = await settle(app)
         assert any("nothing here holds no such word" in line for line in lines)
         assert not any("Enter does" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", list(BENCHES))
+async def test_the_filter_of_the_help_offers_the_action_of_that_name_first(name: str, tmp_path: Path) -> None:
+    app = inspector(settings=TIGHT, environ={"SECATEUR_CONFIG_DIR": str(tmp_path)})
+    async with app.run_test(size=(120, 40), notifications=True):
+        await settle(app)
+        app.show_bench(name)
+        await settle(app)
+        await press(app, "escape", "question_mark", "slash")
+        for word, label in (("compare", "Compare"), ("find", "Find"), ("pin", "Pin"), ("budget", "Budget+")):
+            await press(app, "ctrl+u", *word)
+            assert any(f"/{word}▏ · Enter does {label} ·" in line for line in await settle(app))
 
 
 async def test_the_gap_says_why_it_is_below_0_and_an_item_that_it_is_not_sent() -> None:

@@ -67,12 +67,19 @@ class Program(ScreenPart):
             self._bench.action_do(action)
 
     def _offer(self, sought: str) -> tuple[str, str]:
-        """Returns (id, label) of the first action that the filter leaves, one that can be done if there is any."""
-        if not sought.strip():
+        """Returns (id, label) of the action that the filter leaves first: one whose name is or begins with what is
+        sought, then one that can be done."""
+        name = " ".join(sought.casefold().split())
+        if not name:
             return "", ""
+
+        def rank(action: Action) -> tuple[bool, bool, bool]:
+            label = action.label.casefold()
+            return label != name, not label.startswith(name), bool(self._bench.unavailable(action.id))
+
         entries = [(action, self._describe(action)) for action in actions.ACTIONS]
         matching = [action for action, entry in entries if _holds(sought, action.group, *entry[:2])]
-        first = min(matching, key=lambda action: bool(self._bench.unavailable(action.id)), default=None)
+        first = min(matching, key=rank, default=None)
         return (first.id, first.label) if first is not None else ("", "")
 
     def _draw_help(self, cells: int, sought: str) -> Sequence[Line]:

@@ -117,6 +117,8 @@ class FilteredPage(ModalPage):
             self._typing = False
         elif event.key == "backspace":
             self._sought = self._sought[:-1]
+        elif event.key == "ctrl+u":
+            self._sought = ""
         elif event.is_printable and event.character:
             self._sought += visible(event.character)
         else:
