@@ -148,6 +148,33 @@ def test_somebody_without_a_home_gets_an_answer_and_nothing_is_left_behind(tmp_p
     assert [path.name for path in root.iterdir() if path.name not in ("shop", "README.md")] == []
 
 
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be somebody else")
+@pytest.mark.parametrize(
+    "words", ["search x", "inspect --plain --query x", "status", "index", "files --query x", "log"]
+)
+def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path, words: str) -> None:
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0)
+    done = subprocess.run(
+        [sys.executable, "-m", "secateur.cli.main", *words.split(), "closed/app.log" if words == "log" else "closed"],
+        env=environment() | {"SECATEUR_CACHE_DIR": "/nowhere", "SECATEUR_CONFIG_DIR": "/nowhere"},
+        user=54321,
+        group=54321,
+        extra_groups=[],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    if "secateur" in done.stderr and "No module" in done.stderr:
+        pytest.skip("the environment of these tests is closed to others")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("error: cannot read ") and "closed" in done.stderr
+
+
 def test_a_place_that_nobody_can_name_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     assert directories.cache_dir({"SECATEUR_CACHE_DIR": "~nobody-of-this-name/x"}) == NOWHERE
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")

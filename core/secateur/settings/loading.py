@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +195,9 @@ def user_layer(user_dir: Path | Layer | None) -> Layer | None:
 
 
 def _is_plain_file(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
+    with suppress(OSError):  # whoever reads the folder says that it cannot be read
+        return path.is_file() and not path.is_symlink()
+    return False
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
