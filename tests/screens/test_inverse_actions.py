@@ -12,7 +12,7 @@ import ledger_kit
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from inspector_kit import Inspector, Pace, bench_of, inspector, press, settle
+from inspector_kit import Inspector, Pace, ScriptedEngine, bench_of, inspector, large_pool, press, settle
 from secateur.settings import Settings, with_values
 
 EXAMPLES = 4 if settings().derandomize else 60
@@ -79,7 +79,7 @@ def test_undo_leads_back(before: list[str], done: str) -> None:
 ON_EVERY_BENCH = (
     *(("space", "space"), ("minus", "minus"), ("full_stop", "comma"), ("K", "K"), ("plus", "underscore")),
     *(("percent_sign", "percent_sign"), ("enter", "enter"), ("v", "i"), ("d", "i"), ("T", "i"), ("l escape", "i")),
-    *(("slash", "escape"), ("equals_sign", "escape"), ("F", "escape"), ("c", "escape"), ("M", "M escape")),
+    *(("slash", "escape"), ("equals_sign", "escape"), ("F", "escape"), ("c", "escape"), ("M", "M")),
     *(("b", "u"), ("B", "u"), ("s", "u"), ("p", "u"), ("w right escape", "u"), ("w 0 escape", "u"), ("u", "U")),
 )
 """Keys that do something on the benches, with those that lead back."""
@@ -185,3 +185,52 @@ async def test_profiles_there_and_back() -> None:
             profiles.append(bench_of(app).state.settings.profile)
         assert bench_of(app).state.settings == Settings(budget=4000)
         assert len(profiles) > 1
+
+
+async def test_the_first_lines_stay_in_sight_when_the_item_at_the_cursor_moves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pool = large_pool(300)
+    app = inspector(ScriptedEngine(lambda _query, _settings: pool), Settings(budget=4000))
+    async with app.run_test(size=(120, 40), notifications=False):
+        await settle(app)
+        for done in ("o", "w", "p"):
+            await press(app, "escape", "down", "down")
+            there = await state_of(app, tmp_path)
+            if done == "o":
+                await press(app, "o", *"tokens", "enter")
+            else:
+                await press(app, *{"w": ("w", "right", "right"), "p": ("p",)}[done])
+            await settle(app)
+            assert bench_of(app).query_one("#list").scroll_offset.y == 0 or "▸" in "".join(await settle(app))
+            await press(app, *{"o": ("escape",), "w": ("left", "left", "escape"), "p": ("u",)}[done])
+            assert await state_of(app, tmp_path) == there
+
+
+async def test_a_pin_that_cannot_be_met_says_so_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ledger_kit.write_envelope(tmp_path)
+    app = ledger_kit.opened("envelope", with_values(Settings(), {"context_budget.tokens": 900}), model="")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "escape")
+        there = await settle(app)
+        before = bench_of(app).state.settings
+        for key in ("space", "K"):
+            await press(app, key)
+            await settle(app)
+            assert any("not taken: " in toast.message for toast in app._notifications)
+            app.clear_notifications()
+            assert (await settle(app), bench_of(app).state.settings) == (there, before)
+
+
+@pytest.mark.parametrize("keys", ["b B", "B b", "b b b B B B", "B B b B b b"])
+async def test_round_steps_lead_back_to_a_budget_that_is_not_round(keys: str) -> None:
+    app = inspector(settings=Settings(budget=2810))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, *keys.split())
+        assert bench_of(app).state.settings == Settings(budget=2810)

@@ -109,6 +109,7 @@ class Bench(FieldScreen):
         self._derived_budget: tuple[Request, int] | None = (
             None  # that from which the budget was stepped, and its number
         )
+        self._attempted: Settings | None = None  # taken only if there is an answer under them
         self.parts = [part(self) for part in parts]
         self._doers = {action: do for part in self.parts for action, do in part.actions.items()}
 
@@ -289,6 +290,18 @@ class Bench(FieldScreen):
         if self.state.change(settings, file):
             self.settings_changed()
 
+    def attempt(self, settings: Settings) -> None:
+        """Takes other settings as `change`, unless there is no answer under them: it says why, and nothing changes."""
+        self._attempted = settings
+        self.change(settings)
+
+    def _take_back_attempt(self) -> None:
+        state = self.state
+        if self._attempted is state.settings and state.refusal is not None and state.asked == state.wanted:
+            self.app.say(f"not taken: {state.refusal.message}")
+            state.take_back()
+            self.settings_changed()
+
     def change_budget(self, tokens: int) -> None:
         """Takes another budget, or the least or the largest there may be; a derived one again where a step leads back
         to it."""
@@ -413,6 +426,7 @@ class Bench(FieldScreen):
         """Paints everything from the state."""
         if not self.standing:
             return
+        self._take_back_attempt()
         state, page = self.state, self.kind_page
         shown = state.listed and self.jobs.error is None
         items = self.query_one("#items")

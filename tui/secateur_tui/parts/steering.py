@@ -14,6 +14,7 @@ from secateur.kinds.steering import Steer
 from secateur.remembered.preferences import PreferenceStore
 from secateur.settings import Settings, with_values
 from secateur.terminal import visible
+from textual.widget import Widget
 
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart
@@ -34,6 +35,7 @@ class Steering(ScreenPart):
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._added: dict[str, WrittenFile] = {}  # by preferred symbol
+        self._before_knobs: Widget | None = None  # where the keys were before all knobs were shown
         self._known_before: set[str] | None = None  # what was preferred before a key switched the preference on
 
     @property
@@ -78,7 +80,7 @@ class Steering(ScreenPart):
         settings = self._try_steer(_STEERS[action])
         if isinstance(settings, Settings):
             factor = settings.boosts.get(self._bench.state.entry, 1.0)
-            self._bench.change(settings)
+            self._bench.attempt(settings)
             if action in ("boost", "damp"):
                 self._bench.app.say(f"priority × {factor:g}: {visible(self._bench.state.entry)}")
 
@@ -155,5 +157,11 @@ class Steering(ScreenPart):
             self._bench.change(typed(knob, text, settings))
 
     def _toggle_knobs(self) -> None:
-        self._bench.knobs.toggle_all()
-        self._bench.open_knobs()
+        """Goes to the knobs to show all of them, and back to where the keys were before to show fewer."""
+        bench, knobs = self._bench, self._bench.knobs
+        knobs.toggle_all()
+        if knobs.has_class("-all"):
+            self._before_knobs = bench.focused
+            bench.open_knobs()
+        elif self._before_knobs is not knobs and knobs.has_focus:
+            bench.go_home()

@@ -23,6 +23,7 @@ class Tuning(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
+        self._off_round = 0  # the budget that was left last for a round one: steps stop there too
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
@@ -78,7 +79,12 @@ class Tuning(ScreenPart):
             self._bench.change(knob.turned(state.settings, direction, fine=fine))
 
     def _turn_budget(self, direction: int) -> None:
-        self._bench.change_budget(round_step(self._bench.state.budget, direction))
+        budget = self._bench.state.budget
+        if round_step(round_step(budget, 1), -1) != budget:
+            self._off_round = budget
+        step = round_step(budget, direction)
+        between = min(budget, step) < self._off_round < max(budget, step)
+        self._bench.change_budget(self._off_round if between else step)
 
     def _mute(self) -> None:
         self._bench.change(self._knob.put(self._bench.state.settings, 0.0))
@@ -109,7 +115,7 @@ class Tuning(ScreenPart):
     def _hold(self) -> None:
         held = self._try_hold()
         if not isinstance(held, str):
-            self._bench.change(held)
+            self._bench.attempt(held)
 
     def _undo(self) -> None:
         self._step("undone", back=True)

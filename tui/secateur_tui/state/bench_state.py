@@ -316,6 +316,12 @@ class BenchState(Generic[K]):
         self.history.push(settings, file)
         return True
 
+    def take_back(self) -> None:
+        """Drops the last change, under which there is no answer; the answer before it stands."""
+        self.history.drop()
+        if self.answered == self.wanted:
+            self.asked, self.refusal = self.answered, None
+
     def know_profiles(self, profiles: Mapping[str, Any]) -> None:
         """Takes the present profiles into every step, so that undo forgets none of them."""
         self.opened = with_values(self.opened, {"profiles": profiles})

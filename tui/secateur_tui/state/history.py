@@ -73,6 +73,11 @@ class SettingsHistory:
     def can_redo(self) -> bool:
         return self.place + 1 < len(self.entries)
 
+    def drop(self) -> None:
+        """Goes back a step and forgets it."""
+        del self.entries[self.place :]
+        self.place -= 1
+
     def push(self, settings: Settings, file: WrittenFile | None = None) -> None:
         """Adds new present settings and forgets what was undone before."""
         self.entries[self.place + 1 :] = [settings]

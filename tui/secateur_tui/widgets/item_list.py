@@ -27,18 +27,24 @@ class ItemList(CursorView):
         self._items: ListedItems | None = None  # the items by line: all of the listing, or those of a view
         self._layout: ListLayout | None = None
         self._index = 0  # the cursor's place among the items, as last painted
+        self._wanted = self._left = 0, 0  # cursor's row and first row in sight: as the user last had them, as painted
 
     def show(self, listing: ItemListing | None, item: int, view: ListedItems | None = None) -> None:
-        """Paints a listing with the cursor on `item`, which keeps its place on the screen while lines move around it.
+        """Paints a listing with the cursor on `item`. A list whose first line is in sight keeps it there; else the
+        cursor keeps its place on the screen while lines move around it. Both as far as the cursor stays in sight, so
+        that whatever leads back to the list before leads back to the screen before.
 
         Args:
             view: a part of its items, or another order; there is no line where the budget ends then.
         """
-        offset = self._row(self._index) - self.scroll_offset.y
+        if self._left != (self._row(self._index), self.scroll_offset.y):
+            self._wanted = self._row(self._index), self.scroll_offset.y
+        row, top = self._wanted
         self._listing, self._items = listing, view or listing
         self._index = max(0, self._items.line_of(item)) if self._items is not None and len(self._items) else 0
         self.measure()
-        self._scroll(self._row(self._index) - offset)
+        self._scroll(self._row(self._index) - row + top if top else 0)
+        self._left = self._row(self._index), self.scroll_offset.y
         self.repaint_lines()
 
     def draw_titles(self, cells: int) -> Line:
