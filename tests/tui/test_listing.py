@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspector_kit import make_pool
+from inspector_kit import Candidate, large_pool, make_pool
 from secateur.model import Entry, Reason, State
 from secateur.selection import select
 from secateur.settings import Settings
@@ -24,7 +24,7 @@ from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import ELLIPSIS, plain, width
 from secateur_tui.widgets.candidate_list import CandidateListing
 from secateur_tui.widgets.ledger_list import label_path
-from secateur_tui.widgets.listing import Crossing, CutLine, draw_cut, draw_label, draw_row, draw_titles
+from secateur_tui.widgets.listing import Crossing, CutLine, draw_cut, draw_label, draw_row, draw_titles, find_alike
 from secateur_tui.widgets.side_by_side_page import draw_id
 
 LISTS = range(18, 239)
@@ -233,3 +233,42 @@ def test_the_cut_says_what_crosses_it_where_there_is_room(
         text = plain(drawn)
         assert "+110" in text and "−35" in text
     assert "cut at 4,000" in plain(drawn) or cells < 20
+
+
+OVERLOADS = [
+    Candidate(
+        "dubbo-rpc/src/org/dubbo/AsyncRpcResult.java", "AsyncRpcResult.newDefaultAsyncResult", (at, at + 9), 40, 0.5
+    )
+    for at in (88, 97, 106, 151)
+]
+SIGNS_IN_PATHS = [
+    Candidate("test/routing_test.rb", f"RoutingTest.literally matches the {sign} sign in paths", (at, at + 9), 40, 0.5)
+    for at, sign in ((12, "dollar"), (30, "plus"))
+]
+
+
+@pytest.mark.parametrize("cells", [48, 62, 70, 118, 190])
+def test_different_candidates_look_different(cells: int) -> None:
+    chosen = Settings(budget=4000)
+    shown = CandidateListing(SearchAnswer(chosen, select(make_pool([*OVERLOADS, *SIGNS_IN_PATHS]), chosen)))
+    layout = lay_out_columns([column for column in shown.columns if column.id in (NAME, PLACE)], cells)
+    rows = [plain(draw_row(shown, item, layout)) for item in range(len(shown))]
+    assert len(set(rows)) == len(rows)
+    assert all(cell_width(row) <= cells for row in rows)
+
+
+def test_names_that_differ_keep_their_looks() -> None:
+    chosen = Settings(budget=4000)
+    assert not CandidateListing(SearchAnswer(chosen, select(large_pool(300), chosen))).alike(24, 22)
+
+
+@pytest.mark.parametrize("cells", range(24, 60, 5))
+def test_texts_that_begin_alike_are_shown_where_they_differ(cells: int) -> None:
+    labels = [
+        Label("assistant", f"I look at /tmp/shop/orders/src/{name}.py and read it", prose=True) for name in "abcd"
+    ]
+    alike = find_alike(labels, 9, cells)
+    shared = len("I look at /tmp/shop/orders/src/")
+    assert not alike or set(alike.values()) == {shared}
+    drawn = {plain(draw_label(label, 9, cells, shared=shared if alike else 0)) for label in labels}
+    assert len(drawn) == len(labels)

@@ -91,9 +91,9 @@ def lay_out_columns(columns: Sequence[ListColumn], cells: int) -> ListLayout:
     return ListLayout(shown, given, (NAME, PLACE) in pairwise(ids))
 
 
-def sample_items(count: int) -> range:
+def sample_items(count: int, most: int = _SAMPLED) -> range:
     """Returns evenly spaced item numbers, few enough to be measured."""
-    return range(0, count, -(-count // _SAMPLED) or 1)
+    return range(0, count, -(-count // most) or 1)
 
 
 def measure_usual(texts: Iterable[str], least: int, wanted: int, most: int) -> tuple[int, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 
 from secateur.terminal import cell_width, clip
 
@@ -18,6 +19,8 @@ _FILE_WORDS = re.compile(r"(?<=.)[/\\_\- ]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[
 
 _ENDS = re.compile(r"\w+\b|[^\w\s]+")
 """Words of a text, and what stands between them: it may be cut behind each."""
+
+_WORD_CHARACTERS = string.ascii_letters + string.digits + "_"
 
 _LONGEST = 400
 """Characters of a name that are looked at; no list is wider."""
@@ -77,6 +80,16 @@ def shorten_words(text: str, cells: int) -> str:
     kept = cut[: -len(ELLIPSIS)]
     ends = [word.end() for word in _ENDS.finditer(text, 0, len(kept) + 1) if word.end() <= len(kept)]
     return kept[: ends[-1] if ends else None].rstrip() + ELLIPSIS
+
+
+def shorten_shared(text: str, cells: int, shared: int) -> str:
+    """Returns a text with its last words cut off, and also those in the middle that others share which look the same
+    without: so many first characters are shared. Expects visible text."""
+    start = len(text[:shared].rstrip(_WORD_CHARACTERS))
+    if not start or cell_width(text) <= cells:
+        return shorten_words(text, cells)
+    head = shorten_words(text[:start], cells // 3)
+    return head + shorten_words(text[start:], cells - cell_width(head))
 
 
 def _keep_end(text: str, cells: int, *places: re.Pattern[str]) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from secateur.kinds.log.lines import body
 from secateur.model import Reason
 
+from secateur_tui.columns import Label
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.widgets.ledger_list import LedgerListing
 
@@ -13,7 +15,13 @@ from secateur_tui.widgets.ledger_list import LedgerListing
 class LogListing(LedgerListing):
     """Stretches of lines, called by their numbers."""
 
-    titles: ClassVar[tuple[str, str]] = ("lines", "beginning")
+    titles: ClassVar[tuple[str, str]] = ("lines", "message")
+
+    @staticmethod
+    def label_of(answer: Any, item: int) -> Label:
+        """Returns the numbers of the lines, and what they say: all have a time."""
+        label = LedgerListing.label_of(answer, item)
+        return label._replace(place=body(label.place).strip() or label.place) if label.prose else label
 
     def describe_item(self, item: int) -> str:
         """Returns the lines in a few words, and the tokens that leave of them."""

@@ -3,7 +3,7 @@ and what the priority is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -17,13 +17,16 @@ from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.search_comparison import ABSENT, SearchComparison
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, line, stack_bar
-from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_columns
+from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, find_alike, label_columns
 
 _LEAST_BREAKDOWN, _MOST_BREAKDOWN = 8, 28
 """Cells of the bar of terms. The least matter more than all but the name: every screen of 100 columns has them."""
 
 _NAME_CELLS = 20
 """Cells that names take before paths have any."""
+
+_COMPARED = 1_000
+"""Labels that are compared: all of a search in most repositories."""
 
 SORTED = "▾"
 """Stands behind the title of the column that the list is ordered by."""
@@ -68,6 +71,9 @@ class CandidateListing(ItemListing):
         label = label_of(self._selection.pool, item)
         return label._replace(repository=label.place.partition("/")[0]) if self._of_workspace else label
 
+    def alike(self, name: int, place: int) -> Mapping[str, int]:
+        return _find_alike(self._selection.pool, name, place)
+
     def after(self, item: int) -> int:
         return self._selection.decision(item).tokens_after
 
@@ -100,6 +106,11 @@ def label_of(pool: Pool, row: int) -> Label:
     path = visible(pool.path[row])
     name = visible(pool.qualname[row]) or path.rpartition("/")[2]
     return Label(name, f"{path}:{int(pool.line_start[row])}")
+
+
+@lru_cache(maxsize=4)
+def _find_alike(pool: Pool, name: int, place: int) -> Mapping[str, int]:
+    return find_alike((label_of(pool, row) for row in sample_items(len(pool), _COMPARED)), name, place)
 
 
 def order_figure(value: float, name: str) -> str:

@@ -3,7 +3,7 @@ out. A kind with columns of its own has a subclass."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from secateur.terminal import visible
 from secateur_tui.columns import Label, ListColumn, sample_items
 from secateur_tui.state.ledger_answer import ABSENT, LONGEST_BESIDE, LedgerAnswer, LedgerComparison
 from secateur_tui.styled_text import Line, Span, format_signed, line
-from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_columns
+from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, find_alike, label_columns
 
 LEAST_FIGURE = 5
 """The least width of a column of tokens."""
@@ -37,6 +37,12 @@ def measure_labels(listing: type[LedgerListing], answer: LedgerAnswer[Any]) -> t
     items = (item for item in sample_items(len(answer)) if answer.entry_number(item) is not None)
     labels = [listing.label_of(answer, item) for item in items]
     return label_columns(labels, *listing.titles)
+
+
+@lru_cache(maxsize=4)
+def _find_alike(listing: type[LedgerListing], answer: LedgerAnswer[Any], name: int, place: int) -> Mapping[str, int]:
+    items = (item for item in sample_items(len(answer)) if answer.entry_number(item) is not None)
+    return find_alike((listing.label_of(answer, item) for item in items), name, place)
 
 
 class LedgerListing(ItemListing):
@@ -84,6 +90,9 @@ class LedgerListing(ItemListing):
 
     def label(self, item: int) -> Label:
         return self.label_of(self.answer, item)
+
+    def alike(self, name: int, place: int) -> Mapping[str, int]:
+        return _find_alike(type(self), self.answer, name, place)
 
     def after(self, item: int) -> int:
         return int(self.answer.entries[item].after)

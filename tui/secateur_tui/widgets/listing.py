@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
+from types import MappingProxyType
 from typing import Any
 
 from secateur.kinds.steering import Steer
@@ -16,9 +18,9 @@ from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, measure_nearly_all, measure_usual
 from secateur_tui.glossary import SIGNS
-from secateur_tui.short_names import fit_path, shorten_label, shorten_words
+from secateur_tui.short_names import fit_path, shorten_label, shorten_shared
 from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, width
+from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 
 _GAP = Span(" ")
 _NAME_CELLS, _PLACE_CELLS = (8, 24, 44), (6, 22, 70)
@@ -76,6 +78,10 @@ class ItemListing(ABC):
     @abstractmethod
     def label(self, item: int) -> Label:
         """Returns what an item is called."""
+
+    def alike(self, name: int, place: int) -> Mapping[str, int]:  # noqa: ARG002 - most lists have few long labels
+        """Returns `find_alike` of the labels in these cells."""
+        return MappingProxyType({})
 
     @abstractmethod
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
@@ -136,7 +142,10 @@ def draw_row(listing: ItemListing, item: int, layout: ListLayout) -> Line:
     for column in layout.columns:
         id_, room = column.id, cells[column.id]
         if id_ == NAME:
-            spans += (_GAP, *draw_label(label, room, cells[PLACE] if layout.joined else 0, tone))
+            place = cells[PLACE] if layout.joined else 0
+            alike = listing.alike(room, place)
+            shared = alike.get(_told(label, room, place), 0) if alike else 0
+            spans += (_GAP, *draw_label(label, room, place, tone, shared))
         elif id_ == PLACE and layout.joined:
             continue
         elif id_ == PLACE:
@@ -149,21 +158,43 @@ def draw_row(listing: ItemListing, item: int, layout: ListLayout) -> Line:
     return tuple(spans)
 
 
-def draw_label(label: Label, name: int, place: int, tone: str = "") -> Line:
-    """Draws a name and, dim behind it, its place, in these cells and a gap; without one where `place` is 0."""
+def draw_label(label: Label, name: int, place: int, tone: str = "", shared: int = 0) -> Line:
+    """Draws a name and, dim behind it, its place, in these cells and a gap; without one where `place` is 0.
+
+    Args:
+        shared: characters of the text that others which would look the same have too, see `find_alike`; 0: none does.
+    """
     whole = name + (1 + place if place else 0)
-    needed = cell_width(label.name)
+    number = _NUMBER.search(label.place) if shared and not label.prose else None
+    end = number[0] if number is not None else ""
+    needed = cell_width(label.name + end)
     taken = max(name, min(needed, whole))
     rest = whole - taken - 1
-    drawn = _pad_line((Span(shorten_label(label.name, taken), tone),), taken)
-    return drawn if rest < 0 else (*drawn, Span(" "), *_pad_line(_draw_place(label, rest), rest))
+    drawn = _pad_line((Span(shorten_label(label.name, taken - len(end)) + end, tone),), taken)
+    return drawn if rest < 0 else (*drawn, Span(" "), *_pad_line(_draw_place(label, rest, shared), rest))
 
 
-def _draw_place(label: Label, cells: int) -> Line:
+def find_alike(labels: Iterable[Label], name: int, place: int) -> Mapping[str, int]:
+    """Returns what several different labels would look like in these cells, with the characters that their texts have
+    in common."""
+    texts: dict[str, list[str]] = {}
+    for label in dict.fromkeys(labels):
+        texts.setdefault(_told(label, name, place), []).append(label.place if label.prose else label.name)
+    alike = {told: same for told, same in texts.items() if len(same) > 1 and told.strip()}
+    return {told: max(1, len(commonprefix(same))) for told, same in alike.items()}  # noqa: RUF071 - of any text
+
+
+def _told(label: Label, name: int, place: int) -> str:
+    """Returns what tells a label from others in these cells: a text for itself, without the role or number before."""
+    drawn = plain(draw_label(label, name, place))
+    return drawn[name:] if label.prose else drawn
+
+
+def _draw_place(label: Label, cells: int, shared: int = 0) -> Line:
     if cells < min(_LEAST_PLACE, cell_width(label.place)):
         return ()
     if label.prose:
-        return (Span(shorten_words(label.place, cells), "faint"),)
+        return (Span(shorten_shared(label.place, cells, shared), "faint"),)
     text = _cut_place(label.place, cells)
     if label.repository and text != label.place:
         first = f"{label.repository}/"
