@@ -30,6 +30,7 @@ from secateur_tui.actions import ACTIONS
 from secateur_tui.bench_names import BENCHES
 from secateur_tui.styled_text import plain
 from secateur_tui.widgets.modal_page import ModalPage
+from secateur_tui.widgets.search_bar import draw_gap
 from textual import events
 
 TIGHT = Settings(budget=4000)
@@ -493,6 +494,19 @@ async def test_the_filter_of_the_help_offers_the_action_of_that_name_first(name:
         for word, label in (("compare", "Compare"), ("find", "Find"), ("pin", "Pin"), ("budget", "Budget+")):
             await press(app, "ctrl+u", *word)
             assert any(f"/{word}▏ · Enter does {label} ·" in line for line in await settle(app))
+
+
+@pytest.mark.parametrize(("scores", "said"), [((0.6, 0.6002), "gap 0.000"), ((0.6, 0.75), "gap −0.060")])
+def test_a_gap_of_nearly_0_has_no_sign_and_one_below_says_why_where_there_is_room(
+    scores: tuple[float, float], said: str
+) -> None:
+    large, small = (replace(ORDERS[0], name=f"of_{size}", tokens=size) for size in (900, 5))
+    pool = make_pool([replace(large, relevance=scores[1]), replace(small, relevance=scores[0])])
+    selection = select(pool, Settings(budget=100))
+    assert selection.state[1] == State.KEPT and selection.state[0] == State.DROPPED
+    for cells in (44, 90, 160):
+        drawn = plain(draw_gap(selection, cells))
+        assert said in drawn and "smaller fitted" in drawn
 
 
 async def test_the_gap_says_why_it_is_below_0_and_an_item_that_it_is_not_sent() -> None:

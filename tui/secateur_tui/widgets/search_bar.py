@@ -56,11 +56,14 @@ def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:
         f"last out #{rank_last:,} {order_figure(selection.score[last], by)} · first dropped #{rank_first:,}"
         f" {order_figure(selection.score[first], by)}"
     )
-    distance = f"gap {'−' if gap < 0 else ''}{order_figure(abs(gap), by)}"
+    far = order_figure(abs(gap), by)
+    distance = f"gap {'−' if gap < 0 and far.strip('0.') else ''}{far}"
     skipped = ": smaller fitted" if rank_first < rank_last else ""
-    variants = (
+    ranks = f"#{rank_last:,}/#{rank_first:,}"
+    variants = (  # a gap below 0 is explained before the figures are given
         f" {figures} · {distance}{skipped} ",
-        f" {figures} · {distance} ",
-        f" {distance} #{rank_last:,}/#{rank_first:,} ",
+        *([] if skipped else [f" {figures} · {distance} "]),
+        f" {distance} {ranks}{skipped} ",
+        f" {distance} {ranks} ",
     )
     return choose_fitting([*(line(variant) for variant in variants), ()], cells)
