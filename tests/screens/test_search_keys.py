@@ -509,6 +509,18 @@ def test_a_gap_of_nearly_0_has_no_sign_and_one_below_says_why_where_there_is_roo
         assert said in drawn and "smaller fitted" in drawn
 
 
+async def test_no_key_but_q_acts_on_a_screen_that_is_too_small(tmp_path: Path) -> None:
+    app = inspector(settings=TIGHT, environ={"SECATEUR_CONFIG_DIR": str(tmp_path)})
+    async with app.run_test(size=(60, 15)) as pilot:
+        await settle(app)
+        await press(app, "b", "D", "enter", "S", "enter", "p", "w", "right")
+        await settle(app)
+        assert app.screen is bench_of(app) and bench_of(app).state.settings == TIGHT
+        assert list(tmp_path.iterdir()) == []
+        await pilot.press("q")
+    assert app.return_value == 0
+
+
 async def test_the_gap_says_why_it_is_below_0_and_an_item_that_it_is_not_sent() -> None:
     app = inspector(settings=TIGHT)
     async with app.run_test(size=(120, 40)):

@@ -261,7 +261,10 @@ class Bench(FieldScreen):
         return next((reason for part in self.parts if (reason := part.unavailable(action))), "")
 
     def action_do(self, action: str) -> None:
-        """Does an action of the registry, or says why it cannot."""
+        """Does an action of the registry, or says why it cannot. On a screen that is too small to show what it would
+        do, quitting is all there is."""
+        if (self.has_class("-tiny") or self.has_class("-flat")) and action != actions.QUIT:
+            return
         reason = self.unavailable(action)
         if reason:
             self.app.say(f"{actions.BY_ID[action].label}: {reason}")
