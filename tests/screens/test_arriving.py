@@ -6,9 +6,12 @@ import pytest
 import tomli
 from inspector_kit import bench_of, inspector, press, settle
 from secateur.engine import Engine
+from secateur.kinds.search.first_answer import FirstAnswer
 from secateur.remembered.inspector_session import SessionStore
 from secateur.settings import Settings
+from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.remembering import Remembering
+from secateur_tui.styled_text import plain
 from secateur_tui.widgets.query_input import MOST_PASTED
 from textual import events
 
@@ -145,6 +148,21 @@ async def test_the_first_answer_offers_recommended_which_one_key_adopts(store, o
                     assert bench_of(app).state.settings.budget == 1000
                     assert "recommended keeps" not in words(await settle(app))
     assert tomli.loads((tmp_path / "own" / "secateur.toml").read_text()) == {"profile": "recommended"}
+
+
+async def test_the_offer_says_what_to_press_however_long_the_names_are():
+    long = "FailbackClusterInvoker.RetryTimerTask." * 3 + "run"
+    found = FirstAnswer("spec", 1000, 3, 90, ("a", "b", "c", "d"), (long, long, long), 0)
+    app = inspector()
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        offer = bench.part(FirstAnswers)
+        offer._found, offer._of = found, (bench.state.question, bench.state.settings)
+        for cells in (60, 76, 116):
+            lines = offer.notices(cells)
+            said = " ".join(plain(drawn) for drawn in lines)
+            assert len(lines) < 3 and "keeps 4 others" in said and "D makes recommended your default" in said
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ from functools import partial
 
 from secateur.engine import Engine
 from secateur.errors import SecateurError
-from secateur.kinds.search.first_answer import RECOMMENDED, FirstAnswer, first_answer
+from secateur.kinds.search.first_answer import NAMED, RECOMMENDED, FirstAnswer, first_answer
 from secateur.settings import Settings
 
 from secateur_tui.background import Cancelled
+from secateur_tui.frame import MOST_NOTICE_LINES
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
@@ -68,9 +69,11 @@ class FirstAnswers(ScreenPart):
         if bench.state.partial:
             return ()
         shown = bench.app.keymap.first_key
-        if self.offered and self._found is not None and (sentence := self._found.sentence()):
+        if self.offered and self._found is not None and self._found.sentence():
             keys = f"{shown('compare')} compares, {shown('default')} makes {RECOMMENDED} your default"
-            return wrap_words(f"! {sentence}: {keys}", cells, "accent")
+            names = range(NAMED, -1, -1)  # the fewer, the longer they are
+            drawn = [wrap_words(f"! {self._found.sentence(named)}: {keys}", cells, "accent") for named in names]
+            return next((lines for lines in drawn if len(lines) < MOST_NOTICE_LINES), drawn[-1])
         if isinstance(answer, SearchAnswer) and FEWEST <= len(answer) == len(answer.selection.kept_rows):
             fit = f"! nothing was cut: all {len(answer):,} candidates fit {answer.selection.budget:,} tokens"
             return wrap_words(

@@ -40,15 +40,15 @@ class FirstAnswer(Struct, frozen=True):
         """True if every candidate fits, so the answer shows no decision."""
         return bool(self.candidates) and self.kept == self.candidates
 
-    def sentence(self) -> str:
-        """Writes the comparison for people; "" if both keep the same."""
+    def sentence(self, named: int = NAMED) -> str:
+        """Writes the comparison for people, with so many names; "" if both keep the same."""
         cut = f"nothing was cut: all {self.candidates:,} candidates fit {self.budget:,} tokens"
         if not self.others:
             return f"{cut}; a smaller budget cuts" if self.keeps_everything else ""
-        names = ", ".join(visible(name) for name in self.names[:NAMED])
-        more = ", …" if len(self.others) > NAMED else ""
+        names = ", ".join(visible(name) for name in self.names[:named])
+        more = ", …" if len(self.others) > named else ""
         count = f"{len(self.others):,} other{'s' if len(self.others) > 1 else ''}"
-        difference = f"{RECOMMENDED} keeps {count}: {names}{more}"
+        difference = f"{RECOMMENDED} keeps {count}" + (f": {names}{more}" if named else "")
         return f"{cut}; {difference}" if self.keeps_everything else difference
 
 
