@@ -112,6 +112,15 @@ def refuse_links(path: Path) -> None:
         _resolve_own_links(path)
 
 
+def refuse_missing_folder(path: Path) -> None:
+    """Raises the error that writing a file would cause because of the folder that it lies in: SecateurError `LINK` or
+    `OUTPUT`."""
+    with _translate_errors(path):
+        if not _is_stream(path):
+            with _open_folder(_resolve_own_links(path).parent):
+                pass
+
+
 @contextmanager
 def _translate_errors(path: Path, but: tuple[type[Exception], ...] | type[Exception] = ()) -> Iterator[None]:
     try:

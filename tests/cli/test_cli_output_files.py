@@ -58,6 +58,11 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     os.close(reader)
 
 
+def test_a_missing_folder_is_named_before_anything_is_read(tmp_path: Path) -> None:
+    ran = secateur("search", "x", tmp_path / "missing", "--save", tmp_path / "none" / "x.scenario.toml")
+    assert ran.code == 1 and ran.err.startswith("error: cannot write ") and "none" in ran.err, ran.err
+
+
 @pytest.mark.parametrize("out", ["folder", "none/out.json", "a" * 300])
 def test_what_cannot_be_written_leaves_nothing_behind(transcript: Path, tmp_path: Path, out: str) -> None:
     (tmp_path / "folder").mkdir()

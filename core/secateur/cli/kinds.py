@@ -20,7 +20,7 @@ from secateur.cli.parsing import completed_by, integer, literal, number, offerin
 from secateur.errors import UsageError
 from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome
 from secateur.kinds.run import DROPPED, EXPLAIN, carry_out, check_format
-from secateur.output_files import write_folder, write_output
+from secateur.output_files import refuse_missing_folder, write_folder, write_output
 from secateur.settings import Committed, Loaded, Settings, key_of
 from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
@@ -103,7 +103,10 @@ def run_with(
     check_format(kind, options.format)
     if getattr(options, "exact", False) and options.save is None:
         raise UsageError("--exact needs --save", hint="add --save NAME.scenario.toml")
+    save: Path | None = getattr(options, "save", None)
     reports = _Reports(kind, inputs, getattr(options, "report", ()), plain=plain and options.format == "text")
+    if save is not None:
+        refuse_missing_folder(save)
 
     call: RepeatableCall | None = getattr(options, "call", None)  # where it is one that may be repeated
 
@@ -138,7 +141,6 @@ def run_with(
             delivery = carry_out(kind, inputs, loaded, environment, verbose=options.verbose, also=also)
     finally:
         progress.close()
-    save = getattr(options, "save", None)
     saved = []
     if save is not None:
         saved = [f"saved: {save}", *_save(kind, inputs, loaded, save, heard, exact=options.exact)]
