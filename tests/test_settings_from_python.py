@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,12 @@ def test_a_profile_is_what_it_is_from_a_file() -> None:
         assert Settings(profile=name) == load(None, profile=name).settings
     own = {"deep": {"graph_rag": {"max_depth": 4}}}
     assert Settings(profile="deep", profiles=own).graph_rag == GraphRag(max_depth=4)
+
+
+def test_a_wrong_key_says_in_a_traceback_what_was_meant() -> None:
+    with pytest.raises(ConfigError) as error:
+        prune("search", query="x", path="sample:orders", settings={"budgett": 400})
+    assert "did you mean budget" in "".join(traceback.format_exception(error.value))
 
 
 def test_an_engine_decides_by_it() -> None:

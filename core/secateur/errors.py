@@ -52,6 +52,8 @@ class SecateurError(Exception):
         self.message = message
         self.hint = hint
         self.code = code or self.default_code
+        if hint:
+            self.add_note(f"hint: {hint}")  # in a traceback, as of pytest
 
     @property
     def details(self) -> ErrorDetails:
