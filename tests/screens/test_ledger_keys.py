@@ -61,6 +61,7 @@ async def test_the_budget_moves_in_round_steps_from_what_is_in_force() -> None:
     async with app.run_test(size=SIZE):
         lines = await settle(app)
         assert any("5,734 follows from the model" in line for line in lines), "70 % of 8,192"
+        assert any("2,458 is the rest" in line for line in lines), "as the headline has it"
         for key, budget in (("B", 5500), ("B", 5000), ("b", 5500), ("u", 5000), ("U", 5500)):
             await press(app, key)
             await settle(app)

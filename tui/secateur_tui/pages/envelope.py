@@ -4,9 +4,9 @@ model's budget."""
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from secateur.kinds.base import Outcome
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, action_of, window_of
@@ -18,6 +18,7 @@ from secateur.terminal import clip_left, visible
 
 from secateur_tui.columns import ListColumn
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
@@ -72,6 +73,12 @@ class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
         ledger = answer.ledger
         lines = wrap_words(f"the whole: {ledger.before:,} → {ledger.after:,} tokens of {ledger.budget:,}", cells)
         return [*lines, *wrap_words(f"{answer.reserve:,} are kept free for the answer", cells, "faint")]
+
+    def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
+        reserve = state.answer_in_force.reserve if isinstance(state.answer_in_force, LedgerAnswer) else 0
+        derived = reserve and not state.settings.context_budget.reserve
+        note = {"context_budget.reserve": f"  {reserve:,} is the rest of the window"} if derived else {}
+        return {**super().knob_notes(state), **note}
 
     def explain_refusal(self, material: Read, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         window = window_of(inputs["model"], settings.context_budget.windows)
