@@ -11,6 +11,11 @@ class Notice(Struct, frozen=True):
     code: str
     message: str
 
+    @property
+    def title(self) -> str:
+        """The code in words, as people read it."""
+        return self.code.replace("_", " ")
+
     def to_dict(self) -> dict[str, str]:
         """Returns the notice for JSON."""
         return {"code": self.code, "message": self.message}

@@ -158,7 +158,7 @@ def test_nothing_changed_is_done(tmp_path: Path) -> None:
     assert [warning["code"] for warning in ran.json["warnings"]] == ["nothing_changed"]
     assert "--base REV" in ran.json["warnings"][0]["message"]
     nothing = secateur("chunk", "--diff", "-")
-    assert (nothing.code, nothing.out.endswith("! nothing_changed: Nothing changed: standard input.\n")) == (0, True)
+    assert (nothing.code, nothing.out.endswith("! nothing changed: Nothing changed: standard input.\n")) == (0, True)
 
 
 def test_a_repository_brings_its_rules_unless_told_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,7 @@ def test_the_query_may_come_from_stdin(shop: Path) -> None:
 
 def test_stdin_that_is_no_text_is_still_a_query(shop: Path) -> None:
     assert search(shop, query="-", stdin=b"\xff\xfe refund \x00").code == 0
-    assert "empty_query" in search(shop, query="-", stdin=b"").out
+    assert "! empty query: " in search(shop, query="-", stdin=b"").out
 
 
 def test_quiet_says_nothing_on_stderr(tmp_path: Path) -> None:

@@ -89,14 +89,14 @@ def test_an_inexact_counter_says_so() -> None:
     assert "(o200k_base, estimated)" in page_text(select(POOL, Settings(budget=150)), 131, exact=False)
 
 
-@pytest.mark.parametrize(("budget", "words"), [(0, "! zero_budget: The budget is 0"), (10, "! budget_too_small: ")])
+@pytest.mark.parametrize(("budget", "words"), [(0, "! zero budget: The budget is 0"), (10, "! budget too small: ")])
 def test_an_empty_answer_says_which_kind(budget: int, words: str) -> None:
     assert words in page_text(select(POOL, Settings(budget=budget)), 0)
 
 
 def test_no_match() -> None:
     assert page_text(select(pool_of([]), Settings(budget=100)), 0).endswith(
-        "! no_match: Nothing that is indexed matches the query.\n"
+        "! no match: Nothing that is indexed matches the query.\n"
     )
 
 

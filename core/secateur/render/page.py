@@ -79,7 +79,7 @@ class Page(Struct, frozen=True):
         lines = [f"{label:<{self.label_cells}} {text}" if label else text for label, text in self.head]
         if self.calls:
             lines.append(f"{'model':<{self.label_cells}} {_calls(self.calls)}")
-        lines += [f"! {notice.code}: {visible(notice.message)}" for notice in shown_notices(self.notices)]
+        lines += [f"! {notice.title}: {visible(notice.message)}" for notice in shown_notices(self.notices)]
         for section in self.sections:
             lines += [""] if section.apart else []
             lines += [section.title] if section.title else []

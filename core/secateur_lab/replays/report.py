@@ -77,7 +77,7 @@ class ReplayOutput(Shape, frozen=True):
 def text_report(recording: Recording, steps: Iterable[ReplayStep], *, verbose: bool = False) -> str:
     """Formats a paragraph per effective event, then whether the answers are as recorded."""
     lines = [visible(recording.head.about)] if recording.head.about else []
-    lines += [f"! {notice.code}: {visible(notice.message)}" for notice in recording.notices]
+    lines += [f"! {notice.title}: {visible(notice.message)}" for notice in recording.notices]
     seen = 0
     other: list[str] = []
     for step in steps:

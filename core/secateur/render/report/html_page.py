@@ -192,10 +192,7 @@ def _facts(report: DecisionReport) -> str:
 
 
 def _notices(report: DecisionReport) -> str:
-    rows = (
-        f"<li><b>! {escape(notice.code.replace('_', ' '))}</b> {escape(visible(notice.message))}</li>"
-        for notice in report.notices
-    )
+    rows = (f"<li><b>! {escape(notice.title)}</b> {escape(visible(notice.message))}</li>" for notice in report.notices)
     listed = "".join(rows)
     return f'<ul class="notices" aria-label="warnings">{listed}</ul>' if listed else ""
 

@@ -58,7 +58,7 @@ def _figures(report: DecisionReport) -> str:
 
 
 def _notices(report: DecisionReport) -> str:
-    lines = [f"> **{_prose(notice.code)}** {_prose(notice.message)}\n>\n" for notice in report.notices]
+    lines = [f"> **{_prose(notice.title)}** {_prose(notice.message)}\n>\n" for notice in report.notices]
     return "".join(lines).removesuffix(">\n") + "\n" if lines else ""
 
 
@@ -134,7 +134,7 @@ def _lines(report: DecisionReport) -> Iterator[str]:
     for label, value in report.knobs:
         yield f"knob {label}: {value}"
     for notice in report.notices:
-        yield f"warning {notice.code}: {visible(notice.message)}"
+        yield f"warning {notice.title}: {visible(notice.message)}"
     yield f"{report.noun}: {sum(sums.number for sums in report.counts.values()):,}"
     for item in report.items:
         yield _line(item, report)
