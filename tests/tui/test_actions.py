@@ -90,14 +90,22 @@ def test_the_last_line_names_only_what_the_bench_does() -> None:
     assert " space Take in " in drawn["diff"] and " - Leave out " in drawn["diff"]
 
 
-MOST = {"h": "Hint", "c": "Compare", "u": "Undo", "S": "Save", "y": "Copy", "f": "Find"}
+MOST = {"h": "Hint", "c": "Compare", "u": "Undo", "S": "Save", "y": "Copy", "f": "Find", "space": "", "E": "Export"}
 
 
-def test_at_120_columns_the_last_line_names_what_people_do_most() -> None:
-    drawn = plain(draw_footer(actions.make_keymap({}), lambda _: "", 120))
+@pytest.mark.parametrize("name", ["search", "files", "conversation", "envelope", "log", "diff"])
+def test_at_120_columns_the_last_line_names_what_people_do_most(name: str) -> None:
+    page = page_of(get_kind(name)) if name != "search" else None
+    labels = bench_on(page, Settings(), {}).kind_page.action_labels if page is not None else {}
+    drawn = plain(draw_footer(actions.make_keymap({}), lambda _: "", 120, None, labels))
     assert all(f" {key} {label}" in drawn for key, label in MOST.items()), drawn
-    assert drawn.endswith(" : Actions  ? Help  q Quit "), "the palette of all actions is named"
-    assert not any(label in drawn for label in ("Pin", "Exclude", "Ghost"))
+    assert drawn.endswith(" : Actions ? Help q Quit"), "the palette of all actions is named"
+    assert not any(label in drawn for label in ("Exclude", "Ghost"))
+
+
+def test_actions_stand_apart_where_all_have_room() -> None:
+    drawn = plain(draw_footer(actions.make_keymap({}), lambda _: "", 300))
+    assert drawn.startswith(" / Query  b Budget+  w Weights  ") and drawn.endswith(" : Actions  ? Help  q Quit ")
 
 
 def test_the_last_line_calls_an_action_as_the_bench_does() -> None:

@@ -124,8 +124,8 @@ ACTIONS = (
 )
 
 MOST_USED = (
-    *("query", "budget-up", "weights", "find", "hint", "compare", "undo", "save", "copy", "pack", "why", "preview"),
-    *("diff", "pin", "exclude", "edit", "palette", "help", QUIT),
+    *("query", "budget-up", "weights", "find", "hint", "compare", "pin", "undo", "save", "copy", "export", "pack"),
+    *("why", "preview", "diff", "exclude", "edit", "palette", "help", QUIT),
 )
 """The actions that people use most, first: the last line of the screen names them, and the palette begins with them."""
 

@@ -48,7 +48,8 @@ def draw_footer(
     *,
     typing: bool = False,
 ) -> Line:
-    """Draws as many actions as fit, the most used first, the last three always; an ellipsis if some are left out.
+    """Draws as many actions as fit, the most used first, the last three always; an ellipsis if some are left out. They
+    stand closer together where not all have room.
 
     Args:
         only: ids of the actions, in their order; None: what people do most.
@@ -60,7 +61,7 @@ def draw_footer(
         off = typing or bool(unavailable(action_id))
         return line(
             Span(f" {keys.first_key(action_id)}", "faint" if off else "key", action_id),
-            Span(f" {label} ", "faint" if off else "", action_id),
+            Span(f" {label}", "faint" if off else "", action_id),
         )
 
     named = [BY_ID[action_id] for action_id in only or MOST_USED]
@@ -69,13 +70,14 @@ def draw_footer(
         for action in named
         if keys.keys[action.id] and (label := labels.get(action.id, action.label))
     ]
-    last = tuple(span for action_id, drawn in entries if action_id in _ALWAYS for span in drawn)
-    others = [drawn for action_id, drawn in entries if action_id not in _ALWAYS]
     out: Line = ()
     if typing:
         back = keys.first_key("back")
-        leave = line(Span(f"  {back}", "key"), " Leave the field ", Span(" then", "faint")) if back else ()
-        out = (*line(Span(" ⏎", "key"), " Ask"), *leave)
+        leave = line(Span(f"  {back}", "key"), " Leave the field ", Span(" then ", "faint")) if back else ()
+        out = (*line(Span(" ⏎", "key"), " Ask "), *leave)
+    gap = Span(" " if width(out) + sum(width(drawn) + 1 for _, drawn in entries) <= cells else "")
+    last = tuple(span for action_id, drawn in entries if action_id in _ALWAYS for span in (*drawn, gap))
+    others = [(*drawn, gap) for action_id, drawn in entries if action_id not in _ALWAYS]
     for index, drawn in enumerate(others):
         more = index + 1 < len(others)
         if width(out) + width(drawn) + width(last) + (2 if more else 0) > cells:
