@@ -175,6 +175,26 @@ async def test_a_budget_there_and_back(there: str) -> None:
         assert bench_of(app).state.settings == Settings(budget=4000)
 
 
+@pytest.mark.parametrize("there", ["b", "B"])
+async def test_a_budget_between_two_steps_is_reached_again(there: str) -> None:
+    app = inspector(settings=Settings(budget=2724))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, *there * 3, *("B" if there == "b" else "b") * 3)
+        assert bench_of(app).state.settings == Settings(budget=2724)
+        await press(app, "x", there, "B" if there == "b" else "b")
+        assert not any("was " in line for line in await settle(app)), "there and back is no change"
+
+
+async def test_a_weight_near_the_end_of_its_range_is_reached_again() -> None:
+    app = inspector(settings=with_values(Settings(), {"smart_pruning.priority_weights.relevance": 0.98}))
+    async with app.run_test(size=(120, 40)):
+        there = bench_of(app).state.settings
+        await settle(app)
+        await press(app, "w", "right", "left")
+        assert bench_of(app).state.settings == there
+
+
 async def test_profiles_there_and_back() -> None:
     app = inspector(settings=Settings(budget=4000))
     async with app.run_test(size=(120, 40)):

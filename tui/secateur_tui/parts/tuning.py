@@ -23,7 +23,7 @@ class Tuning(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        self._off_round = 0  # the budget that was left last for a round one: steps stop there too
+        self._left: dict[str, float] = {}  # by knob the value between two steps that a step left last
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
@@ -69,22 +69,43 @@ class Tuning(ScreenPart):
             if message.value is not None:
                 self._bench.change(message.knob.near(settings, message.value))
             else:
-                self._bench.change(message.knob.turned(settings, message.direction))
+                self._turn_knob(message.knob, message.direction)
+
+    def state_taken(self) -> None:
+        self._left.clear()
 
     def _turn(self, direction: int, *, fine: bool = False) -> None:
-        state, knob = self._bench.state, self._knob
-        if knob == state.kind_page.kind.budget and not fine:
+        knob = self._knob
+        if knob == self._bench.kind_page.kind.budget and not fine:
             self._turn_budget(direction)
+        elif fine:
+            self._bench.change(knob.turned(self._bench.state.settings, direction, fine=True))
         else:
-            self._bench.change(knob.turned(state.settings, direction, fine=fine))
+            self._turn_knob(knob, direction)
+
+    def _turn_knob(self, knob: Knob, direction: int) -> None:
+        settings = self._bench.state.settings
+        turned = knob.turned(settings, direction)
+        before, after, back = (knob.value(each) for each in (settings, turned, knob.turned(turned, -direction)))
+        if not isinstance(before, str | bool):
+            turned = knob.put(settings, self._end_step(knob, before, float(after), float(back)))
+        self._bench.change(turned)
 
     def _turn_budget(self, direction: int) -> None:
-        budget = self._bench.state.budget
-        if round_step(round_step(budget, 1), -1) != budget:
-            self._off_round = budget
-        step = round_step(budget, direction)
-        between = min(budget, step) < self._off_round < max(budget, step)
-        self._bench.change_budget(self._off_round if between else step)
+        before = self._bench.state.budget
+        after = round_step(before, direction)
+        budget = self._bench.kind_page.kind.budget
+        self._bench.change_budget(int(self._end_step(budget, before, after, round_step(after, -direction))))
+
+    def _end_step(self, knob: Knob, before: float, after: float, back: float) -> float:
+        """Returns where a step ends, so that there and back lead to the same number: at one between two steps that was
+        left, or at `after`. `back`: where a step back from there would lead."""
+        left = self._left.get(knob.key, before)
+        if min(before, after) < left < max(before, after):
+            return left
+        if back != before:
+            self._left[knob.key] = before
+        return after
 
     def _mute(self) -> None:
         self._bench.change(self._knob.put(self._bench.state.settings, 0.0))
