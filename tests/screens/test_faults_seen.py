@@ -165,3 +165,21 @@ async def test_one_message_stands_at_a_time() -> None:
         await press(app, "b", "u", "u", "u")
         lines = await settle(app)
         assert len(app._notifications) == 1 and any("Undo: nothing was changed" in line for line in lines)
+
+
+@pytest.mark.parametrize("keys", ["", "w", "slash", "v tab"])
+@pytest.mark.parametrize("small", [(60, 15), (60, 40), (120, 15)])
+async def test_after_a_terminal_that_was_too_small_the_keys_go_where_they_went(
+    small: tuple[int, int], keys: str
+) -> None:
+    app = inspector()
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(app)
+        await press(app, *keys.split())
+        focused = bench_of(app).focused
+        assert focused is not None
+        await pilot.resize_terminal(*small)
+        assert any("secateur needs 80×24" in line for line in await settle(app))
+        await pilot.resize_terminal(*SIZE)
+        await settle(app)
+        assert bench_of(app).focused is focused

@@ -51,6 +51,7 @@ class FieldScreen(Guarded, Screen[None]):
     """See the module docstring. `scene`: what its pages are drawn from."""
 
     scene: Scene
+    had_focus: Widget | None = None  # the widget that the keys went to last
 
     @property
     def in_field(self) -> bool:
@@ -59,6 +60,8 @@ class FieldScreen(Guarded, Screen[None]):
 
     def on_descendant_focus(self) -> None:
         """Draws the words about keys anew: they say where the keys go."""
+        if self.focused is not None and not (self.has_class("-tiny") or self.has_class("-flat")):
+            self.had_focus = self.focused
         self.scene.typing = self.in_field
         for drawn in self.query("#blank, #footer, #title").results(DrawnView):
             drawn.repaint()
@@ -166,6 +169,14 @@ class Bench(FieldScreen):
 
     def on_unmount(self) -> None:
         self.kind_page.release()
+
+    def on_resize(self) -> None:
+        """Gives the keys back to what had them before the terminal was too small to show it."""
+        self.call_after_refresh(self._focus_again)
+
+    def _focus_again(self) -> None:
+        if self.focused is None and self.had_focus is not None and self.had_focus.focusable:
+            self.set_focus(self.had_focus)
 
     @property
     def home(self) -> Widget:
