@@ -183,3 +183,15 @@ async def test_after_a_terminal_that_was_too_small_the_keys_go_where_they_went(
         await pilot.resize_terminal(*SIZE)
         await settle(app)
         assert bench_of(app).focused is focused
+
+
+async def test_a_path_without_room_keeps_its_end_while_the_keys_go_elsewhere(tmp_path: Path) -> None:
+    folder = tmp_path / "a-long-name-of-a-folder" / "another-long-name-of-a-folder"
+    folder.mkdir(parents=True)
+    (folder / "nightly-build.log").write_text("ok\nERROR: no rate for JPY\n")
+    app = Inspector(None, Settings(), path=str(folder / "nightly-build.log"), bench="log")
+    async with app.run_test(size=(80, 24)):
+        await settle(app)
+        await press(app, "escape")
+        title, _, field, *_ = await settle(app)
+        assert "nightly-build.log " in title and " 6 Log" in title and "nightly-build.log " in field

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import diff_kit
 import numpy as np
 import pytest
 from inspector_kit import (
@@ -305,7 +306,7 @@ async def test_where_there_is_no_other_one_it_is_said() -> None:
     async with app.run_test(size=(120, 40), notifications=True):
         await settle(app)
         await press(app, "greater_than_sign")
-        assert any("nothing else is dropped" in line for line in await settle(app))
+        assert any(" nothing is dropped" in line for line in await settle(app))
 
 
 @pytest.mark.parametrize("keys", ["f", "F", "o", "greater_than_sign"])
@@ -376,3 +377,39 @@ async def test_any_keys_decide_nothing_and_lose_nothing(seed: int) -> None:
         await press(app, "escape")
         await settle(app)
         assert sorted(shown(app)) == list(range(len(ORDERS)))
+
+
+async def test_a_jump_out_of_sight_shows_where_the_budget_ends_and_one_in_sight_scrolls_nothing() -> None:
+    many = [Candidate(f"src/m{n:03}.py", f"f{n:03}", (1, 9), 90, 1 - n / 100) for n in range(80)]
+    app = inspector(ScriptedEngine(lambda query, _: make_pool(many, query)), settings=Settings(budget=4000))
+    async with app.run_test(size=(120, 24)):
+        await settle(app)
+        await press(app, "greater_than_sign")
+        lines = await settle(app)
+        cut = next(n for n, line in enumerate(lines) if "cut at 4,000" in line)
+        assert lines[cut + 1].startswith("│▸"), "the first dropped item stands right below the cut"
+        top = bench_of(app).query_one("#list").scroll_offset.y
+        await press(app, "greater_than_sign", "greater_than_sign", "less_than_sign")
+        assert bench_of(app).query_one("#list").scroll_offset.y == top
+
+
+async def test_the_next_dropped_item_is_no_heading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    diff_kit.write_pull_request(tmp_path)
+    app = diff_kit.opened()
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "greater_than_sign")
+        assert bench_of(app).state.entry_number is not None
+
+
+async def test_the_border_says_what_a_pin_changed() -> None:
+    app = inspector(settings=TIGHT)
+    async with app.run_test(size=(120, 40), notifications=False):
+        await settle(app)
+        await press(app, "greater_than_sign", "space")
+        border = next(line for line in await settle(app) if line.startswith("╭─ Candidates"))
+        assert "● 1 now kept" in border and "now dropped" in border and "] goes there" in border
+        await press(app, "u")
+        border = next(line for line in await settle(app) if line.startswith("╭─ Candidates"))
+        assert "now" not in border

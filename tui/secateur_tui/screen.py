@@ -419,9 +419,12 @@ class Bench(FieldScreen):
         self.paint_page()
         self._each(lambda part: part.cursor_moved())
 
-    def move_cursor(self, item: int) -> None:
-        """Puts the cursor on an item; filters that hide it are taken off."""
+    def move_cursor(self, item: int, *, in_place: bool = False) -> None:
+        """Puts the cursor on an item; filters that hide it are taken off. `in_place`: the item comes to the cursor's
+        line of the screen, whatever was in sight."""
         self.state.look_at(item)
+        if not in_place:
+            self.query_one("#list", ItemList).jump(item)
         self.paint()
         self._each(lambda part: part.cursor_moved())
 

@@ -42,6 +42,11 @@ def outside(text: str, role: str = "") -> Span:
     return Span(visible(text), role)
 
 
+def begin_sentence(text: str) -> str:
+    """Returns a text with a capital letter in front."""
+    return text[:1].upper() + text[1:]
+
+
 def width(spans: Iterable[Span]) -> int:
     """Returns the width of a line in cells."""
     return sum(cell_width(span.text) for span in spans)

@@ -65,8 +65,8 @@ class ConversationListing(LedgerListing):
         return (ListColumn.fixed("number", "#", max(3, digits + 1), 2), *super().list_columns())
 
     def own_columns(self) -> Sequence[ListColumn]:
-        tool = ListColumn("tool", "tool", _LEAST_TOOL, _measure_tools(self.answer.outcome), 5)
-        return (tool, ListColumn.fixed("share", "share", _SHARE_CELLS, 7))
+        cells, share = _measure_tools(self.answer.outcome), ListColumn.fixed("share", "share", _SHARE_CELLS, 7)
+        return (ListColumn("tool", "tool", _LEAST_TOOL, max(_LEAST_TOOL, cells), 5), share) if cells else (share,)
 
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         answer, pruned = self.answer, self.answer.outcome.payload
@@ -219,9 +219,9 @@ def _list_tools(message: Message | None) -> str:
 
 @lru_cache(maxsize=2)
 def _measure_tools(outcome: Outcome[Pruned]) -> int:
-    """Returns the width of the column of tools, which cuts the longest names."""
+    """Returns the width of the column of tools, which cuts the longest names; 0 where no message has any."""
     named = (_list_tools(message_of(outcome.payload, item)) for item in sample_items(len(outcome.ledger.entries)))
-    return max(_LEAST_TOOL, min(_TOOL_CELLS, max(map(cell_width, named), default=0)))
+    return min(_TOOL_CELLS, max(map(cell_width, named), default=0))
 
 
 def _role(answer: LedgerAnswer[Pruned], item: int) -> str:

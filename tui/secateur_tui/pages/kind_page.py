@@ -261,7 +261,9 @@ class KindPage(Generic[M, P]):
         state = scene.state
         if state.answer is None or state.refusal is not None:
             now = state.budget
-            headline = f"{self.kind.budget.label} {now:,}" if now else f"no {self.kind.budget.label} yet"
+            label = self.kind.budget.label
+            named = "" if label == "budget" else f"{label} "  # the border says budget already
+            headline = f"{named}{now:,}" if now else f"no {label} yet"
             if not isinstance(state.refusal, BudgetExceeded):
                 return [line(headline), (), line("·" * cells)]
             return [line(f"{headline} · not met"), (), line(Span("▚" * cells, "error"))]

@@ -144,10 +144,15 @@ class ItemFinding(ScreenPart):
         if columns is None:
             return
         view = state.view or make_view(columns, WHOLE)
-        item = find_next(view, state.cursor, _mask_items(columns, what), step)
+        mask = _mask_items(columns, what)
+        item = find_next(view, state.cursor, mask, step)
+        while item is not None and state.answer is not None and state.answer.entry_number(item) is None:
+            mask[item] = False  # a heading is nothing that is decided
+            item = find_next(view, state.cursor, mask, step)
         if item is None:
             shown = " in what is shown" if state.view is not None else ""
-            self._bench.app.say(NONE_OF[what] + shown)
+            words = NONE_OF[what] if mask.any() else NONE_OF[what].replace("else ", "").replace("other ", "")
+            self._bench.app.say(words + shown)
         else:
             self._bench.move_cursor(item)
 
@@ -280,7 +285,7 @@ class ItemFinding(ScreenPart):
 def _mask_items(columns: ItemColumns, what: str) -> BoolArray:
     """Returns the items that an action goes to: cut is what goes out in part."""
     if what == "changed":
-        return columns.changed
+        return columns.changed.copy()
     if what == "dropped":
         return np.asarray(columns.state == State.DROPPED)
     return np.isin(columns.state, [State.SHORTENED, State.SUMMARISED])

@@ -7,6 +7,9 @@ from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
+from secateur.model import State
+from secateur.terminal import cell_width
+from textual.content import Content
 from textual.widget import Widget
 
 from secateur_tui.frame import ZOOMED
@@ -23,6 +26,9 @@ from secateur_tui.widgets.preview import Preview, PreviewText
 from secateur_tui.widgets.text_page import ItemText, TextPage
 
 _TEXT = "text"
+
+_BORDER = 6
+"""Cells of a border beside its title."""
 
 
 class Looking(ScreenPart):
@@ -87,6 +93,25 @@ class Looking(ScreenPart):
 
     def _repaint(self, name: str) -> None:
         self._bench.query_one(f"#{name}", DrawnView).repaint()
+
+    def painted(self) -> None:
+        """Says above the list how many decisions differ from those of the ghost, and the key that leads to them: a
+        pinned item stays where its priority puts it, and what it pushed out may stand far from it."""
+        state, items = self._bench.state, self._bench.query_one("#items")
+        if self._page.unopened:
+            return
+        noun = self._page.kind.wording.noun
+        comparison = state.comparison if state.listed else None
+        counts = comparison.flip_counts if comparison is not None else {}
+        changes = " · ".join(
+            f"{kept.glyph} {counts[kept]:,} now {kept.label}" for kept in reversed(State) if counts.get(kept)
+        )
+        key = self._bench.scene.keys.first_key("next-changed")
+        variants = [f"{noun} ─ {changes} · {key} goes there", f"{noun} ─ {changes}"] if changes else []
+        room = items.size.width - _BORDER
+        title = Content(next((words for words in variants if cell_width(words) <= room), noun))
+        if items.border_title != title.markup:  # Textual paints a widget whole for the same words, too
+            items.border_title = title
 
     def cursor_moved(self) -> None:
         if not isinstance(self._page, SearchPage):

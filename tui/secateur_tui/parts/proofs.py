@@ -56,6 +56,8 @@ class Proofs(ScreenPart):
         if action in ("hint", "next-hint") and not (self._hints and self._present):
             if action == "hint" and not self._nothing and self._under_way:
                 return ""
+            if self._bench.state.listed and self._bench.state.entry_number is None:
+                return "nothing is decided about this line"
             return self._nothing or "nothing is proven yet"
         return ""
 

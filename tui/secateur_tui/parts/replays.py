@@ -53,7 +53,7 @@ class Replays(ScreenPart):
         item = state.answer.item_of(entry) if state.answer is not None else None
         if item is None:
             raise SecateurError(f"unknown entry {entry}", hint="what was read has changed since it was recorded")
-        self._bench.move_cursor(item)
+        self._bench.move_cursor(item, in_place=True)  # a stop looks the same, whichever stop was before
 
     def hold_entry(self, entry: str) -> None:
         """Holds what an entry of the ledger holds, or lets it go; raises as `go_to_entry`."""

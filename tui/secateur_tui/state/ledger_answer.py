@@ -3,6 +3,7 @@ that of an entry of the engine's ledger, or a sum of such figures."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -196,6 +197,11 @@ class LedgerComparison:
         """Items of `then` that are missing now."""
         return [item for item, name in enumerate(self.then.ids) if name not in self.now.place_of]
 
+    @cached_property
+    def flip_counts(self) -> Mapping[State, int]:
+        """The items whose decision differs, counted by their state now."""
+        return Counter(self.now.entries[item].state for item in self.moved if self.is_flipped(item))
+
     @property
     def same(self) -> bool:
         """Tells whether the same goes out."""
@@ -203,7 +209,7 @@ class LedgerComparison:
 
     def work_out(self) -> LedgerComparison:
         """Computes everything that is drawn of it, and returns itself."""
-        _ = self.moved, self.vanished
+        _ = self.moved, self.vanished, self.flip_counts
         return self
 
 

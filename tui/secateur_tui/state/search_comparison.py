@@ -3,6 +3,7 @@ nowhere."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -51,6 +52,12 @@ class SearchComparison:
         """True where the decision differs."""
         flipped: BoolArray = self.state_then != self.now.state
         return flipped
+
+    @cached_property
+    def flip_counts(self) -> Mapping[State, int]:
+        """The candidates whose decision differs, counted by their state now."""
+        states = self.now.state[self.flipped]
+        return {state: count for state in State if (count := int((states == state).sum()))}
 
     @cached_property
     def same(self) -> bool:

@@ -149,7 +149,7 @@ def _cut_of(selection: Selection) -> CutLine | None:
     above = int(short.min(initial=len(selection) + 1)) - 1
     if above >= len(selection):
         return None
-    leaving = rank[np.flatnonzero(selection.state != State.DROPPED)]
+    leaving = rank[(selection.state != State.DROPPED) & (reason != Reason.PINNED)]  # a pin is no matter of size
     below = int((leaving > above).sum())
     return CutLine(above, selection.budget, below)
 

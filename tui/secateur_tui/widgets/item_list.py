@@ -14,6 +14,9 @@ from secateur_tui.styled_text import Line
 from secateur_tui.widgets.cursor_view import CursorView
 from secateur_tui.widgets.listing import ItemListing, draw_cut, draw_row, draw_titles
 
+_LINES_BEFORE = 3
+"""Lines in sight above an item that a jump leads to."""
+
 
 class ItemList(CursorView):
     """Shows a listing of any kind. The cursor is an item, not a line: it stays on its item when others move around it,
@@ -46,6 +49,16 @@ class ItemList(CursorView):
         self._scroll(self._row(self._index) - row + top if top else 0)
         self._left = self._row(self._index), self.scroll_offset.y
         self.repaint_lines()
+
+    def jump(self, item: int) -> None:
+        """Puts the cursor on an item if it is listed. One out of sight comes with the lines before it, so that the line
+        where the budget ends stays in sight with the first item below it."""
+        index = self._items.line_of(item) if self._items is not None and self._count else -1
+        if index < 0:
+            return
+        row, top, height = self._row(index), self.scroll_offset.y, max(1, self.size.height)
+        self._index = index
+        self._scroll(top if top <= row < top + height else row - min(_LINES_BEFORE, height // 3))
 
     def draw_titles(self, cells: int) -> Line:
         """Draws the titles of the columns in a line above the list, which is as wide as the list with its scroll

@@ -23,7 +23,10 @@ _SCALES = (1.0, 2.0, 5.0, 10.0)
 
 _BEFORE, _PLACE, _AFTER = "━", "◆", "─"
 
-_LABEL = 10
+_LABEL, _LONG_LABEL = 10, 18
+_ROOMY = 60
+"""Cells from which a knob has its whole name."""
+
 _VALUE = 7
 _RANGE = 9
 _SHORTEST_TRACK = 6
@@ -36,7 +39,7 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     """Draws one knob; `*` marks a value that is not the one the inspector was opened with."""
     changed = "*" if knob.value(settings) != knob.value(opened) else ""
     texture = SIGNALS[knob.signal].texture if knob.signal else " "
-    head = line(" ", Span(texture, knob.signal), f" {fit_text(knob.label, _LABEL)} ")
+    head = line(" ", Span(texture, knob.signal), f" {fit_text(knob.label, _LABEL if cells < _ROOMY else _LONG_LABEL)} ")
     value = knob.value(settings)
     low, high = ranges.get(knob.signal or knob.key, (None, None))
     unchanged = "" if low is None or high is None else f"{_figure(low)}–{_figure(high)}"

@@ -15,6 +15,7 @@ from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerCompari
 from secateur_tui.styled_text import (
     Line,
     Span,
+    begin_sentence,
     clip_line,
     format_change,
     format_signed,
@@ -49,7 +50,7 @@ def draw_why(answer: LedgerAnswer[Any], item: int, cells: int, facts: Sequence[L
     if {CHARS_BEFORE, CHARS_AFTER} <= entry.figures.keys():
         before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
         lines.append(line(Span(f"{before:,} → {after:,} characters", "faint")))
-    lines += wrap_words(visible(f"because {answer.kind.describe(answer.outcome, item).because}"), cells, state.label)
+    lines += wrap_words(visible(begin_sentence(answer.kind.describe(answer.outcome, item).because)), cells, state.label)
     if saved := entry.before - entry.after:
         share = abs(saved) / max(1, answer.ledger.before)
         lines.append(

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from secateur.terminal import visible
+from rich.segment import Segment
+from secateur.terminal import cell_width, clip, visible
 from textual import events
 from textual.content import Content
+from textual.strip import Strip
 from textual.widgets import Input
 
 from secateur_tui.guards import Guarded
+from secateur_tui.short_names import shorten_path
 
 NEWLINE = "␊"
 """The sign that the field shows for the end of a line, as `visible` does."""
@@ -43,6 +46,14 @@ class QueryInput(Guarded, Input):
     def take(self, text: str) -> None:
         """Replaces the present text by a pasted text."""
         self.put(self._take_paste(text))
+
+    def render_line(self, y: int) -> Strip:
+        """Draws a text that has no room with an ellipsis while the keys go elsewhere; of a path the end stays."""
+        cells = self.content_size.width
+        if y or self.has_focus or cell_width(self.value) <= cells:
+            return super().render_line(y)
+        shorten = shorten_path if "/" in self.value and " " not in self.value else clip
+        return Strip([Segment(shorten(self.value, cells), self.rich_style)]).adjust_cell_length(cells, self.rich_style)
 
     @property
     def noted(self) -> bool:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from secateur.render.page import count_noun
+from secateur.terminal import cell_width, visible
 
 from secateur_tui.bench_names import BenchTitle
+from secateur_tui.short_names import shorten_path
 from secateur_tui.styled_text import Line, Span, clip_line, line, outside, width
 
 
@@ -29,10 +31,14 @@ class TitleFacts:
     benches: Sequence[BenchTitle]
 
 
+_LEAST_SOURCE = 18
+"""Cells of the source that come before everything behind it."""
+
+
 def draw_title(facts: TitleFacts, cells: int) -> Line:
     """Draws one line. With too little room it drops, in this order: words before values, the counter, names of closed
     benches (their keys stay), the count, the remedy, single keys of those (neighbours become "2-6"), the reason of
-    staleness, benches; the source is clipped."""
+    staleness, benches. A long source loses its first folders before any of these."""
     count = line(f"   {count_noun(*facts.count)}") if facts.count is not None else ()
     profile = line(outside(facts.profile), Span("*" if facts.changed else "", "accent"))
     counter = line(outside(facts.counter))
@@ -63,9 +69,11 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
         (Span("   "), *profile, *with_reason),
         (Span("   "), *profile, *mark),
     ]
-    source = line(Span(" secateur  ", "bold"), outside(facts.source))
-    tail = next((tail for tail in tails if width(source) + width(tail) <= cells), tails[-1])
-    return clip_line((*clip_line(source, max(1, cells - width(tail))), *tail), cells)
+    name, source = Span(" secateur  ", "bold"), visible(facts.source)
+    least = width((name,)) + min(cell_width(source), _LEAST_SOURCE)
+    tail = next((tail for tail in tails if least + width(tail) <= cells), tails[-1])
+    room = max(1, cells - width(tail) - width((name,)))
+    return clip_line((name, Span(shorten_path(source, room)), *tail), cells)
 
 
 def _draw_bench(bench: BenchTitle, title: str) -> Line:

@@ -79,8 +79,8 @@ def draw_whole(walk: Walk | None, symbol: str, cells: int) -> list[Line]:
     lines = [*wrap_words(_describe_part(walk, symbol), cells)]
     step = walk.next_step
     if step.count:
-        sentence = f"one call from what goes out: {step.count:,} fragments, {step.token_count:,} tokens"
-        lines += wrap_words(sentence, cells)
+        counts = f"{count_noun(step.count, 'fragment')}, {count_noun(step.token_count, 'token')}"
+        lines += wrap_words(f"one call from what goes out: {counts}", cells)
         joining = [item for item in step.items if item.joins > 1]
         for item in joining[:NAMES_SHOWN]:
             lines += wrap_words(f"{_name(item.symbol_id)} would join {item.joins} parts", cells, "faint", indent="  ")

@@ -21,6 +21,7 @@ from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_we
 from secateur_tui.styled_text import (
     Line,
     Span,
+    begin_sentence,
     clip_line,
     fit_text,
     line,
@@ -118,7 +119,7 @@ def draw_why(
 def _explain_decision(selection: Selection, decision: Decision) -> str:
     """Returns the reason of a decision; where room decided, with what was left at its turn and what it needs it for."""
     if decision.reason not in (Reason.FITS, Reason.NO_ROOM):
-        return f"because {why(selection, decision)}"
+        return begin_sentence(why(selection, decision))
     text, needs = decision.tokens_before, "needs" if decision.reason is Reason.NO_ROOM else "needed"
     around = decision.needed - text
     parts = f": {text:,} of text, {around:,} of heading" if around > 0 else ""
