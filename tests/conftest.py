@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 import gzip
 import hashlib
+import os
 import signal
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -27,6 +28,12 @@ settings.register_profile("default run", derandomize=True, deadline=None, databa
 settings.register_profile("explore", deadline=None, database=None, print_blob=True)
 settings.register_profile("mutate", settings.get_profile("default run"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("default run")
+
+# Textual reads the environment when it is imported: what would change the screens is taken away before, and it paints
+# 250 times a second, not 60, so that a test waits less for a screen to come to rest.
+for _name in [name for name in os.environ if name.startswith("TEXTUAL") or name in ("NO_COLOR", "COLORTERM")]:
+    del os.environ[_name]
+os.environ["TEXTUAL_FPS"] = "250"
 
 O200K_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 

@@ -1,13 +1,9 @@
-"""Textual reads the environment when it is imported: what would change the screens is taken away before."""
+"""What makes screens cheap to test."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
-for _name in [name for name in os.environ if name.startswith("TEXTUAL") or name in ("NO_COLOR", "COLORTERM")]:
-    del os.environ[_name]
 
 
 @pytest.fixture(autouse=True)

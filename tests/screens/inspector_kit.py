@@ -33,7 +33,7 @@ from textual._compositor import visible_screen_stack
 from textual.keys import key_to_character
 from textual.screen import ModalScreen
 
-FRAME = 0.02
+FRAME = 0.005
 """Seconds between two looks: a little longer than Textual waits before it paints."""
 
 STALLED = 120.0
