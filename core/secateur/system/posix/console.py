@@ -29,7 +29,7 @@ def understand_escapes() -> None:
 def hasten_end(seconds: float) -> None:
     """Makes the system end this process so many seconds after a signal that asks for an end, even if it waits for a
     terminal that takes nothing."""
-    handlers = {number: handler for number in ENDING if callable(handler := signal.getsignal(number))}
+    handlers = {int(number): handler for number in ENDING if callable(handler := signal.getsignal(number))}
 
     def begin_end(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)  # without Python, which a blocked write may keep from running
