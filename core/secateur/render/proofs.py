@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -131,13 +132,18 @@ def token_words(trials: Trials, lever: Lever) -> str:
     more = f"{count_noun(abs(lever.tokens), 'token')} {'more' if lever.tokens > 0 else 'less'}"
     over = f", {lever.over:,} over the {trials.budget_label}" if lever.over else ""
     again = f", no longer whole at {lever.again:,}" if lever.again else ""
-    return (more if lever.tokens else "as many tokens") + over + again
+    return (more if lever.tokens else "as many tokens as now") + over + again
+
+
+_PLACE = re.compile(r"\d+(-\d+)?")
 
 
 def name_items(trials: Trials, items: Sequence[int]) -> str:
-    """Returns the id of a single item, or the number of several."""
+    """Returns the id of a single item, or the number of several. A place in a log is told from such a number."""
     if len(items) == 1:
-        return clip(visible(trials.ids[items[0]]), _ID_CELLS)
+        name = visible(trials.ids[items[0]])
+        line = ("line " if name.isdecimal() else "lines ") if _PLACE.fullmatch(name) else ""
+        return clip(line + name, _ID_CELLS)
     return f"{len(items):,}"
 
 
@@ -149,8 +155,8 @@ def nothing_words(trials: Trials, tried: int, every: tuple[int, int] | None, rea
         every: the range in which every budget was tried.
         reached: the limit that prevented further trials, in words; "" if there was none.
     """
-    known = f"something may change it, but the search ended after {reached} and" if reached else ""
-    return f"{known} nothing tried would change it: {_tried_words(trials, tried, every)}".strip()
+    else_ = f"; something else may, but the search ended after {reached}" if reached else ""
+    return f"nothing tried would change it: {_tried_words(trials, tried, every)}{else_}"
 
 
 def _tried_words(trials: Trials, tried: int, every: tuple[int, int] | None) -> str:
