@@ -291,9 +291,10 @@ class Engine:
     ) -> Page:
         """Makes the report for people, not laid out yet; `explain`, `dropped` and `settings` as in `report`."""
         walk, exact = self.walk(selection, settings) if explain else None, self._counter_of(selection).exact
-        tokens = self.pack_tokens(selection)
-        page = search_page(selection, tokens, exact=exact, explain=explain, dropped=dropped, walk=walk)
-        settings = settings or self.settings
+        tokens, settings = self.pack_tokens(selection), settings or self.settings
+        page = search_page(
+            selection, tokens, exact=exact, explain=explain, dropped=dropped, walk=walk, pins=settings.pins
+        )
         return (
             retrieval.explanation.explain_page(page, selection, settings, self.pack_tokens, dropped)
             if explain and len(selection)

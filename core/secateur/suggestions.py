@@ -3,7 +3,7 @@ suggestion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 CUTOFF = 0.7
 """Similarity (twice the letters in common over the letters of both) above which a word counts as a misspelling."""
@@ -16,6 +16,9 @@ PART = 0.9
 
 SHORTEST = 2
 """Least letters of a beginning that stands for a word."""
+
+_SHORTEST_PART, _PART_CUTOFF = 5, 85
+"""Least letters of a word that part of an id may resemble, and how much, of 100."""
 
 _NAMED = 3
 """Most ids that are named as near an unknown one."""
@@ -37,10 +40,22 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def near_ids(word: str, known: Iterable[str]) -> list[str]:
-    """Returns a few of `known` that contain `word`, or the one that it resembles."""
+    """Returns a few of `known` that contain `word` or a word much like it, or the one that it resembles."""
     ids = list(known)
     containing = sorted((name for name in ids if word.casefold() in name.casefold()), key=len) if word.strip() else []
-    return containing[:_NAMED] or [near for near in (suggestion(word, ids),) if near]
+    return containing[:_NAMED] or [near for near in (suggestion(word, ids),) if near] or _ids_around(word, ids)
+
+
+def _ids_around(word: str, ids: Sequence[str]) -> list[str]:
+    """Returns a few ids a part of which `word` resembles, as a name without its path does that is misspelt."""
+    if not _SHORTEST_PART <= len(word) <= _LONGEST:
+        return []
+    from rapidfuzz import fuzz, process  # takes a while, and most calls misspell nothing
+
+    found = process.extract(
+        word, ids, scorer=fuzz.partial_ratio, processor=str.casefold, score_cutoff=_PART_CUTOFF, limit=_NAMED
+    )
+    return [name for name, _, _ in found]
 
 
 def describe_unknown(unknown: Iterable[str], known: Iterable[str], looks: str) -> str:

@@ -180,3 +180,31 @@ def test_a_summary_is_no_message_of_which_a_part_goes_out() -> None:
     (point,) = [point for point in out["curve"]["points"] if point["budget"] == 400]
     assert any(entry["before"] == 0 < entry["after"] for entry in out["ledger"]["entries"])
     assert (point["kept"], point["partly"]) == (states.count("kept"), states.count("summarised"))
+
+
+PINS = {
+    "files": ("f3.py", "g3.py", "f3.py"),
+    "conversation": ("messages[2]", "messages[99]", "the nearest is messages["),
+    "envelope": ("dependency_digest", "dependency_digestt", "dependency_digest"),
+    "log": ("1-12", "99999", "a line or a range of lines is meant, of 1 to "),
+}
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("name", PINS)
+def test_a_report_says_what_became_of_a_pin_and_warns_of_one_that_names_nothing(name: str) -> None:
+    id_, wrong, near = PINS[name]
+    ran = secateur(*COMMANDS[name][:-1], 500, "--pin", id_, "--pin", wrong, "--format", "text")
+    assert ran.code == 0, ran.err
+    (row,) = [row for row in ran.out.splitlines() if row.startswith("pinned ")]
+    assert re.search(rf"[●◐○◍] {re.escape(id_)} (goes out|does not go out)", row)
+    assert f"Nothing here is called {wrong}; " in ran.out + ran.err and near in ran.out + ran.err
+
+
+def test_a_search_says_what_became_of_a_pin() -> None:
+    too_large, kept = "orders/storage/codec.py::order_from_dict", "orders/services/refunds.py::RefundService._check"
+    words = ("search", "refund", "sample:orders", "--budget", 300)
+    out = secateur(*words, *(f"--pin={pin}" for pin in (too_large, kept, "RefundService._chekc"))).out
+    assert f"\npinned  ○ {too_large} does not go out: needs " in out
+    assert f"\npinned  ● {kept} goes out whole\n" in out
+    assert f"Nothing here is called RefundService._chekc; the nearest is {kept}." in out

@@ -9,7 +9,7 @@ The functions and classes of the specs are thin adapters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
@@ -28,7 +28,7 @@ from secateur.ledger import Entry, Ledger, Notice, State
 from secateur.llm import open_model
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor, not_scanned
-from secateur.render.page import Page, add_redactions
+from secateur.render.page import Page, add_pins, add_redactions
 from secateur.render.structured import dumps, dumps_report
 from secateur.settings import Loaded, Settings, with_values
 from secateur.terminal import clip
@@ -231,11 +231,19 @@ def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: b
         return dumps_report(output) if isinstance(kind, Finds) else dumps(output, kind.one_line)
     if form == "text":
         page = add_redaction_rows(kind, outcome, kind.page(outcome, verbose=verbose))
+        page = page if isinstance(kind, Finds) else add_pins(page, list(_pinned_entries(kind, outcome)))
         if proven is not None:
             because, pins = partial(describe_reason, kind, outcome), PIN in kind.flags
             page = rendering.proofs.add_explanation_sections(page, proven, because, pins=pins)
         return page.text()
     return kind.leaving(outcome, form)
+
+
+def _pinned_entries(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Iterator[tuple[str, State, str]]:
+    """Yields what `add_pins` says of each pin that is the id of an entry."""
+    for name in outcome.settings.pins if PIN in kind.flags else ():
+        if (index := outcome.ledger.number_of.get(name)) is not None:
+            yield name, outcome.ledger.entries[index].state, kind.describe(outcome, index).because
 
 
 def describe_reason(kind: Kind[Any, Any], outcome: Outcome[Any], index: int) -> str:

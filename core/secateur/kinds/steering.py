@@ -61,10 +61,11 @@ def overruling(settings: Settings, symbol: str) -> Steer | None:
     return None if factor == 1.0 else Steer.BOOST if factor > 1.0 else Steer.DAMP
 
 
-def warn_unknown_pins(settings: Settings, ids: Collection[str]) -> tuple[Notice, ...]:
-    """Warns about pins that name no entry. `ids`: those of the ledger."""
+def warn_unknown_pins(
+    settings: Settings, ids: Collection[str], looks: str = "--explain and the ledger of --format json list the ids"
+) -> tuple[Notice, ...]:
+    """Warns about pins that name no entry. `ids`: those of the ledger; `looks`: how ids look, or where they stand."""
     unknown = [name for name in settings.pins if name not in ids]
-    looks = "--explain and the ledger of --format json list the ids"
     return (Notice("unknown_symbol", describe_unknown(unknown, ids, looks)),) if unknown else ()
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
-from secateur.ledger import ModelCall, Notice
+from secateur.ledger import ModelCall, Notice, State
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
@@ -104,6 +104,25 @@ def add_redactions(page: Page, taken: Sequence[tuple[bool, str]]) -> Page:
     return replace(
         page, head=(*page.head, ("secrets", f"{count_noun(len(going), 'credential')} taken out{text}{more}{rest}"))
     )
+
+
+_MOST_PINS = 5  # most pins that a report names
+_PIN_WORDS = {
+    State.KEPT: "goes out whole",
+    State.SHORTENED: "goes out in part",
+    State.SUMMARISED: "goes out in a summary",
+    State.DROPPED: "does not go out",
+}
+
+
+def add_pins(page: Page, pins: Sequence[tuple[str, State, str]]) -> Page:
+    """Adds a line about each pinned entry: its id, its state, and the reason where it is not whole."""
+    lines = []
+    for id_, state, reason in pins[:_MOST_PINS]:
+        words = _PIN_WORDS[state] + ("" if state is State.KEPT else f": {reason}")
+        lines.append(("pinned", f"{state.glyph} {visible(id_)} {visible(words)}"))
+    more = [("", f"{len(pins) - _MOST_PINS:,} more are pinned")] if len(pins) > _MOST_PINS else []
+    return replace(page, head=(*page.head, *lines, *more))
 
 
 def change(before: int, after: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
-from secateur.render.page import Column, Page, Section, add_redactions, count_noun, line_range, notices_of
+from secateur.render.page import Column, Page, Section, add_pins, add_redactions, count_noun, line_range, notices_of
 from secateur.render.search_json import DROPPED_LISTED
 from secateur.render.sentences import phrase
 from secateur.render.walk_text import Walk, walk_sections
@@ -33,6 +33,7 @@ def search_page(
     explain: bool = False,
     dropped: int | UnsetType | None = UNSET,
     walk: Walk | None = None,
+    pins: Sequence[str] = (),
 ) -> Page:
     """Returns the report before its layout.
 
@@ -43,6 +44,7 @@ def search_page(
             the path of calls that led to it and the reason with its figures.
         dropped: most dropped candidates to list, best first; None: all; without it DROPPED_LISTED with `explain`, else
             DROPPED_SHOWN.
+        pins: ids of the settings, of which it is said what became of them.
     """
     if dropped is UNSET:
         dropped = DROPPED_LISTED if explain else DROPPED_SHOWN
@@ -71,7 +73,9 @@ def search_page(
     walked = walk_sections(walk) if walk is not None else ()
     sections = (candidates, *walked, totals) if len(selection) else ()
     page = Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
-    return add_redactions(page, list(_removed_credentials(selection)))
+    decisions = [selection.decision(pool.row_of[name]) for name in pins if name in pool.row_of]
+    pinned = [(pool.symbol_id[made.row], made.state, why(selection, made)) for made in decisions]
+    return add_redactions(add_pins(page, pinned), list(_removed_credentials(selection)))
 
 
 def _removed_credentials(selection: Selection) -> Iterator[tuple[bool, str]]:

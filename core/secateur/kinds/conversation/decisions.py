@@ -93,7 +93,7 @@ class MessageDecision:
         return self.section or f"messages[{self.number}]"
 
     @property
-    def figures(self) -> dict[str, Figure]:
+    def figures(self) -> Mapping[str, Figure]:
         """The figures of its reason."""
         later = {"later_cut" if self.later_cut else "later": self.later}
         over: dict[str, Figure] = {"over": self.over} if self.over else {}

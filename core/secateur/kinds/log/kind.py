@@ -193,7 +193,8 @@ class LogKind(Kind[ReadLog, LogSelection]):
         if None in pinned.values():
             known = {name for name, span in pinned.items() if span is not None}
             names = _ledger(material, selection, settings.log.max_tokens).ids
-            notices = (*notices, *warn_unknown_pins(settings, known.union(names)))
+            looks = f"a line or a range of lines is meant, of 1 to {len(material.lines)}"
+            notices = (*notices, *warn_unknown_pins(settings, known.union(names), looks))
         return Outcome(
             self.name, settings, selection, lambda: _ledger(material, selection, settings.log.max_tokens), notices
         )
