@@ -77,7 +77,7 @@ class PatientPalette(CommandPalette):
 
 
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~])?")
-"""What is taken out of pasted text: colours and other control sequences, and any other escape."""
+"""The parts of pasted text that are taken out: colours and other control sequences, and any other escape."""
 
 _CUT_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8})?\Z")
 """The beginning of a sequence that ends in the next read."""
