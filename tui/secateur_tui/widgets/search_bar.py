@@ -52,17 +52,16 @@ def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:
     last, first = selection.order[last_place], selection.order[first_place]
     rank_last, rank_first = last_place + 1, first_place + 1
     gap = selection.score[last] - selection.score[first]
-    figures = (
-        f"last out #{rank_last:,} {order_figure(selection.score[last], by)} · first dropped #{rank_first:,}"
-        f" {order_figure(selection.score[first], by)}"
-    )
+    out = f"#{rank_last:,} {order_figure(selection.score[last], by)}"
+    dropped = f"#{rank_first:,} {order_figure(selection.score[first], by)}"
+    figures = f"last out {out} · first dropped {dropped}"
     far = order_figure(abs(gap), by)
     distance = f"gap {'−' if gap < 0 and far.strip('0.') else ''}{far}"
     skipped = ": smaller fitted" if rank_first < rank_last else ""
     ranks = f"#{rank_last:,}/#{rank_first:,}"
     variants = (  # a gap below 0 is explained before the figures are given
         f" {figures} · {distance}{skipped} ",
-        *([] if skipped else [f" {figures} · {distance} "]),
+        *([f" {out} out · {dropped} dropped · {distance}{skipped} "] if skipped else [f" {figures} · {distance} "]),
         f" {distance} {ranks}{skipped} ",
         f" {distance} {ranks} ",
     )
