@@ -278,12 +278,18 @@ def orders_engine(**options: Any) -> ScriptedEngine:
 
 
 def inspector(
-    engine: Any = None, settings: Settings | None = None, *, query: str = QUERY, path: str = "orders", **options: Any
+    engine: Any = None,
+    settings: Settings | None = None,
+    *,
+    query: str = QUERY,
+    path: str = "orders",
+    proves: bool = False,
+    **options: Any,
 ) -> Inspector:
-    """An inspector that does not dawdle, and looks for changes only when a test tells it to (`looked`)."""
-    return Inspector(
-        engine or orders_engine(), settings or Settings(), path=path, query=query, pace=Pace(0.001, 0.001, 0), **options
-    )
+    """An inspector that does not dawdle, and looks for changes only when a test tells it to (`looked`). Unless it is
+    told to it proves nothing, which would be half of the time of most tests."""
+    pace = Pace(0.001, 0.001, 0, proves=proves)
+    return Inspector(engine or orders_engine(), settings or Settings(), path=path, query=query, pace=pace, **options)
 
 
 def bench_of(app: Inspector) -> Bench:

@@ -21,7 +21,7 @@ async def compared(app: Inspector, word: str) -> list[str]:
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["120x40", "80x24"])
 async def test_two_budgets_stand_beside_each_other(size: tuple[int, int]) -> None:
-    app = inspector(settings=Settings(budget=3000))
+    app = inspector(settings=Settings(budget=3000), proves=True)
     async with app.run_test(size=size):
         await settle(app)
         lines = await compared(app, "1,500")

@@ -66,7 +66,7 @@ def told(app: Inspector) -> str:
     ],
 )
 async def test_search(screen: str, keys: str, size: tuple[int, int]) -> None:
-    app = inspector(settings=TIGHT)
+    app = inspector(settings=TIGHT, proves=True)
     async with app.run_test(size=size):
         await settle(app)
         await press(app, *keys.split())

@@ -90,7 +90,7 @@ async def test_every_view_shows_hostile_text_as_text(size: tuple[int, int]) -> N
         texts=dict.fromkeys(hostile_pool("q").symbol_id, text),
     )
     settings = Settings(budget=900, ui=Ui(theme="[/b]\x1b[2J", keys={"[/x]\x1b": "[", "undo": "["}))
-    app = inspector(engine, settings, query="[/b] \x1b]52;c;x\x07 \u202e [$x]\\")
+    app = inspector(engine, settings, query="[/b] \x1b]52;c;x\x07 \u202e [$x]\\", proves=True)
     async with app.run_test(size=size, notifications=True):
         assert_harmless(await settle(app), size[0])
         await press(app, "right", "s", "down")
@@ -120,7 +120,7 @@ async def test_wide_characters_keep_columns_aligned() -> None:
             for i, name in enumerate(names)
         ]
     )
-    app = inspector(ScriptedEngine(lambda _query, _settings: pool))
+    app = inspector(ScriptedEngine(lambda _query, _settings: pool), proves=True)
     async with app.run_test(size=(120, 40)):
         await settle(app)
         from rich.cells import cell_len

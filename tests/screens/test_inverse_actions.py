@@ -85,7 +85,7 @@ ON_EVERY_BENCH = (
 """Keys that do something on the benches, with those that lead back."""
 
 BENCHES = {
-    "search": lambda: inspector(settings=Settings(budget=4000)),
+    "search": lambda: inspector(settings=Settings(budget=4000), proves=True),
     "conversation": lambda: ledger_kit.opened(
         "conversation", with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
     ),

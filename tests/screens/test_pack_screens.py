@@ -32,7 +32,7 @@ TEXTS = {LONG: "def refund_total(order):\n    return " + "x" * 150 + "total\n" +
 
 @pytest.mark.parametrize(("name", "keys"), [("pack", "P"), ("zoom", "down enter"), ("pack_zoomed", "P tab tab enter")])
 async def test_screen(name: str, keys: str) -> None:
-    app = inspector(settings=TIGHT)
+    app = inspector(settings=TIGHT, proves=True)
     async with app.run_test(size=SIZES[0], notifications=True) as pilot:
         await settle(app)
         for key in keys.split():

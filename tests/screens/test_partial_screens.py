@@ -87,7 +87,7 @@ def partial_shown(lines: list[str]) -> bool:
 @SIZES
 async def test_a_partial_answer_says_so_and_the_whole_one_takes_its_place(size: tuple[int, int]) -> None:
     indexing = _Indexing()
-    app = inspector(indexing.engine)
+    app = inspector(indexing.engine, proves=True)
     try:
         async with app.run_test(size=size):
             await until(app, partial_shown)

@@ -30,7 +30,7 @@ SMALL = {
 def app(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inspector]:
     """Each kind with a budget that cuts."""
     if request.param == "search":
-        yield inspector(settings=TIGHT)
+        yield inspector(settings=TIGHT, proves=True)
         return
     monkeypatch.chdir(tmp_path)
     WRITERS[request.param](tmp_path)
@@ -109,7 +109,7 @@ async def test_the_curve_is_a_page(app: Inspector) -> None:
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_the_curve_and_the_hints_look(size: tuple[int, int]) -> None:
-    app = inspector(settings=TIGHT)
+    app = inspector(settings=TIGHT, proves=True)
     async with app.run_test(size=size):
         await settle(app)
         await press(app, "end", "i")
@@ -136,7 +136,7 @@ async def test_that_nothing_turns_an_item_is_said_at_once(tmp_path: Path, monkey
 
 
 async def test_an_item_that_was_excluded_is_kept_if_it_is_pinned() -> None:
-    app = inspector(settings=with_values(TIGHT, {"excludes": ["src/orders/audit.py::record"]}))
+    app = inspector(settings=with_values(TIGHT, {"excludes": ["src/orders/audit.py::record"]}), proves=True)
     async with app.run_test(size=SIZE):
         await settle(app)
         await press(app, "end")
@@ -149,7 +149,7 @@ async def test_an_item_that_was_excluded_is_kept_if_it_is_pinned() -> None:
 
 
 async def test_hints_of_another_item_do_not_stay() -> None:
-    app = inspector(settings=TIGHT)
+    app = inspector(settings=TIGHT, proves=True)
     async with app.run_test(size=SIZE):
         await settle(app)
         await press(app, "end")
@@ -178,7 +178,7 @@ async def test_a_job_whose_place_is_taken_before_it_begins_never_begins() -> Non
     async def work(name: str) -> None:
         begun.append(name)
 
-    app = inspector()
+    app = inspector(proves=True)
     async with app.run_test(size=SIZE):
         await settle(app)
         for name in ("first", "second"):
@@ -189,7 +189,7 @@ async def test_a_job_whose_place_is_taken_before_it_begins_never_begins() -> Non
 
 
 async def test_a_hint_that_is_not_proven_yet_is_applied_when_it_is() -> None:
-    app = inspector(settings=Settings(budget=2000))
+    app = inspector(settings=Settings(budget=2000), proves=True)
     app.pace = Pace(0.001, 0.4, 0)
     async with app.run_test(size=(120, 40), notifications=True):
         bench = bench_of(app)

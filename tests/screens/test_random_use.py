@@ -143,7 +143,7 @@ def folder() -> Iterator[Path]:
 
 
 OPENED: dict[str, Callable[[dict[str, str]], Inspector]] = {
-    "search": lambda environ: inspector(environ=environ),
+    "search": lambda environ: inspector(environ=environ, proves=True),
     "conversation": lambda environ: ledger_kit.opened("conversation", environ=environ),
     "diff": lambda environ: diff_kit.opened(environ=environ),
     "nothing open": lambda environ: ledger_kit.opened("conversation", path="", environ=environ),

@@ -160,7 +160,7 @@ async def test_pages_open_and_say_what_is_true() -> None:
 
 
 async def test_proven_hints_hold_and_tell_their_price() -> None:
-    bench, lines, _ = await pressed("end up up up up i")
+    bench, lines, _ = await pressed("end up up up up i", proves=True)
     answer, row = bench.state.answer, bench.state.cursor
     assert answer is not None and answer.selection.state[row] == State.DROPPED
     text = " ".join(" ".join(line[73:].split()) for line in lines)
@@ -172,7 +172,7 @@ async def test_proven_hints_hold_and_tell_their_price() -> None:
 
 
 async def test_ranges_beside_the_sliders_hold() -> None:
-    bench, lines, _ = await pressed("")
+    bench, lines, _ = await pressed("", proves=True)
     answer = bench.state.answer
     assert answer is not None
     for name in ("relevance", "hotspot", "distance"):
@@ -378,7 +378,7 @@ async def test_a_click_on_a_candidate_and_on_a_page() -> None:
 
 async def test_proofs_run_on_no_thread_that_the_end_of_the_program_waits_for() -> None:
     before = set(threading.enumerate())
-    bench, _, _ = await pressed("")
+    bench, _, _ = await pressed("", proves=True)
     assert bench.scene.ranges.keys() > {"relevance", "hotspot", "distance"}
     assert [thread.name for thread in set(threading.enumerate()) - before if not thread.daemon] == []
 

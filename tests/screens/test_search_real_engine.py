@@ -139,7 +139,7 @@ async def test_tuned_hinted_compared_saved_and_the_same_headless(
     """A journey: a budget is typed, a hint applied, another profile compared, the screen saved; check agrees."""
     monkeypatch.chdir(shop)
     with Engine.open(shop, Settings()) as engine:
-        app = inspector(engine, query="where is the refund total rounded?", path=".")
+        app = inspector(engine, query="where is the refund total rounded?", path=".", proves=True)
         async with app.run_test(size=(120, 40)):
             await settle(app)
             await press(app, "equals_sign", "ctrl+a", "ctrl+k", *"140", "enter")

@@ -79,7 +79,7 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     ids=lambda value: value if isinstance(value, str) and value.isalpha() else "",
 )
 async def test_screen(name: str, settings: Settings, keys: str) -> None:
-    app = inspector(settings=settings)
+    app = inspector(settings=settings, proves=True)
     async with app.run_test(size=SIZES[0]) as pilot:
         await settle(app)
         await press(app, *keys.split())

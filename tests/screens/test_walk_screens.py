@@ -33,7 +33,7 @@ def engine(tmp_path: Path) -> Engine:
 
 
 def walking(engine: Engine, query: str = QUERY, settings: Settings = WORDS) -> Inspector:
-    return inspector(engine, settings, query=query, path="shop")
+    return inspector(engine, settings, query=query, path="shop", proves=True)
 
 
 def tree(bench: Bench) -> WalkTree:

@@ -47,7 +47,7 @@ def refreshing_engine() -> ScriptedEngine:
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_the_screen_of_a_stale_answer(size: tuple[int, int]) -> None:
     engine = refreshing_engine()
-    app = inspector(engine, watching("notice"))
+    app = inspector(engine, watching("notice"), proves=True)
     async with app.run_test(size=size):
         assert "● fresh" in (await settle(app))[0]
         engine.changed = THREE
