@@ -243,7 +243,7 @@ async def test_a_budget_that_cannot_be_met_is_a_state_that_a_larger_one_ends() -
         text = "\n".join(await settle(app))
         screen = ledger_bench(app)
         assert isinstance(screen.state.refusal, BudgetExceeded)
-        assert "BUDGET_EXCEEDED" not in text and "target_snapshot" in text and "budget 150 · not met" in text
+        assert "BUDGET_EXCEEDED" not in text and "target_snapshot" in text and "150 · not met" in text
         assert "12,340 tokens" in text, "what it holds"
         await press(app, "b")
         lines = await settle(app)

@@ -13,6 +13,7 @@ from secateur_tui.parts.remembering import Remembering
 from secateur_tui.screen import Bench
 from support.repos import write
 from textual import events
+from textual.app import ScreenStackError
 from textual.pilot import Pilot
 
 SIZE = (120, 40)
@@ -205,3 +206,10 @@ async def test_the_open_page_is_drawn_at_every_width_that_has_room_for_it(cells:
     async with app.run_test(size=(cells, 40)):
         lines = await settle(app)
         assert any("KEPT #1 of 12" in line for line in lines)
+
+
+async def test_a_key_that_comes_when_the_screens_have_gone_ends_nothing() -> None:
+    app = inspector()
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+    assert app.survive(ScreenStackError("No screens on stack"))

@@ -139,7 +139,7 @@ class Host(Guarded, App[int]):
 
     def survive(self, error: Exception) -> bool:
         """Says once for each error that a part of the screen failed, and returns whether the session goes on."""
-        if self._exit and isinstance(error, ScreenStackError):
+        if isinstance(error, ScreenStackError) and (self._exit or not self._screen_stack):
             return True  # a key typed ahead, after the screens have gone
         if not self.SURVIVES:
             return False
