@@ -37,7 +37,7 @@ from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 _WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 """Matches the rules of a picture that would fetch a font."""
 
-_LAST_SECONDS = 1.5
+_LAST_SECONDS = 1.0
 """Seconds from a signal that asks for an end, as of a closed terminal, to the end at the latest."""
 
 
