@@ -254,7 +254,7 @@ class ScriptedEngine:
     def changes_of(self, pool: Pool, row: int) -> list[HistoryCommit]:
         return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, "Ada", f"Change {row} of the rounding", (pool.path[row],))]
 
-    def page(self, selection: Selection, *, explain: bool = False, settings: Settings | None = None) -> Any:  # noqa: ARG002
+    def page(self, selection: Selection, *, explain: bool = False, **further: Any) -> Any:  # noqa: ARG002 - no proofs here
         return search_page(selection, self.pack_tokens(selection), explain=explain)
 
     def render(self, selection: Selection) -> str:
