@@ -48,9 +48,9 @@ sys.exit(main())
 FULL its terminal takes nothing more by then."""
 
 
-def left(folder: Path, how: bytes | signal.Signals, *, full: bool = False) -> tuple[int, bytes, bool]:
+def left(folder: Path, how: bytes | signal.Signals | None, *, full: bool = False) -> tuple[int, bytes, bool]:
     """Exit code, what the terminal got, and whether its settings are as before, of an inspector that is left while its
-    reader is stuck. `full`: nothing is read from the terminal."""
+    reader is stuck. `full`: nothing is read from the terminal. `how`: None closes the terminal."""
     (folder / "talk.json").write_text('[{"role": "user", "content": "Where?"}]')
     begun, tells = os.pipe()
     terminal, inside = os.openpty()
@@ -82,6 +82,9 @@ def left(folder: Path, how: bytes | signal.Signals, *, full: bool = False) -> tu
             if begun in readable:
                 assert os.read(begun, 1), "it ended before it read anything: " + printed.decode("utf-8", "replace")
                 sent = True
+                if how is None:
+                    os.close(terminal)
+                    return process.wait(DEADLINE), b"", False
                 if isinstance(how, bytes):
                     os.write(terminal, how)
                 else:
@@ -94,8 +97,8 @@ def left(folder: Path, how: bytes | signal.Signals, *, full: bool = False) -> tu
     finally:
         process.kill()
         process.wait()
-        os.close(terminal)
-        os.close(begun)
+        for descriptor in (begun,) if how is None else (terminal, begun):
+            os.close(descriptor)
 
 
 @pytest.mark.parametrize(
@@ -115,3 +118,7 @@ def test_a_reader_that_never_comes_back_keeps_nobody_from_leaving(
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
 def test_a_terminal_that_takes_nothing_keeps_no_process(tmp_path: Path, how: signal.Signals) -> None:
     assert left(tmp_path, how, full=True)[0] == -signal.SIGALRM
+
+
+def test_a_terminal_that_is_gone_keeps_no_process(tmp_path: Path) -> None:
+    assert left(tmp_path, None, full=True)[0] in (-signal.SIGHUP, -signal.SIGALRM)

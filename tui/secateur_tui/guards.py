@@ -7,6 +7,7 @@ by `Guarded` too.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -14,11 +15,13 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
+from secateur.system.console import ENDING
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
 from textual.driver import Driver
+from textual.drivers._writer_thread import WriterThread
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.screen import ModalScreen
@@ -137,9 +140,23 @@ class PasteParser(XTermParser):
         return False
 
 
-def keep_pastes(driver: type[Driver]) -> type[Driver]:
-    """Makes a driver read with `PasteParser`."""
+class EndingWriter(WriterThread):
+    """Writes to the terminal. One that is gone ends the program as its signal does, which not every terminal sends:
+    the thread of Textual 8 ends alone, and whoever writes waits for ever."""
+
+    def run(self) -> None:
+        try:
+            super().run()
+        except OSError:
+            os.kill(os.getpid(), ENDING[-1])
+            while self._queue.get() is not None:
+                pass  # there is room again for who waits to write
+
+
+def guarded_driver(driver: type[Driver]) -> type[Driver]:
+    """Makes a driver read with `PasteParser` and write with `EndingWriter`."""
     for name in (driver.__module__, "textual.drivers.win32"):  # Windows has its reader apart
-        if hasattr(module := sys.modules.get(name), "XTermParser"):
-            setattr(module, "XTermParser", PasteParser)  # noqa: B010 - a driver has no other place for it
+        for replaced, ours in (("XTermParser", PasteParser), ("WriterThread", EndingWriter)):
+            if hasattr(module := sys.modules.get(name), replaced):
+                setattr(module, replaced, ours)  # a driver has no other place for it
     return driver

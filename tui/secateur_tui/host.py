@@ -30,7 +30,7 @@ from textual.driver import Driver
 from secateur_tui import actions
 from secateur_tui.background import Courtesy, EngineThread
 from secateur_tui.bench_names import BenchTitle
-from secateur_tui.guards import Guarded, PatientPalette, keep_pastes
+from secateur_tui.guards import Guarded, PatientPalette, guarded_driver
 from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 
@@ -124,7 +124,7 @@ class Host(Guarded, App[int]):
         return super().run(**options)
 
     def get_driver_class(self) -> type[Driver]:
-        return keep_pastes(super().get_driver_class())
+        return guarded_driver(super().get_driver_class())
 
     def on_unmount(self) -> None:
         for thread in (self.thread, self.watcher, self.prover, self.judge):
