@@ -190,9 +190,8 @@ def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[Comma
 def _build_parser(
     arguments: Sequence[str], of_commands: type[CommandParser] = MixingParser
 ) -> tuple[Parser, dict[str, Parser], int]:
-    """Returns the parser for a call, the parsers of the commands, and the position of the command in the call. A call
-    that begins with a command has the parser of that command alone: the others take 3 ms. Only the called command gets
-    its arguments."""
+    """Returns the parser for a call, the parsers of the commands, and the position of the command in the call. Only the
+    called command gets its arguments; a call that begins with it has no other, which would take 3 ms."""
     parser = Parser(
         prog="secateur",
         description="Prunes what a language model reads under a token budget, and shows every decision it makes.",
@@ -201,8 +200,7 @@ def _build_parser(
     )
     parser.add_argument("--version", action="version", version=f"secateur {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=of_commands)
-    words = (index for index, argument in enumerate(arguments) if not argument.startswith("-"))
-    position = next(words, len(arguments))
+    position = next((at for at, argument in enumerate(arguments) if not argument.startswith("-")), len(arguments))
     name = arguments[position] if position < len(arguments) else None
     known = dict(COMMANDS)
     if name not in COMMANDS or position:
@@ -215,13 +213,12 @@ def _build_parser(
         }
         warnings = [paragraph(f"warning: {notice.message}") for notice in (*registry.problems(), *wrong)]
         parser.epilog = "\n\n".join([_EPILOG.rstrip("\n"), *warnings])
-    if name in known and not position:
-        known = {name: known[name]}
     children: dict[str, Any] = {  # of the class `of_commands`
         listed_name: commands.add_parser(
             listed_name, help=literal(summary), description=paragraph(summary[0].upper() + summary[1:] + ".")
         )
         for listed_name, summary in known.items()
+        if position or name not in known or listed_name == name
     }
     if name in children:  # only the command that runs is imported
         command(name)[0](children[name])
