@@ -3,7 +3,6 @@ equally."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from secateur.index.update.refresh import FIRST, RecordedState, record, snapshot
 from secateur.index.update.snapshot_files import KEPT_SNAPSHOTS
 from secateur.tokens import get_counter
 from support.memory_source import MemorySource
+from support.processes import environment
 from support.repos import SHOP
 
 EXTRACTOR = Extractor(get_counter("chars4"), None, 1)
@@ -112,7 +112,8 @@ with Store.open(Path(sys.argv[1])) as store:
     source = MemorySource({"\\u8ba2\\u5355.py": "x = 1", "\\udcff.py": "x = 2"})
     print(record(source, store, Extractor(get_counter("chars4"), None, 1)).name)
 """
-    environ = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG"))} | {"LC_ALL": "C"}
+    environ = {key: value for key, value in environment().items() if not key.startswith(("LC_", "LANG"))}
+    environ |= {"LC_ALL": "C"}
     names = set()
     for number, utf8 in enumerate("01"):
         settings = {"PYTHONUTF8": utf8, "PYTHONCOERCECLOCALE": "0"}

@@ -105,9 +105,9 @@ class SnapshotManager:
             snapshot = self._edit(newest, present, origin, source, max(FEW, MOST_EDITED * len(present)))
         if snapshot is None:
             self._drop()
-            tell("linking", 0, len(present))
+            tell("linking", 0, 0)
             snapshot = self._build(present, origin, source, dimension, repair)
-            tell("saving", 0, 1)
+            tell("saving", 0, 0)
             self._saved = (name, snapshot) if self._files.save(name, snapshot) else None
             self._unsaved = False
         self._name, self._snapshot = name, snapshot
