@@ -30,7 +30,7 @@ from secateur_tui.pages.kind_page import KindPage, ledger_picture
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind
 from secateur_tui.state.ledger_answer import LedgerAnswer, sum_states
 from secateur_tui.state.search_answer import SearchAnswer
-from secateur_tui.styled_text import plain
+from secateur_tui.styled_text import begin_sentence, plain
 from secateur_tui.widgets import candidate_list, chunk_list, ledger_pages, search_bar, why
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline
 from secateur_tui.widgets.listing import draw_row
@@ -75,7 +75,7 @@ def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Any]) -> None
         drawn.append((glyph, number(before), number(before) if after == "·" else number(after)))
         page = [plain(line) for line in ledger_pages.draw_why(answer, item, CELLS)]
         assert page[0].split()[1] == entry.state.label.upper() and entry.id in page[1]
-        assert any(subject.kind.describe(answer.outcome, item).because in line for line in page)
+        assert any(begin_sentence(subject.kind.describe(answer.outcome, item).because) in line for line in page)
     assert drawn == [(entry.state.glyph, entry.before, entry.after) for entry in answer.entries]
     is_in_the_bar(ledger_picture(answer), ledger)
 
@@ -217,7 +217,7 @@ def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries
         rank, glyph, before = re.match(r" +([\d,]+) +([●◐○]) .* ([\d,]+) +[\d.]+$", text).groups()
         assert (number(rank), glyph, number(before)) == (place + 1, entry.state.glyph, entry.before)
         page = [plain(line) for line in why.draw_why(answer, row, CELLS)]
-        because = f"because {kind.describe(outcome, place).because}"
+        because = begin_sentence(kind.describe(outcome, place).because)
         decision = answer.selection.decision(row)
         if decision.reason in (Reason.FITS, Reason.NO_ROOM):  # where room decided, the page says in words what for
             needs = "needs" if decision.reason is Reason.NO_ROOM else "needed"

@@ -44,6 +44,7 @@ COLUMNS: Mapping[str, str] = {
     "#": "rank, or the number of a message; = marks what a provider's prompt cache still holds",
     "Δ": "places moved since the ghost, or tokens gained or lost; ! marks another decision",
     "name": "what it is called",
+    "message": "the line of a log that says most, without its time",
     "in": "where it is; of figures, tokens that came in",
     "out": "tokens that are sent; · where they are those that came in",
     "tok": "tokens of the whole item",

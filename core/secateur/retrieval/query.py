@@ -189,15 +189,18 @@ def parse_with_glossary(
 def parse_with_words(
     text: str, frequency: Callable[[int], float], form: frozenset[str] = frozenset()
 ) -> tuple[Query, tuple[Notice, ...]]:
-    """Parses a query like `parse_in_english`. Returns a notice if it is not English and none of its words occurs.
+    """Parses a query as it is, or, if it is not English and none of its words occurs, like `parse_in_english`; with a
+    notice if none of these occurs either.
 
     `frequency` counts how often a term occurs in what is searched; for `form` see `parse_query`.
     """
-    query = parse_in_english(text, form)
+    query = parse_query(text, form=form)
     if not query.foreign:
         return query, form_notices(remove_form(text[:MAX_QUERY], form)[1])
-    known = any(frequency(term) for term, _ in query.terms)
-    return query, () if known else (NO_WORD_HERE,)
+    if any(frequency(term) for term, _ in query.terms):
+        return query, ()
+    query = parse_in_english(text, form)
+    return query, () if any(frequency(term) for term, _ in query.terms) else (NO_WORD_HERE,)
 
 
 def parse_in_english(text: str, form: frozenset[str] = frozenset()) -> Query:
