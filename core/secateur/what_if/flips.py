@@ -97,19 +97,21 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
 
 
 def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
-    """Finds a near budget at which more of an item goes out, if not all of it."""
+    """Finds the cheapest of some near budgets at which more of an item goes out, if not all of it."""
 
     def improves(budget: int) -> bool:
         decided = runs.at(BUDGET, budget)
         return decided is not None and _improves(runs, decided, item)
 
-    still = present = runs.trials.budget
-    for budget in (budget for budget in runs.first_budgets if present < budget <= FAR * present):
-        if improves(budget):
-            lever = _lever(runs, item, BUDGET, _halve(still, budget, improves, _FEW_HALVINGS))
-            return lever if lever.state is not State.KEPT else None  # `budget_flip` finds what keeps the whole
-        still = budget
-    return None
+    present = runs.trials.budget
+    near = [present, *(budget for budget in runs.first_budgets if present < budget <= FAR * present)]
+    improving = [budget for budget in near[1:] if improves(budget)]
+    if improving:
+        below = near[near.index(improving[0]) - 1]
+        improving.insert(0, _halve(below, improving[0], improves, _FEW_HALVINGS))
+    levers = (_lever(runs, item, BUDGET, budget) for budget in improving)
+    partly = [lever for lever in levers if lever.state is not State.KEPT]  # `budget_flip` finds what keeps the whole
+    return min(partly, key=lambda lever: lever.cost, default=None)
 
 
 def _held_at_budget(runs: TrialRuns, item: int) -> Lever | None:

@@ -218,7 +218,11 @@ def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvel
         head = ((*path, position) for position in range(start or 0))
         return tokens[path] - sum(tokens[place] for place in head if place in tokens)
 
-    return [(_state_at(path, start, trimmed), left_at(path, start)) for path, start in asked.payload.places]
+    found = []
+    for (path, start), entry in zip(asked.payload.places, asked.ledger.entries, strict=False):
+        state = _state_at(path, start, trimmed)
+        found.append((state, entry.before if state is State.KEPT else left_at(path, start)))  # kept within a larger one
+    return found
 
 
 def _state_at(path: Path, start: int | None, trimmed: Sequence[tuple[Path, int | None, State]]) -> State:
