@@ -68,7 +68,7 @@ def test_neighbouring_keys_are_one_run_before_what_is_stale_gives_way() -> None:
 
 
 def test_a_long_path_keeps_its_file_and_hides_neither_the_benches_nor_what_is_stale() -> None:
-    facts = replace(FACTS, source="/work/shared/builds/2025/nightly/linux-x86-64/compile-long.log")
+    facts = replace(FACTS, source="/data/projects/builds/2025/nightly/linux-x86-64/compile-long.log")
     for cells in (200, 150, 125, 110, 95, 80):
         drawn = plain(draw_title(facts, cells))
         assert "compile-long.log" in drawn and "stale" in drawn and "3 Conversation" in drawn, cells
