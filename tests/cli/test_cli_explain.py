@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -124,10 +125,27 @@ def test_each_entry_that_does_not_go_out_whole_has_its_reason_in_words_and_its_l
         (at,) = [index for index, row in enumerate(rows) if row[4:].startswith(f"{entry['id']}: ")]
         reason = rows[at].partition(": ")[2]
         assert len(reason) > 8 and not codes & set(re.findall("[a-z_]+", reason))
-        levers = entry["what_if"]["levers"] if entry["what_if"] else []
-        assert [row.split("  ")[3] for row in rows[at + 1 : at + 1 + len(levers)]] == [
-            lever["typed"] for lever in levers
-        ]
+        levers = [lever["typed"] for lever in entry["what_if"]["levers"]] if entry["what_if"] else []
+        shown = [row.split("  ")[3] for row in takewhile(lambda row: row.startswith("      --"), rows[at + 1 :])]
+        assert shown[:1] == levers[:1] and set(shown) <= {*levers}
+        far = 2 * COMMANDS[name][-1]
+        assert all(int(lever.split()[-1]) > far for lever in levers if lever not in shown)
+
+
+@pytest.mark.usefixtures("work")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_one_entry_can_be_asked_for_alone(name: str) -> None:
+    every = secateur(*COMMANDS[name], "--explain", "--dropped", "all", "--format", "text").out
+    told = secateur(*COMMANDS[name], "--format", "json").json["ledger"]["entries"]
+    ids = [entry["id"] for entry in told if entry["before"] and entry["state"] != "kept"]
+    assert ids
+    for id_ in ids[:3]:
+        rows = secateur(*COMMANDS[name], "--why", id_, "--format", "text").out.split("\n\n")[1].splitlines()
+        assert rows[0].split(": ")[0][4:] == id_ and len(rows) > 1
+        assert "\n".join(rows[:2]) in every  # the reason, and the cheapest lever
+    failed = secateur(*COMMANDS[name], "--why", ids[0] + "x", "--format", "text")
+    assert failed.code == 2 and ids[0] in failed.err
+    assert secateur(*COMMANDS[name], "--why", ids[0], "--format", "json").code == 2
 
 
 def test_a_long_list_says_how_many_more_there_are_and_how_one_gets_at_them(work: Path) -> None:
@@ -139,7 +157,7 @@ def test_a_long_list_says_how_many_more_there_are_and_how_one_gets_at_them(work:
     command = ("log", "long.log", "--max-tokens", 200, "--explain")
     dropped = re.compile(r"^  [○◐] \S+: ", re.MULTILINE)
     out = secateur(*command).out
-    (more,) = re.findall(r"^  (\d+) more: --dropped all lists them, --pin ID keeps one of them$", out, re.MULTILINE)
+    (more,) = re.findall(r"^  (\d+) more: --dropped all lists them, --why ID explains one", out, re.MULTILINE)
     every = secateur(*command, "--dropped", "all").out
     assert len(dropped.findall(out)) == 40 and len(dropped.findall(every)) == 40 + int(more)
     assert "--dropped all" not in every

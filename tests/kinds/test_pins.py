@@ -10,7 +10,7 @@ from secateur.model import Reason, State
 from secateur.render.proofs import cost_words, token_words
 from secateur.settings import Settings, with_values
 from secateur.what_if.explanation import explain, explain_one
-from secateur.what_if.trials import BUDGET, Trials, Tried
+from secateur.what_if.trials import BUDGET, HOLD, Trials, Tried
 from secateur_tui.state.proving import ProvenHint, Proving
 
 LOG = "\n".join(
@@ -150,6 +150,24 @@ def test_the_nearest_budget_of_an_entry_is_the_same_whatever_else_is_asked(tmp_p
         assert {proof.lever for proof in proofs if isinstance(proof, ProvenHint)} == {*alone}
 
 
+def test_what_keeps_a_part_stands_beside_what_keeps_all_only_where_it_costs_fewer_items(tmp_path):
+    beside = 0
+    lines = [
+        f"{'ERROR: cannot open a' if n % 40 == 7 else f'step {n}: compiled'} {'abcdefgh'[n % 8] * 9}"
+        for n in range(400)
+    ]
+    (tmp_path / "build.log").write_text("\n".join(lines))
+    trials = trials_for("log", {"path": str(tmp_path / "build.log")}, **{"log.max_tokens": 900})
+    for item in np.flatnonzero(~trials.now.whole).tolist():
+        levers, _ = explain_one(trials, item)
+        whole = [lever.others.dearer for lever in levers if lever.state is State.KEPT and not (lever.far or lever.over)]
+        partly = [lever for lever in levers if lever.state is State.SHORTENED and not lever.grows]
+        assert not whole or all(lever.others.dearer < min(whole) or lever.name == HOLD for lever in partly)
+        assert all(0 < lever.portion[0] < lever.portion[1] for lever in partly)
+        beside += bool(whole and partly)
+    assert beside
+
+
 def test_a_shortened_file_has_a_lever_by_which_more_of_it_goes_out(inputs):
     grown = 0
     for tokens in (120, 200, 300):
@@ -162,7 +180,7 @@ def test_a_shortened_file_has_a_lever_by_which_more_of_it_goes_out(inputs):
                 again = trials.decide(lever.name, lever.value)
                 assert again.whole[item] or (lever.grows and again.left[item] > trials.now.left[item])
                 grown += lever.grows
-                assert again.whole[item] or cost_words(trials, lever).startswith("more of it, not all, ")
+                assert again.whole[item] or cost_words(trials, lever).startswith("more of it, not all")
     assert grown
 
 

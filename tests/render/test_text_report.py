@@ -72,7 +72,7 @@ def test_a_long_tail_is_counted_and_not_listed() -> None:
     assert f"and {58 - DROPPED_SHOWN} more dropped" in listed
     explained = page_text(select(pool, Settings(budget=250)), 200, explain=True)
     assert explained.count("\n#") == 2 + DROPPED_LISTED
-    assert f"and {58 - DROPPED_LISTED} more dropped (--dropped all lists them)" in explained
+    assert f"and {58 - DROPPED_LISTED} more dropped (--dropped all lists them, --why ID explains one)" in explained
     for explain in (False, True):
         assert "more dropped" not in page_text(select(pool, Settings(budget=250)), 200, explain=explain, dropped=None)
 

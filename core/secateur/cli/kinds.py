@@ -19,7 +19,7 @@ from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number
 from secateur.errors import UsageError
 from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome
-from secateur.kinds.run import DROPPED, EXPLAIN, carry_out, check_format
+from secateur.kinds.run import DROPPED, EXPLAIN, WHY, carry_out, check_format
 from secateur.output_files import refuse_missing_folder, write_folder, write_output
 from secateur.settings import Committed, Loaded, Settings, key_of
 from secateur.sources.fetch_options import FetchOptions
@@ -60,6 +60,11 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
         )
         _add_input(parser, _EXPLAINED, optional=False)
     parser.add_argument(
+        "--why",
+        metavar="ID",
+        help="instead of the report, what happened to this entry and what is proven to change that, the cheapest first",
+    )
+    parser.add_argument(
         "--report",
         type=Path,
         action="append",
@@ -81,7 +86,9 @@ def run(kind: Kind[Any, Any], options: CommandCall) -> int:
     inputs = {declared.name: getattr(options, declared.name) for declared in kind.inputs}
     inputs |= {item.name: path_of_session(options, inputs[item.name]) for item in kind.inputs if item.sessions}
     inputs |= {declared.name: options.workspace_or_path() for declared in kind.inputs if declared.workspaces}
-    inputs |= {EXPLAIN: options.explain, DROPPED: options.dropped}
+    inputs |= {EXPLAIN: options.explain, DROPPED: options.dropped, WHY: options.why}
+    if options.why and options.format != "text":
+        raise UsageError("--why is printed as text", hint="--explain --dropped all --format json explains every entry")
     if EXPLAIN not in kind.blank_inputs() and options.dropped is not None and not options.explain:
         raise UsageError("--dropped needs --explain", hint="add --explain; --verbose lists every entry without proofs")
     flags: dict[str, Any] = {}

@@ -29,7 +29,7 @@ _LEAST_RUNS, _MOST_RUNS, _ENTRIES_RUN = 40, 400, 1_000_000
 
 
 Left = tuple[State, int]
-"""The state of an entry, and how much of it goes out, in tokens or lines."""
+"""The state of an entry, and how many of its tokens go out."""
 
 
 def find_by_id(asked: Outcome[Any], outcome: Outcome[Any]) -> Sequence[Left]:
@@ -127,6 +127,10 @@ class KindTrials(Trials):
 
     def knapsack(self) -> Knapsack | None:
         return self._question
+
+    def portion(self, item: int, decided: Tried) -> tuple[int, int]:
+        assert decided.left is not None
+        return int(decided.left[item]), self._outcome.ledger.entries[item].before
 
     def _make_tried(self, outcome: Outcome[Any]) -> Tried:
         ledger, found = outcome.ledger, self._find_entries(self._outcome, outcome)[: len(self.ids)]

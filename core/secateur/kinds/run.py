@@ -9,7 +9,7 @@ The functions and classes of the specs are thin adapters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
@@ -28,16 +28,18 @@ from secateur.ledger import Entry, Ledger, Notice, State
 from secateur.llm import open_model
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor, not_scanned
-from secateur.render.page import Page, add_pins, add_redactions
+from secateur.render.page import Page, Section, add_pins, add_redactions, count_noun
 from secateur.render.structured import dumps, dumps_report
 from secateur.settings import Loaded, Settings, with_values
-from secateur.terminal import clip
+from secateur.suggestions import describe_unknown
+from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     import secateur.kinds.command_line
     import secateur.kinds.kind_trials
     import secateur.render.proofs
-    import secateur.what_if.explanation  # noqa: F401 - the type checker needs to see it
+    import secateur.what_if.explanation
+    import secateur.what_if.trials  # noqa: F401 - the type checker needs to see these
     from secateur.llm.interface import LanguageModel, Reply
     from secateur.what_if.trials import Trials
 
@@ -78,6 +80,7 @@ _BEGINNING = 60  # most cells for how an entry begins, beside its reason
 MOST_ROUNDS = 4  # most rounds of questions of a kind; each round knows the earlier replies
 EXPLAIN = "explain"  # the input that asks for proofs of what would change a decision
 DROPPED = "dropped"  # the input that says about how many entries that do not go out whole they are
+WHY = "why"  # the input that asks for the proofs of one entry
 NOT_PROVEN = Notice("not_proven", "A model was asked, so nothing is proven of what would change this decision.")
 
 
@@ -177,16 +180,19 @@ def carry_out(
 ) -> Delivery:
     """Reads, decides and delivers: the work of a command. `also`: called with the outcome while its texts can be read;
     then no cached answer is used."""
-    if isinstance(kind, KeepsAnswers):
+    if isinstance(kind, KeepsAnswers) and not inputs.get(WHY):
         return kind.carry_out(inputs, loaded, environment, verbose=verbose, also=also)
     settings = loaded.settings
-    ahead = environment.ahead or bool(inputs.get(EXPLAIN))  # proofs need other settings too
+    ahead = environment.ahead or bool(inputs.get(EXPLAIN) or inputs.get(WHY))  # proofs need other settings too
     material = kind.read(inputs, settings, structs.replace(environment.redacting(settings), ahead=ahead))
     try:
         asks = any(knob.value(settings) in knob.asking for knob in kind.knobs)
         model = open_model(settings.llm, environment.environ) if asks else None
         outcome = answer_of(kind, material, inputs, settings, model, environment.progress)
         outcome = structs.replace(outcome, of_settings=(*loaded.notices, *not_scanned(settings)))
+        if inputs.get(WHY):
+            trials = trials_of(kind, material, inputs, settings, outcome)
+            return Delivery(_explain_entry(kind, outcome, trials, inputs[WHY], environment.progress).text())
         if inputs.get(EXPLAIN) and outcome.calls:
             outcome = structs.replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
         elif inputs.get(EXPLAIN):
@@ -202,6 +208,23 @@ def carry_out(
         return kind.deliver(delivery, outcome, inputs) if isinstance(kind, Delivers) else delivery
     finally:
         kind.release(material)
+
+
+def _explain_entry(kind: Kind[Any, Any], outcome: Outcome[Any], trials: Trials, name: str, progress: Progress) -> Page:
+    """Reports what happened to one entry, and what is proven to change that. Raises UsageError: no entry has this
+    name."""
+    index = outcome.ledger.place_of.get(name)
+    if index is None or name not in trials.ids:
+        hint = "--explain and the ledger of --format json list the ids"
+        raise UsageError(describe_unknown([name], trials.ids, hint).rstrip("."), hint="copy the id from a report")
+    entry = outcome.ledger.entries[index]
+    prove = rendering.proofs.prove_turns
+    turns, nothing, _ = prove(trials, [*trials.ids].index(name), what_if.trials.SECONDS, progress)
+    reason = f"  {entry.state.glyph} {visible(name)}: {visible(describe_reason(kind, outcome, index))}"
+    rows: list[Sequence[str] | str] = [reason, *turns] if turns else [reason, f"      {nothing}"]
+    section = Section(rows, columns=rendering.proofs.FLIPS)
+    page, tokens = kind.page(outcome), f"{entry.before:,} -> {count_noun(entry.after, 'token')}"
+    return structs.replace(page, head=(*page.head, ("entry", f"{entry.state.label}, {tokens}")), sections=[section])
 
 
 def trials_of(kind: Kind[Any, Any], material: Any, inputs: Inputs, settings: Settings, outcome: Outcome[Any]) -> Trials:

@@ -29,7 +29,7 @@ NOTHING_FIXED = "nothing would change it: its reason depends on no budget and no
 
 _ID_CELLS = 60
 _TURNS = "what turns each, whole or not, the cheapest first, and what it costs; proven by deciding again"
-_FLIPS = Column(38, gap=6), Column()
+FLIPS = Column(38, gap=6), Column()
 _RANGES = Column(34, gap=2), Column()
 _POINTS = (Column(9, right=True, gap=2), *(Column(9, right=True, gap=1),) * 3)
 _FIGURE, _MARK = Column(9, right=True, gap=1), Column()
@@ -62,7 +62,7 @@ def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pi
     points = tuple(_points(curve, trials.budget, trials.budget_label))
     columns = (*_POINTS, *[_FIGURE] * len(figures_of(curve)), _MARK)
     sections = [
-        Section(tuple(_flips(explanation, because)), _TURNS, _describe_unlisted(explanation, pins), columns=_FLIPS),
+        Section(tuple(_flips(explanation, because)), _TURNS, _describe_unlisted(explanation, pins), columns=FLIPS),
         Section(ranges, "nothing changes between", columns=_RANGES),
         Section(points, "what goes out against the budget", columns=columns),
         Section([f"  {line}" for line in (*curve_words(trials, curve), *_drops(trials, curve))], apart=False),
@@ -92,9 +92,12 @@ def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]
 
 
 def turn_words(trials: Trials, levers: Sequence[Lever]) -> Iterator[tuple[str, str]]:
-    """Yields (flags, what they cost) for every lever of an item, the cheapest first."""
+    """Yields (flags, what they cost) for every lever of an item, the cheapest first; without a far budget where a near
+    lever keeps the whole."""
+    near = any(lever.state is State.KEPT and not lever.far for lever in levers)
     for lever in levers:
-        yield visible(lever.typed), cost_words(trials, lever)
+        if not (near and lever.far):
+            yield visible(lever.typed), cost_words(trials, lever)
 
 
 def prove_turns(
@@ -118,10 +121,11 @@ def prove_turns(
 
 
 def cost_words(trials: Trials, lever: Lever) -> str:
-    """Describes what a lever costs: "in part, loses x, gains 3, shortens 2, 310 tokens more"."""
-    others = lever.others
+    """Describes what a lever costs: "in part (40 of 190 tokens), loses x, gains 3, shortens 2, 310 tokens more"."""
+    others, (out, of) = lever.others, lever.portion
     sides = {"loses": others.loses, "gains": others.gains, "shortens": others.shortens, "restores": others.restores}
     partly = "more of it, not all" if lever.grows else "in part"
+    partly += f" ({out:,} of {count_noun(of, 'token')})" if 0 < out < of else ""
     words = [partly] if lever.state in (State.SHORTENED, State.SUMMARISED) else []
     words += [f"{verb} {name_items(trials, items)}" for verb, items in sides.items() if items]
     return ", ".join([*words, token_words(trials, lever)])
@@ -239,7 +243,8 @@ def _flips(explanation: Explanation, because: Because) -> Iterator[Sequence[str]
 def _describe_unlisted(explanation: Explanation, pins: bool) -> str:
     """Says how many more items do not go out whole, and how one gets at them; "" if all are listed."""
     keeps = ", --pin ID keeps one of them" if pins else ""
-    return f"  {explanation.unlisted:,} more: --dropped all lists them{keeps}" if explanation.unlisted else ""
+    others = f"  {explanation.unlisted:,} more: --dropped all lists them, --why ID explains one{keeps}"
+    return others if explanation.unlisted else ""
 
 
 def _points(curve: Curve, present: int, label: str) -> Iterator[Sequence[str]]:

@@ -103,7 +103,7 @@ def _listed_rows(selection: Selection, dropped: int | None) -> list[int]:
     return sorted((*selection.kept_rows, *selection.dropped_rows[:dropped]), key=lambda row: int(selection.rank[row]))
 
 
-def _describe_unlisted(selection: Selection, dropped: int | None, proves: str = "") -> Iterator[str]:
+def _describe_unlisted(selection: Selection, dropped: int | None, proves: str) -> Iterator[str]:
     more = len(selection.dropped_rows[dropped:]) if dropped is not None else 0
     if more:
         yield f"      … and {more:,} more dropped (--dropped all lists them{proves})"
@@ -133,7 +133,7 @@ def _explained_rows(selection: Selection, dropped: int | None) -> Iterator[Seque
         terms = " + ".join(f"{name} {term:.6f}" for name, term in decision.terms.items())
         yield "priority", f"{decision.priority:.6f} = {terms}"
         yield from signals_of(selection, row)
-    yield from _describe_unlisted(selection, dropped)
+    yield from _describe_unlisted(selection, dropped, ", --why ID explains one")
 
 
 def signals_of(selection: Selection, row: int, digits: int = 6) -> Sequence[tuple[str, str]]:

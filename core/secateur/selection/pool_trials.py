@@ -187,6 +187,11 @@ class PoolTrials(Trials):
         columns = BudgetColumns(budgets, swept.tokens, swept.whole, swept.worth, swept.lost)
         return Swept(low, high, budgets[inside], kept, dearer[inside], columns)
 
+    def portion(self, item: int, decided: Tried) -> tuple[int, int]:
+        pool, state = self._pool, decided.state[item]
+        sent = pool.tokens if state == State.KEPT else pool.sig_tokens if state == State.SHORTENED else None
+        return 0 if sent is None else int(sent[item]), int(pool.tokens[item])
+
     def knapsack(self) -> Knapsack:
         """Describes the knapsack problem: which whole candidates of highest total priority fit beside the
         declarations. File headings of declarations and pinned candidates are already paid."""

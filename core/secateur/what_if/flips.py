@@ -4,6 +4,7 @@ nothing changes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
@@ -37,12 +38,7 @@ class Lever(Struct, frozen=True):
     room: int = 0  # tokens by which it raises the budget
     grows: bool = False  # whether a part of the item goes out now, and with it a larger part
     again: int = 0  # a larger budget at which the item no longer goes out whole; 0: none that was tried
-
-    @property
-    def starts(self) -> bool:
-        """Tells whether a part of an item goes out with it, of which nothing does now. It is of little use where
-        another lever lets it go out whole."""
-        return self.state in (State.SHORTENED, State.SUMMARISED) and not self.grows
+    portion: tuple[int, int] = (0, 0)  # tokens of the item that go out with it, of so many
 
     @property
     def cost(self) -> tuple[bool, bool, int, int]:
@@ -61,23 +57,33 @@ def find_levers(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool 
     about, which needs fewer trials for the same result."""
     first = first_levers(runs, item, swept)
     yield from first
-    whole = any(lever.state is State.KEPT and not lever.cost[0] for lever in first)
+    fewest = _fewest_dearer(first)
     for knob in () if runs.trials.fixed[item] else runs.trials.knobs:
         lever = knob_flip(runs, item, knob, alone)
-        if lever is not None and not (whole and lever.starts):
+        if lever is not None and (lever.state in (State.KEPT, State.DROPPED) or lever.others.dearer < fewest):
             yield lever
 
 
 def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]:
     """Finds what takes few trials: holding the item, the nearest budget and a cheaper one, other choices; where none of
-    these lets the whole item go out, also what keeps a part, and a budget at which holding it does. The cheapest
-    first."""
+    these lets the whole item go out, also a budget at which holding it does; and where each of them drops or shortens
+    others, a budget that keeps a part and drops and shortens fewer. The cheapest first."""
     nearest = budget_flip(runs, item, swept)
-    levers = [held_lever(runs, item), nearest, _cheaper_budget(runs, item, swept, nearest)]
-    levers += [_improving(runs, item, *choice) for choice in runs.trials.choices]
-    if all(lever is None or lever.cost[:2] != _NEAR_AND_WHOLE for lever in levers) and not runs.trials.now.whole[item]:
-        levers += [_part_at_budget(runs, item), _held_at_budget(runs, item)]
-    return sorted((lever for lever in levers if lever is not None), key=lambda lever: lever.cost)
+    tried = [held_lever(runs, item), nearest, _cheaper_budget(runs, item, swept, nearest)]
+    tried += [_improving(runs, item, *choice) for choice in runs.trials.choices]
+    levers = [lever for lever in tried if lever is not None]
+    fewest = _fewest_dearer(levers)
+    if fewest and not runs.trials.now.whole[item]:
+        partly, held = _part_at_budget(runs, item), _held_at_budget(runs, item) if fewest == math.inf else None
+        levers += [partly] if partly is not None and partly.others.dearer < fewest else []
+        levers += [held] if held is not None else []
+    return sorted(levers, key=lambda lever: lever.cost)
+
+
+def _fewest_dearer(levers: Sequence[Lever]) -> float:
+    """The fewest items that a lever drops or shortens which lets the whole item go out, within the budget or twice
+    that. What keeps a part is of use only where it costs fewer."""
+    return min((lever.others.dearer for lever in levers if lever.cost[:2] == _NEAR_AND_WHOLE), default=math.inf)
 
 
 def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Lever | None) -> Lever | None:
@@ -128,10 +134,10 @@ def _held_at_budget(runs: TrialRuns, item: int) -> Lever | None:
 
 
 def _halve(still: int, turn: int, turns: Callable[[int], bool], halvings: int) -> int:
-    """Returns a budget that turns, between one that does not and one that does, found by halving the distance."""
+    """Returns a number that turns, between one that does not and one that does, found by halving the distance."""
     for _ in range(halvings):
         middle = (turn + still) // 2
-        if middle in (turn, still):
+        if abs(turn - still) <= 1:
             break
         turn, still = (middle, still) if turns(middle) else (turn, middle)
     return turn
@@ -273,10 +279,25 @@ def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False)
 
 
 def _improving_value(runs: TrialRuns, item: int, knob: NumberKnob) -> Lever | None:
-    """Finds the nearest of the values that were tried to turn an item at which more of it goes out."""
-    places = sorted({*_outwards(knob, -1), *_outwards(knob, 1)}, key=lambda place: (abs(place - knob.place), place))
-    tried = (place for place in places if runs.knows(knob.name, knob.values[place]))
-    return next((lever for place in tried if (lever := _improving(runs, item, knob.name, knob.values[place]))), None)
+    """Finds the value nearest to the present one at which more of an item goes out: on each side the first of those
+    that were tried to turn it, and then by halving the distance."""
+
+    def improves(place: int) -> bool:
+        decided = runs.at(knob.name, knob.values[place])
+        return decided is not None and _improves(runs, decided, item)
+
+    nearest = []
+    for step in (-1, 1):
+        still = knob.place
+        for place in _outwards(knob, step):
+            if not runs.knows(knob.name, knob.values[place]):
+                break
+            if improves(place):
+                nearest.append(_halve(still, place, improves, _HALVINGS))
+                break
+            still = place
+    best = min(nearest, key=lambda place: (abs(place - knob.place), place), default=None)
+    return _lever(runs, item, knob.name, knob.values[best]) if best is not None else None
 
 
 def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float] | None:
@@ -374,4 +395,5 @@ def _lever(runs: TrialRuns, item: int, name: str, value: float | str, again: int
         room=budget - trials.budget,
         grows=state not in (State.KEPT, State.DROPPED) and bool(trials.now.out[item]) and not trials.now.whole[item],
         again=again,
+        portion=trials.portion(item, decided) if item >= 0 else (0, 0),
     )

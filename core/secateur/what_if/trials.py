@@ -71,7 +71,7 @@ class Tried(Struct, frozen=True, eq=False):
     tokens: int  # tokens that go out
     worth: float = 0.0  # the sum over the items that go out whole, if items have a worth
     figures: Mapping[str, int] = field(default_factory=dict)  # further figures for the curve: "chunks"
-    left: IntArray | None = None  # how much of each item goes out, in tokens or lines; None: its state tells
+    left: IntArray | None = None  # how much of each item goes out, in tokens; None: its state tells
 
     @property
     def whole(self) -> BoolArray:
@@ -249,6 +249,10 @@ class Trials(ABC):
     def tokens_leaving(self, name: str, value: float | str, decided: Tried) -> int:  # noqa: ARG002 - others count
         """The tokens that leave at a value, exactly."""
         return decided.tokens
+
+    def portion(self, item: int, decided: Tried) -> tuple[int, int]:  # noqa: ARG002 - not known by default
+        """The tokens of an item that go out, and those of all of it; 0 where they are not known."""
+        return 0, 0
 
     @property
     def end(self) -> int:

@@ -6,7 +6,8 @@ import re
 from array import array
 from collections import Counter as Tally
 from collections.abc import Hashable, Mapping, Sequence
-from itertools import accumulate, count
+from itertools import accumulate, chain, count, islice
+from operator import mul, sub
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -266,17 +267,24 @@ class LogKind(Kind[ReadLog, LogSelection]):
 
 
 def _find_entries(asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) -> Sequence[tuple[State, int]]:
-    """Finds entries by their lines, which other settings group into other entries, with the lines that go out."""
+    """Finds entries by their lines, which other settings group into other entries, with the tokens that go out."""
     goes_out = array("q", bytes(8 * (len(outcome.payload.log.lines) + 1)))
     for stretch in outcome.payload.stretches:
         for start, end in stretch.spans:
             goes_out[start + 1 : end + 1] = array("q", [1]) * (end - start)
-    sums, cut = array("q", accumulate(goes_out)), outcome.payload.log.lines.whole
+    lines = outcome.payload.log.lines
+    sums, tokens = (
+        array("q", accumulate(column))
+        for column in (goes_out, map(mul, goes_out, chain((0,), map(sub, islice(lines.after, 1, None), lines.after))))
+    )
     found = []
     for stretch in asked.payload.stretches:
         kept = sums[stretch.end] - sums[stretch.start]
-        whole = kept == stretch.end - stretch.start and not any(stretch.start <= line < stretch.end for line in cut)
-        found.append((State.KEPT if kept and whole else State.SHORTENED if kept else State.DROPPED, kept))
+        whole = kept == stretch.end - stretch.start and not any(
+            stretch.start <= line < stretch.end for line in lines.whole
+        )
+        state = State.KEPT if kept and whole else State.SHORTENED if kept else State.DROPPED
+        found.append((state, tokens[stretch.end] - tokens[stretch.start]))
     return found
 
 
