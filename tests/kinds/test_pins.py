@@ -10,7 +10,7 @@ from secateur.model import Reason, State
 from secateur.render.proofs import cost_words, token_words
 from secateur.settings import Settings, with_values
 from secateur.what_if.explanation import explain, explain_one
-from secateur.what_if.trials import BUDGET, HOLD, Trials, Tried
+from secateur.what_if.trials import BUDGET, HOLD, NumberKnob, Trials, Tried
 from secateur_tui.state.proving import ProvenHint, Proving
 
 LOG = "\n".join(
@@ -150,22 +150,46 @@ def test_the_nearest_budget_of_an_entry_is_the_same_whatever_else_is_asked(tmp_p
         assert {proof.lever for proof in proofs if isinstance(proof, ProvenHint)} == {*alone}
 
 
-def test_what_keeps_a_part_stands_beside_what_keeps_all_only_where_it_costs_fewer_items(tmp_path):
-    beside = 0
-    lines = [
-        f"{'ERROR: cannot open a' if n % 40 == 7 else f'step {n}: compiled'} {'abcdefgh'[n % 8] * 9}"
-        for n in range(400)
-    ]
-    (tmp_path / "build.log").write_text("\n".join(lines))
-    trials = trials_for("log", {"path": str(tmp_path / "build.log")}, **{"log.max_tokens": 900})
-    for item in np.flatnonzero(~trials.now.whole).tolist():
+def test_an_entry_whose_pin_pushes_others_out_is_also_pinned_with_room_for_it(inputs):
+    trials, found = trials_for("files", inputs["files"], **{"context_prune.max_tokens": 900}), 0
+    for item in np.flatnonzero(~trials.now.whole & ~trials.fixed).tolist():
         levers, _ = explain_one(trials, item)
-        whole = [lever.others.dearer for lever in levers if lever.state is State.KEPT and not (lever.far or lever.over)]
-        partly = [lever for lever in levers if lever.state is State.SHORTENED and not lever.grows]
-        assert not whole or all(lever.others.dearer < min(whole) or lever.name == HOLD for lever in partly)
-        assert all(0 < lever.portion[0] < lever.portion[1] for lever in partly)
-        beside += bool(whole and partly)
-    assert beside
+        fewest = min(lever.others.dearer for lever in levers if lever.state is State.KEPT and not lever.far)
+        assert not fewest
+        found += any(lever.typed.startswith("--pin ") and " --max-tokens " in lever.typed for lever in levers)
+    assert found
+
+
+class Parts(Trials):
+    """Three items. Holding the last one pushes the others out; a share keeps 30 of its 100 tokens beside them."""
+
+    ids, budget, low, enough = ("a", "b", "c"), 100, 0, 400
+    knobs = (NumberKnob("share", 0.0, (0.0, 0.01, 0.5)),)
+
+    def __init__(self):
+        self.now, self.fixed = self.decide(BUDGET, 100), np.zeros(3, dtype=np.bool_)
+
+    def decide(self, name, value, progress=None):  # noqa: ARG002
+        others, last = State.KEPT, State.DROPPED
+        if name == HOLD:
+            others, last = State.DROPPED, State.KEPT
+        elif name == "share" and value:
+            last = State.SHORTENED
+        left = {State.KEPT: 100, State.SHORTENED: 30 if value == 0.5 else 3}.get(last, 0)
+        states = np.array([others, others, last], dtype=np.int8)
+        return Tried(states, 100, left=np.array([100, 100, left]))
+
+    def portion(self, item, decided):
+        return int(decided.left[item]), 100
+
+
+def test_what_keeps_a_part_stands_beside_what_keeps_all_where_it_costs_fewer_items_and_is_more_than_a_few_words():
+    trials = Parts()
+    assert {(lever.typed, lever.portion) for lever in explain_one(trials, 2)[0]} == {("--hold 2", (100, 100))}
+    trials.knobs = (NumberKnob("share", 0.0, (0.0, 0.5)),)
+    whole, partly = explain_one(trials, 2)[0]
+    assert (whole.others.loses, partly.others.dearer, partly.portion) == ((0, 1), 0, (30, 100))
+    assert cost_words(trials, partly) == "in part (30 of 100 tokens), as many tokens as now"
 
 
 def test_a_shortened_file_has_a_lever_by_which_more_of_it_goes_out(inputs):

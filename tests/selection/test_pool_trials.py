@@ -186,11 +186,13 @@ def test_a_row_that_does_not_fit_alone_is_turned_by_a_budget_alone() -> None:
     assert [(lever.typed, lever.tokens, lever.far) for lever in found.values()] == [("--budget 90", 90, False)]
 
 
-def test_a_pin_names_what_it_pushes_out_and_stands_before_a_budget_of_more_than_twice_as_much() -> None:
+def test_a_pin_with_room_stands_before_a_pin_that_pushes_out_and_a_budget_of_more_than_twice_as_much() -> None:
     larger = [Row(name, tokens=60 - 5 * place, relevance=0.9 - place / 10) for place, name in enumerate("ABD")]
     pool = pool_of([*larger, Row("C", tokens=50, relevance=0.1)])
     found = of_row(pool, settings(budget=65), "C")
-    assert next(iter(found.values())).typed == "--pin c.py::C" and list(found)[-1] == BUDGET
+    typed = [lever.typed for lever in found.values()]
+    assert typed[:2] == ["--pin c.py::C --budget 115", "--pin c.py::C"] and list(found)[-1] == BUDGET
+    assert not found[f"{HOLD} 115"].others.dearer
     assert found[BUDGET].far and found[HOLD].others.loses == (0,) and found[HOLD].tokens == -10
 
 

@@ -20,6 +20,9 @@ _HALVINGS = 40
 _FEW_HALVINGS = 4
 """Enough to come near to the least budget of several."""
 
+_LEAST_PART = 0.05
+"""The least share of an item that a lever keeps to be of use where others keep all of it."""
+
 _NEAR_AND_WHOLE = (False, False)
 """The beginning of the cost of a lever that lets the whole item go out, within the budget or twice that."""
 
@@ -60,7 +63,7 @@ def find_levers(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool 
     fewest = _fewest_dearer(first)
     for knob in () if runs.trials.fixed[item] else runs.trials.knobs:
         lever = knob_flip(runs, item, knob, alone)
-        if lever is not None and (lever.state in (State.KEPT, State.DROPPED) or lever.others.dearer < fewest):
+        if lever is not None and (lever.state in (State.KEPT, State.DROPPED) or _is_cheaper(lever, fewest)):
             yield lever
 
 
@@ -72,11 +75,12 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
     tried = [held_lever(runs, item), nearest, _cheaper_budget(runs, item, swept, nearest)]
     tried += [_improving(runs, item, *choice) for choice in runs.trials.choices]
     levers = [lever for lever in tried if lever is not None]
-    fewest = _fewest_dearer(levers)
-    if fewest and not runs.trials.now.whole[item]:
-        partly, held = _part_at_budget(runs, item), _held_at_budget(runs, item) if fewest == math.inf else None
-        levers += [partly] if partly is not None and partly.others.dearer < fewest else []
-        levers += [held] if held is not None else []
+    if (fewest := _fewest_dearer(levers)) and not runs.trials.now.whole[item]:
+        tried = [_held_at_budget(runs, item) if fewest == math.inf else _held_with_room(runs, item)]
+        levers += [lever for lever in tried if lever is not None and _is_cheaper(lever, fewest)]
+    if (fewest := _fewest_dearer(levers)) and not runs.trials.now.whole[item]:
+        partly = _part_at_budget(runs, item)
+        levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
     return sorted(levers, key=lambda lever: lever.cost)
 
 
@@ -84,6 +88,12 @@ def _fewest_dearer(levers: Sequence[Lever]) -> float:
     """The fewest items that a lever drops or shortens which lets the whole item go out, within the budget or twice
     that. What keeps a part is of use only where it costs fewer."""
     return min((lever.others.dearer for lever in levers if lever.cost[:2] == _NEAR_AND_WHOLE), default=math.inf)
+
+
+def _is_cheaper(lever: Lever, fewest: float) -> bool:
+    """Tells whether a lever drops and shortens fewer items, and keeps more of its own than a few words."""
+    out, of = lever.portion
+    return lever.others.dearer < fewest and (fewest == math.inf or not out or out >= _LEAST_PART * of)
 
 
 def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Lever | None) -> Lever | None:
@@ -131,6 +141,18 @@ def _held_at_budget(runs: TrialRuns, item: int) -> Lever | None:
     if most <= present or runs.trials.fixed[item] or not keeps(most):
         return None
     return _lever(runs, item, f"{HOLD} {_halve(present, most, keeps, _HALVINGS)}", item)
+
+
+def _held_with_room(runs: TrialRuns, item: int) -> Lever | None:
+    """Holds an item at a budget that is larger by the item, or by a little more, and finds what drops the fewest
+    others."""
+    trials = runs.trials
+    size = trials.portion(item, trials.now)[1]
+    budgets = [trials.budget + size * quarters // 4 for quarters in (4, 5)]
+    near = (budget for budget in budgets if trials.budget < budget <= FAR * trials.budget)
+    tried = (_improving(runs, item, f"{HOLD} {budget}", item) for budget in near)
+    whole = (lever for lever in tried if lever is not None and lever.state is State.KEPT)
+    return min(whole, key=lambda lever: lever.cost, default=None)
 
 
 def _halve(still: int, turn: int, turns: Callable[[int], bool], halvings: int) -> int:
