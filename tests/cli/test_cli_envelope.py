@@ -209,7 +209,7 @@ def test_text_shows_every_section_once(file: Path) -> None:
     assert "budget 1,500, 700 kept free for the answer" in head
     assert columns.split() == ["action", "tokens", "characters", "section"]
     sections = [row.partition(": ")[0].split()[-1] for row in rows]
-    assert rows[0].endswith(": stage 1: lists of the digest keep their first items")
+    assert rows[0].endswith(": its first 41 of 218 items are left, and one line stands for items 42 to 218")
     assert sections[0] == "dependency_digest.references.asset_paths"
     assert sections[-1] == "envelope"
     before, after = (sum(int(row.split()[column].replace(",", "")) for row in rows) for column in (1, 3))

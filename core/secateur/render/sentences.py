@@ -50,13 +50,13 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.OUTDATED: "the file was changed later, so it shows an old state",
     Reason.REPEATED: "a later one says the same",
     Reason.TARGET: "the target snapshot comes back as it is, always",
-    Reason.LONG_LIST: "stage 1: lists of the digest keep their first items",
-    Reason.LONG_TEXT: "stage 2: long texts keep their beginning",
-    Reason.REFERENCE_ONLY: "stage 3: only path, summary and hash are left",
-    Reason.SUMMARY_SHORTENED: "after the stages: all summaries are shortened evenly",
-    Reason.SUMMARY_DROPPED: "after the stages: summaries go, the last entry's first; path and hash stay",
-    Reason.HASH_DROPPED: "after the stages: hashes go, the last entry's first; the path stays",
-    Reason.ENTRIES_DROPPED: "after the stages: entries go, the last first; their number and digest stay",
+    Reason.LONG_LIST: "stage 1: a list of more than {first:,} items keeps its first ones",
+    Reason.LONG_TEXT: "stage 2: a text of more than {characters:,} characters keeps its beginning",
+    Reason.REFERENCE_ONLY: "stage 3: entries and other fields become references, what saves most first",
+    Reason.SUMMARY_SHORTENED: "after the stages, all summaries are shortened evenly",
+    Reason.SUMMARY_DROPPED: "after the stages, summaries go, the last entry's first",
+    Reason.HASH_DROPPED: "after the stages, summaries and then hashes go, the last entry's first",
+    Reason.ENTRIES_DROPPED: "after the stages, entries go, the last first, and at last whole fields",
     Reason.PATTERN: "a pattern of chunking.ignore ({pattern})",
     Reason.LOCKFILE: "lock file ({name})",
     Reason.VENDORED: "code of others ({sign})",
@@ -82,6 +82,10 @@ SENTENCES: Mapping[Reason, str] = {
 """By reason; figures of the entry in braces, with a format or with the words for one and for several."""
 
 VARIANTS: Mapping[tuple[Reason, str], str] = {
+    **{
+        (reason, "left"): "{steps}: {left}" for reason in Reason if Reason.LONG_LIST <= reason <= Reason.ENTRIES_DROPPED
+    },
+    (Reason.LONG_LIST, "item"): "stage 1: item {item:,} of {items:,}, behind the first {first:,}",
     (Reason.LARGER_THAN_BUDGET, "head"): (
         "needs {needed:,}, more than the {room:,} that the pack's first and last line leave of the budget of {budget:,}"
     ),

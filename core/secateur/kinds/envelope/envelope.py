@@ -21,7 +21,7 @@ additions of providers (`openai/`, `us.anthropic.`, a date, `-latest`, `-preview
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -32,6 +32,7 @@ import tomli
 from msgspec import field
 
 from secateur.errors import BudgetExceeded, PromptComposeError
+from secateur.kinds.envelope.remains import describe_remains
 from secateur.kinds.envelope.sections import (
     TARGET,
     EnvelopeValue,
@@ -46,9 +47,10 @@ from secateur.kinds.envelope.sections import (
     walk,
 )
 from secateur.kinds.envelope.stages import CutRecord, Shrinking
-from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, LedgerShape, Totals
+from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, Figure, LedgerShape, Totals
 from secateur.logs import log_report
 from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport
+from secateur.render.sentences import phrase
 from secateur.settings import ContextBudget, Settings
 from secateur.shape import Shape
 from secateur.suggestions import suggestion
@@ -313,7 +315,7 @@ def fit(
         after, cut_record = shrinking.tokens, shrinking.cut_record
         if not shrinking.fits:
             raise _exceeded_error(trimmed, after, budget.context, counter, pinned)
-    ledger, places = _ledger(original, trimmed, cut_record, pinned, before, after, budget.context, counter)
+    ledger, places = _ledger(original, trimmed, cut_record, pinned, before, after, budget.context, rules, counter)
     return TrimmedEnvelope(trimmed, ledger, budget.reserve, original, places, budget.notices)
 
 
@@ -348,6 +350,7 @@ def _ledger(
     before: int,
     after: int,
     budget: int,
+    rules: ContextBudget,
     counter: Counter,
 ) -> tuple[Ledger, tuple[tuple[Path, int | None], ...]]:
     """Makes the ledger: one entry per trimmed part, by action and path, none inside another; then what is unchanged,
@@ -360,7 +363,10 @@ def _ledger(
         then, now = (_text_at(value, path, start) for value in (original, trimmed))
         name = section_of(path) + ("" if start is None else f"[{start}:]")
         tokens = counter.count(then)
-        figures = {CHARS_BEFORE: len(then), CHARS_AFTER: len(now)}
+        figures: dict[str, Figure] = {CHARS_BEFORE: len(then), CHARS_AFTER: len(now)}
+        if state is not State.KEPT:
+            figures["steps"] = _describe_steps(original, path, cut_record.reasons[path], rules)
+            figures["left"] = describe_remains(value_at(original, path), value_at(trimmed, path), start)
         entries.append(Entry(name, state, reason, tokens, tokens if now == then else counter.count(now), figures))
     around = {
         side: len(text_of(whole)) - sum(int(entry.figures[side]) for entry in entries)
@@ -391,6 +397,16 @@ def _unchanged_paths(
             listed = isinstance(node.key, str) or is_entry(node) or node.path in pinned
             if listed and not in_cut and node.path not in around:
                 yield node.path
+
+
+def _describe_steps(original: Any, path: Path, reasons: Sequence[Reason], rules: ContextBudget) -> str:
+    """Says which stages cut a value, in their order; of those after the stages only the last, which goes furthest."""
+    figures: dict[str, Figure] = {"first": rules.keep_items, "characters": rules.keep_chars}
+    if isinstance(path[-1], int) and not isinstance(value_at(original, path), list):
+        figures |= {"item": path[-1] + 1, "items": len(value_at(original, path[:-1]))}
+    last = max(reasons)
+    steps = [reason for reason in dict.fromkeys(reasons) if reason < Reason.SUMMARY_SHORTENED or reason is last]
+    return "; ".join(phrase(reason, figures) for reason in steps)
 
 
 def _kept_reason(path: Path, pinned: Collection[Path]) -> Reason:

@@ -13,6 +13,7 @@ else the first step that fits is searched (`first_that_fits`).
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import IntEnum
 from itertools import accumulate
@@ -94,9 +95,11 @@ class Stage(IntEnum):
 
 
 class CutRecord:
-    """Records the cuts so far: values and ends of lists, each with its strongest stage and its last reason."""
+    """Records the cuts so far: values and ends of lists, each with its strongest stage and the reason of that."""
 
     def __init__(self) -> None:
+        self.reasons: defaultdict[Path, list[Reason]] = defaultdict(list)
+        """Every reason for which a path was cut, in the order of the cuts."""
         self._values: dict[Path, tuple[Stage, Reason]] = {}
         self._ends: dict[Path, tuple[int, Stage, Reason]] = {}  # list -> first position of its end, stage, reason
 
@@ -105,6 +108,7 @@ class CutRecord:
 
     def add(self, path: Path, stage: Stage, reason: Reason, start: int | None = None) -> None:
         """Records the cut of a value, or of the end of a list from `start` on."""
+        self.reasons[path].append(reason)
         if start is None:
             self._values[path] = max((stage, reason), self._values.get(path, (stage, reason)), key=itemgetter(0))
         else:
@@ -112,7 +116,7 @@ class CutRecord:
 
     def undo(self, path: Path) -> None:
         """Forgets the cuts of a value, of its end and of all values in it."""
-        for cuts in (self._values, self._ends):
+        for cuts in (self._values, self._ends, self.reasons):
             for other in [other for other in cuts if other[: len(path)] == path]:
                 del cuts[other]
 
@@ -176,6 +180,7 @@ class Shrinking:
         rules, counter = self._rules, self._counter
         digest = EnvelopeValue(self._trimmed, DIGEST, (DIGEST,))
         extensions = list(extensions_of(self._trimmed, rules.extensions))
+        last_reason = Reason.ENTRIES_DROPPED if any(entries_of(digest)) else Reason.REFERENCE_ONLY
 
         def references(nodes: Iterable[EnvelopeValue]) -> Iterable[Cut]:
             return reference_cuts(nodes, self._original, rules, counter)
@@ -192,8 +197,8 @@ class Shrinking:
             lambda: self._drop_last_first(digest, "summary", Reason.SUMMARY_DROPPED),
             lambda: self._drop_last_first(digest, "hash", Reason.HASH_DROPPED),
             lambda: self._drop_entries(digest),
-            lambda: self._cut(references(fields_of(digest)), Stage.DROP, Reason.REFERENCE_ONLY),
-            lambda: self._cut(references([digest]), Stage.DROP, Reason.REFERENCE_ONLY),
+            lambda: self._cut(references(fields_of(digest)), Stage.DROP, last_reason),
+            lambda: self._cut(references([digest]), Stage.DROP, last_reason),
         )
         for stage in stages:
             if self.fits:
