@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 from secateur.kinds.base import Environment
+from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.kind import LogKind
+from secateur.kinds.log.levels import RESULT
 from secateur.kinds.log.selection import select_lines
 from secateur.model import Reason, State
 from secateur.settings import Settings
@@ -34,6 +36,31 @@ TOOLS = {
     )
 }
 """The output of a tool where something fails; the lines that say it begin with »."""
+
+
+UNCAUGHT = {
+    name: text
+    for name, _, text in (
+        part.rstrip("\n").partition("\n")
+        for part in (Path(__file__).parent / "uncaught_errors.txt").read_text("utf-8").split("=== ")[1:]
+    )
+}
+"""What a language or a tool prints of an error that nothing catches."""
+
+
+@pytest.mark.parametrize("name", UNCAUGHT)
+def test_an_uncaught_error_is_one_block(name: str) -> None:
+    error = UNCAUGHT[name].split("\n")
+    log = ["reading the cart", *error, "writing the cart", "  indented", *error]
+    first, again = find_blocks(log, lambda *_: None).blocks
+    assert (first.start, first.end) == (1, 1 + len(error)) and first.grade != RESULT
+    assert (again.start, again.end, again.repeats) == (len(error) + 3, len(log), 1)
+
+
+def test_a_place_before_code_is_not_what_an_error_says() -> None:
+    log = ["reading the cart", *UNCAUGHT["node"].split("\n")]
+    (block,) = find_blocks(log, lambda *_: None).blocks
+    assert (block.start, log[block.telling[0]]) == (1, "TypeError: no order 17")
 
 
 @pytest.mark.parametrize("name", TOOLS)

@@ -16,12 +16,14 @@ from secateur.kinds.log.levels import (
     BEFORE,
     CERTAIN,
     CONTINUED,
+    CONTINUED_AFTER_BLANK,
     CRASH,
     CRASHES,
     GREEN,
     HINT,
     LIBRARY,
     MESSAGE,
+    MESSAGE_BELOW,
     NEXT,
     OUTCOME,
     PLACE,
@@ -33,6 +35,7 @@ from secateur.kinds.log.levels import (
     SIGNS_AFTER,
     STYLES,
     SUMMARY,
+    UNDERLINE,
     holds,
     severity_of,
 )
@@ -45,6 +48,7 @@ _HEAD = 400  # characters of a line that are matched against the forms
 _LOOK_BACK = 30  # most lines before an error that may belong to it
 _LOOK_AHEAD = 12  # lines after a numbered line that are searched for a failure
 _MESSAGES = 12  # most lines of a block that say what happened
+_QUOTED = 3  # most lines of code between a location and its underline
 _HINTS = 4  # most further lines that may say it
 _MOST = 2000  # most blocks of each sort that are listed, so that the ledger stays readable
 
@@ -124,7 +128,8 @@ def _is_outcome(text: str) -> bool:
 _FRAME = re.compile(r"\d+\s|\s+[~^]")  # a line of code in TypeScript's output, and its underline
 _JOINS = re.compile(r"(?:During handling of the above|The above exception was the direct cause)")
 _NAMED = re.compile(r"(?:[\w$]+\.)*[A-Z][\w$]*(?:Exception|Error)\b")
-_GOROUTINE = re.compile(r"goroutine \d|\[signal|created by|panic:|exit status")
+_GOROUTINE = re.compile(r"goroutine \d|\[signal|created by|panic:|exit status|runtime stack:")
+_CALL = re.compile(r"\s+\S|\S+\(.*\)$|created by |\.{3}|exit status \d|goroutine \d|panic")
 
 
 class _Bodies:
@@ -185,19 +190,11 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
     if style == "panic":
         end = _scan_while(bodies, start + 1, limit, _continues)
         while end + 1 < limit and _GOROUTINE.match(bodies[end + 1]):
-            end = _scan_while(bodies, end + 1, limit, _continues)
+            end = _scan_while(bodies, end + 1, limit, _CALL.match)
         return end
-    indent = _indent(bodies[start])
-    end = _scan_while(
-        bodies,
-        start + 1,
-        limit,
-        lambda text: (
-            CONTINUED.match(text)
-            and (not text[0].isspace() or _indent(text) > indent or style == "compiler")
-            and not (style == "words" and (begun := _block_start(text)) and begun.style != "words")
-        ),
-    )
+    if style == "located":
+        return _continue(bodies, _message_below_code(bodies, start) or start, limit, style)
+    end = _continue(bodies, start, limit, style)
     if style == "compiler" and end + 1 < limit and not bodies[end].strip() and _FRAME.match(bodies[end + 1]):
         end = _scan_while(bodies, end + 1, limit, _FRAME.match)
     if style in ("generic", "words") and end < limit:  # the stack trace of a logged error
@@ -205,6 +202,29 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
             return _traceback_end(bodies, end, limit)
         if _NAMED.match(bodies[end]):
             return _scan_while(bodies, end + 1, limit, CONTINUED.match)
+    return end
+
+
+def _continue(bodies: _Bodies, start: int, limit: int, style: str) -> int:
+    """Finds the end of the lines that continue a block without a form of its own."""
+    indent = _indent(bodies[start])
+    end = start + 1
+    if MESSAGE_BELOW.match(bodies[start]) and end < limit:
+        end += 1
+    while end < limit:
+        text = bodies[end]
+        below = bodies[end + 1] if end + 1 < limit else ""
+        if not text.strip():
+            code_below = end + 2 < limit and UNDERLINE.match(bodies[end + 2])
+            if not (CONTINUED_AFTER_BLANK.match(below) or (code_below and below.strip())):
+                break
+        elif not UNDERLINE.match(below) and not (
+            CONTINUED.match(text)
+            and (not text[0].isspace() or _indent(text) > indent or style == "compiler")
+            and not (style == "words" and (begun := _block_start(text)) and begun.style != "words")
+        ):
+            break
+        end += 1
     return end
 
 
@@ -248,6 +268,14 @@ def _first_line(bodies: _Bodies, start: int, floor: int, style: str) -> int:
         if bodies[start].strip():
             first = start
     return first
+
+
+def _message_below_code(bodies: _Bodies, start: int) -> int | None:
+    """Finds the message below a location and its line of code, which Node and Python print first."""
+    for index in range(start + 2, min(len(bodies) - 1, start + _QUOTED + 2)):
+        if UNDERLINE.match(bodies[index]):
+            return index + 1 if bodies[index + 1].strip() else min(index + 2, len(bodies) - 1)
+    return None
 
 
 def _fails_below(bodies: _Bodies, head: int, end: int, style: str) -> bool:
@@ -294,6 +322,11 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             head = _BlockStart("words" if severity == POSSIBLE else "generic", severity)
             end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
         start = _first_line(bodies, index, floor, head.style)
+        if head.style == "located":
+            message = _message_below_code(bodies, index)
+            if message is None:
+                continue
+            index = message
         floor = end  # no line is in two blocks
         if head.grade == RESULT:
             failing = [line for line in range(start, end) if RED.search(bodies[line])]

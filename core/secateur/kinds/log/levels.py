@@ -22,7 +22,18 @@ SIGNS = (
     *("error", "exception", "fail", "fatal", "panic", "traceback", "abort", "assert", "***", "fault", "killed", "crit"),
     *("denied", "refused", "not found", "cannot", "could not", "unable", "undefined", "err!", "severe", "invalid"),
     *("✗", "✘", "✖", "✕", "×", "●", "exit code", "exited with", "timed out", "timeout", "no such file", "sanitizer"),
-    *("dumped", "out of memory", "went wrong", "___ ", "pass", "tests:", "test suites:", "test result", "tests run"),
+    *(
+        "dumped",
+        "out of memory",
+        "** (",
+        "went wrong",
+        "___ ",
+        "pass",
+        "tests:",
+        "test suites:",
+        "test result",
+        "tests run",
+    ),
     *("build success", "emerg", "alert", "terminate called", "finished:", "---- ", "ran ", "test summary"),
     *("not ok", "erro[", "fata[", "pani[", "ftl]", "err]", "|err", "runs, ", "examples, ", "tests, ", "total tests"),
     *(
@@ -85,10 +96,13 @@ SIGNS_AFTER: dict[str, str] = {
     "status": r"\bstatus\S{0,8}[=:]\s*\"?5\d\d\b",
     " e ": r"\d e [a-z][\w.-]* ?:",
     "e/": r"\be/\w",
+    ":in ": r":\d+:in [`']",
+    " line ": r" at \S+ line \d+\.$|file \"[^\"]+\", line \d+$",
 }
 """Text that may hold a sign -> the pattern of that sign; the text is searched first, because that is much faster."""
 SIGN_AT_START = re.compile(
     r"[ef]\d{4} \d\d:\d\d|<\d{1,3}>|\s*\d+\) \S|[a-z]{1,4}\d{3,4} |[^\s:]+\.\w+:\d+:\d+[: ]|[ef]: +\d"
+    r"|\S*lua[\d.]*: \S|(?:node:|file:|/|[a-z]:\\|\[eval)\S*:\d+$"
 )
 """Signs at the beginning of a line."""
 
@@ -235,6 +249,15 @@ STYLES: Sequence[tuple[str, int, str]] = (
     ("compiler", CERTAIN, r"\S+\.go:\d+:\d+: \S|\S+:\d+:\d+: (?:[EF]|[A-Z]{2,4})\d{2,5}\b"),
     ("compiler", LIKELY, r"\S+:\d+:\d+: [A-Z]\d{2,5}\b"),
     ("compiler", CERTAIN, r"[EF]: +\d+: +\d+: |\[[A-Z_]+_ERROR\] "),  # RuboCop, Vite
+    ("generic", CERTAIN, r"\S.{0,200}?:\d+:in [`'].+': .*\([A-Z]\w*(?:::\w+)*\)$"),  # Ruby
+    (
+        "generic",
+        CERTAIN,
+        r"\S*lua[\d.]*: \S+:\d+: |(?:PHP )?(?:Fatal|Parse) error: |\*\* \((?:EXIT|[A-Z][\w.]*)\b.*\) \S",
+    ),
+    ("generic", CERTAIN, r"Unhandled exception:|Execution error \(\w+\) at |ERROR in \./"),  # Dart, Clojure, webpack
+    ("located", CERTAIN, r"(?:node:|file:|/|[A-Z]:\\|\[eval)\S*:\d+$|\s*File \"[^\"]+\", line \d+$"),  # Node, Python
+    ("words", POSSIBLE, r".{1,300} at \S+ line \d+\.$"),  # Perl, which warns in the same form
     ("java", CERTAIN, r"(?:Exception in thread \"[^\"]*\" )?(?:[A-Za-z_$][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b"),
     ("java", CERTAIN, r"\s*(?:Uncaught |Unhandled exception\. )?[A-Z][A-Za-z.]*(?:Error|Exception)\b(?: \[\w+\])?: "),
     ("compiler", CERTAIN, r"\[ERROR\] \S+:\[\d+,\d+\]"),  # Maven
@@ -272,9 +295,25 @@ BEFORE: dict[str, Pattern[str]] = {
 """Styles whose blocks begin above the head, with the pattern of the lines there."""
 
 CONTINUED = re.compile(
-    r"\s+\S|Caused by: |Suppressed: |\.{3} \d+ more|[\^~]|\d+\s*\||(?:\S+: )?(?:note|help): |\S+:\d+(?::\d+)?: note: "
+    "|".join(
+        (
+            r"\s+\S|Caused by:|Suppressed: |\.{3} \d+ more|[\^~]|\d+\s*\||(?:\S+: )?(?:note|help): ",
+            r"\S+:\d+(?::\d+)?: note: |compilation terminated\.|\*\* \([A-Z]|\S+: line \d+: `",
+            r"(?:[Ss]tack ?[Tt]race(?:back)?|[Ss]tack backtrace|Current stack trace|Require stack|Full report at):",
+            r"#\d+ +(?:0x|/|[A-Z]:\\|\{main\}|\[internal|.*\(\S+:\d+)|\d+ +\S+ +0x|\S+:\d+:\d+: 0x",  # frames
+            r"  thrown in |Next \S+: |Did you mean\?|- /|[}\])]+[;,]?$|\(Use `node |Node\.js v\d|resolve '",
+            r"BEGIN failed|Compilation failed in |Calls: |Execution halted|in expression starting at |\S+\.edn$",
+            r"(?:Called from|Raised (?:at|by)|Re-raised at) |At .+:\d+ char:\d+$|\+ [ ~]",  # OCaml, PowerShell
+            r"\[ERROR\] *(?:$|To see the |Re-run Maven |For more information|After correcting|\[Help \d|mvn )",
+        )
+    )
 )
 """Lines that continue a block of any other style."""
+CONTINUED_AFTER_BLANK = re.compile(r"Caused by:|Next \S+: |Node\.js v\d|Full report at:")
+MESSAGE_BELOW = re.compile(r".*panicked at \S+:$|Unhandled exception:$|Execution error \(|ERROR in \./")
+"""The first line of a block whose message stands in the next line."""
+UNDERLINE = re.compile(r"\+?\s*[\^~][\^~ ]*$")
+"""The line below a line of code that an error quotes."""
 
 CRASHES = (
     *("segmentation fault", "core dumped", "terminate called", "undefined reference to", "panicked at"),
