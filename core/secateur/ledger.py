@@ -128,7 +128,7 @@ class Reason(IntEnum):
     DISTINCT_ERROR = auto()  # kept: an error that no earlier line reports
     LAST_LINES = auto()  # kept: among the last lines
     MATCHES_QUERY = auto()  # kept: it contains words of the query
-    ROUTINE = auto()  # dropped: it reports nothing that went wrong
+    ROUTINE = auto()  # dropped: a line of a log that nothing singles out, for which no room was left
     RUN_RESULT = auto()  # kept: it sums up a run
     BESIDE_ERROR = auto()  # kept: among the lines around an error
     REPEATS_EARLIER = auto()  # dropped or shortened: earlier lines say the same

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from secateur.kinds.base import Environment
@@ -12,6 +13,7 @@ from secateur.kinds.log.kind import LogKind
 from secateur.kinds.log.levels import RESULT
 from secateur.kinds.log.selection import select_lines
 from secateur.model import Reason, State
+from secateur.render.sentences import sentence
 from secateur.settings import Settings
 from secateur.settings.keys import replace_values
 from support.logs import LOGS, Tallying, among, pruned, verbatim
@@ -259,3 +261,53 @@ def test_a_question_without_blanks_between_its_words_finds_lines(tmp_path: Path)
     outcome = pruned(tmp_path, log, 200, query="在庫更新はいつ終わりましたか")
     assert any("在庫" in line for line in verbatim(outcome))
     assert "no_match" not in [notice.code for notice in outcome.notices]
+
+
+def _sentences(outcome: Any) -> dict[str, str]:
+    return {entry.id: sentence(entry) for entry in outcome.ledger.entries}
+
+
+def test_an_error_and_a_line_that_repeat_say_what_they_repeat(tmp_path: Path) -> None:
+    error = UNCAUGHT["ruby 3.4"]
+    log = among(error) + f"{error}\n" + "waiting\n" * 60
+    first, again = (log.index(error), log.rindex(error))
+    first, again = (log.count("\n", 0, position) + 1 for position in (first, again))
+    said = _sentences(pruned(tmp_path, log, 400))
+    assert said[f"{again}-{again + 3}"] == f"it repeats the error of line {first}"
+    assert [words for words in said.values() if f"repeat line {again + 4}" in words], said
+
+
+def test_a_routine_line_says_how_many_came_before_it(tmp_path: Path) -> None:
+    log = among("ERROR it broke", before=600)
+    outcome = pruned(tmp_path, log, 300)
+    said = [sentence(entry) for entry in outcome.ledger.entries if entry.reason is Reason.ROUTINE]
+    count = len(verbatim(outcome))
+    assert said and all(words.endswith(f"was left: {count} others came first") for words in said), said
+    asked = _sentences(pruned(tmp_path, log, 300, query="where is 19c?"))
+    assert any("do not match the query; no room for them was left: " in words for words in asked.values())
+    alone = _sentences(pruned(tmp_path, log, 300, fill=False))
+    assert any(words.endswith("log.fill is off, so only others go out") for words in alone.values())
+
+
+@pytest.mark.parametrize(
+    "commit",
+    [
+        "commit {0:040x}\nAuthor: A <a@example.com>\nDate:   Thu May 1 12:00:00 2025\n\n    Fix error in cart {0}\n\n",
+        "a{0:06x} Fix error in cart {0:c}\n",
+    ],
+)
+def test_a_log_of_commits_has_no_failure(tmp_path: Path, commit: str) -> None:
+    log = "".join(commit.format(0x4E00 + number) for number in range(200))
+    reasons = {entry.reason for entry in pruned(tmp_path, log, 400).ledger.entries}
+    assert reasons == {Reason.FITS, Reason.LAST_LINES, Reason.ROUTINE, Reason.WRAPPER}
+
+
+def test_a_line_that_only_sounds_like_an_error_is_not_called_one(tmp_path: Path) -> None:
+    said = _sentences(pruned(tmp_path, among("a note about errors\nread\nwe could not sell the tea"), 300))
+    assert "it is the first that sounds like a failure" in said.values()
+    assert "it sounds like an error that no line before it reports" in said.values()
+
+
+def test_a_row_shows_a_line_that_says_something(tmp_path: Path) -> None:
+    outcome = pruned(tmp_path, "\n\n----\nreading the cart\n" + among("ERROR it broke"), 300)
+    assert LogKind().describe(outcome, 0).beside == "reading the cart"

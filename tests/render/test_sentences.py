@@ -38,6 +38,21 @@ def test_the_command_prints_them_all():
         (Reason.REPEATS_EARLIER, {"lines": 1, "repeats": 1, "like": 7}, "it is like line 7 (numbers aside)"),
         (Reason.REPEATS_EARLIER, {"lines": 3, "repeats": 3, "like_dropped": 7}, ", which is dropped too"),
         (Reason.REPEATS_EARLIER, {"lines": 3, "repeats": 3, "dropped": 1}, "; 1 of these is dropped too"),
+        (Reason.REPEATS_EARLIER, {"lines": 1, "repeats": 1, "equal": 7}, "it repeats line 7"),
+        (Reason.REPEATS_EARLIER, {"lines": 3, "equal_dropped": 7}, "its 3 lines repeat line 7, which is dropped too"),
+        (Reason.REPEATS_EARLIER, {"lines": 11, "error": 7}, "it repeats the error of line 7"),
+        (Reason.NO_ROOM, {"needed": 975, "left": 0}, "needs 975; nothing was left"),
+        (Reason.SIGNATURE, {"needed": 975, "left": 0}, "the whole needs 975; nothing was left"),
+        (
+            Reason.ROUTINE,
+            {"lines": 1, "away": 0, "first": 1},
+            "a routine line; no room for it was left: 1 other came first",
+        ),
+        (
+            Reason.ROUTINE,
+            {"lines": 2, "away": 40},
+            "2 routine lines, 40 or more from any error, match or end; no room for them was left",
+        ),
         (Reason.REPEATED, {"later_cut": 18}, "messages[18] says the same, and is not whole either"),
     ],
 )

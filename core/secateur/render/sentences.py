@@ -13,14 +13,14 @@ from secateur.ledger import Entry, Figure, Reason, Redaction
 _NAMED_REDACTIONS = 5  # most credentials of one input in a sentence
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
-    Reason.NO_ROOM: "needs {needed:,}, only {left:,} left",
+    Reason.NO_ROOM: "needs {needed:,}{left:; nothing was|, only #|, only #} left",
     Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than the whole budget of {budget:,} holds",
     Reason.ZERO_BUDGET: "the budget is 0, needs {needed:,}",
     Reason.WRAPPER: "stands around the others: headings, names, punctuation",
     Reason.NOT_LISTED: "stands for items that are not listed: {items:,}",
     Reason.DAMAGED: "it cannot be read there; it is carried along as it is",
     Reason.PINNED: "pinned: needed {needed:,} of {left:,} left",
-    Reason.SIGNATURE: "its declaration fits; the whole needs {needed:,} of {left:,} left",
+    Reason.SIGNATURE: "its declaration fits; the whole needs {needed:,}{left:; nothing was| of #| of #} left",
     Reason.EXCLUDED: "excluded",
     Reason.BEYOND_DEPTH: "further from the anchors than max_depth",
     Reason.NO_SIGNAL: "its priority is 0",
@@ -73,10 +73,13 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.DISTINCT_ERROR: "it reports an error that no line before it reports",
     Reason.LAST_LINES: "it is among the last lines",
     Reason.MATCHES_QUERY: "it holds words of the query",
-    Reason.ROUTINE: "it reports nothing that went wrong",
+    Reason.ROUTINE: (
+        "{lines:a routine line|# routine lines}{away:|, # line or more from any error, match or end|, # or more from"
+        " any error, match or end}; no room for {lines:it|them} was left: {first:# other|# others} came first"
+    ),
     Reason.RUN_RESULT: "it sums up a run",
     Reason.BESIDE_ERROR: "it is beside an error",
-    Reason.REPEATS_EARLIER: "it repeats earlier ones: {repeats:,} of {lines:# line|# lines}",
+    Reason.REPEATS_EARLIER: "like earlier ones (numbers aside): {repeats:,} of its {lines:# line|# lines}",
     Reason.LONG_LINES: "what is beyond {longest:,} characters of a line is cut off",
 }
 """By reason; figures of the entry in braces, with a format or with the words for one and for several."""
@@ -90,6 +93,19 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
         "needs {needed:,}, more than the {room:,} that the pack's first and last line leave of the budget of {budget:,}"
     ),
     (Reason.FITS, "chunk"): "fits",
+    (Reason.FIRST_FAILURE, "sounds"): "it is the first that sounds like a failure",
+    (Reason.DISTINCT_ERROR, "sounds"): "it sounds like an error that no line before it reports",
+    (Reason.ROUTINE, "filling_off"): "{lines:a routine line|# routine lines}; log.fill is off, so only others go out",
+    (Reason.ROUTINE, "asked"): (
+        "{lines:it does|its # lines do} not match the query; no room for {lines:it|them} was left: {first:# other|#"
+        " others} came first"
+    ),
+    (Reason.REPEATS_EARLIER, "error_dropped"): "it repeats the error of line {error_dropped:,}, which is dropped too",
+    (Reason.REPEATS_EARLIER, "error"): "it repeats the error of line {error:,}",
+    (Reason.REPEATS_EARLIER, "equal_dropped"): (
+        "{lines:it repeats|its # lines repeat} line {equal_dropped:,}, which is dropped too"
+    ),
+    (Reason.REPEATS_EARLIER, "equal"): "{lines:it repeats|its # lines repeat} line {equal:,}",
     (Reason.REPEATS_EARLIER, "like_dropped"): (
         "{lines:it is|its # lines are} like line {like_dropped:,} (numbers aside), which is dropped too"
     ),
@@ -135,9 +151,13 @@ def _fill_template(template: str, figures: Mapping[str, Figure]) -> str:
 
 
 def _format(figure: Figure, form: str) -> str:
-    """Formats a figure, by a form such as "," or by the words for one and for several: "# line is|# lines are"."""
-    one, _, several = form.partition("|")
-    return (one if figure == 1 else several).replace("#", f"{figure:,}") if several else format(figure, form)
+    """Formats a figure, by a form such as "," or by the words for one and for several, maybe with those for none before
+    them: "# line is|# lines are", "nothing is|# line is|# lines are"."""
+    *none, one, several = form.split("|") if "|" in form else ("", "")
+    if not several:
+        return format(figure, form)
+    words = none[0] if none and not figure else one if figure == 1 else several
+    return words.replace("#", f"{figure:,}")
 
 
 def describe_redactions(redactions: Sequence[Redaction]) -> str:

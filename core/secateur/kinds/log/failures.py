@@ -22,6 +22,7 @@ from secateur.kinds.log.levels import (
     GREEN,
     HINT,
     LIBRARY,
+    LIKELY,
     MESSAGE,
     MESSAGE_BELOW,
     NEXT,
@@ -297,8 +298,30 @@ _TIME_FIELD = re.compile(
 )
 
 
+_COMMIT = re.compile(r"commit [0-9a-f]{7,64}\b.*\n(?:Merge: .*\n)?Author: ")
+_SHORT_COMMIT = re.compile(r"[*|\\/_ ]*([0-9a-f]{7,40}) \S|[*|\\/_ ]+$")
+_LEAST_COMMITS = 5
+
+
+def _is_history(lines: Sequence[str]) -> bool:
+    """Tells whether lines come from `git log`, maybe with `--oneline`: each line has an id of its own, none a level."""
+    if _COMMIT.match("\n".join(lines[:3])):
+        return True
+    ids = set[str]()
+    for line in lines:
+        match = _SHORT_COMMIT.match(line)
+        if match is None or match[1] in ids or severity_of(line) == LIKELY:
+            return False
+        ids.update(match.groups(""))
+        ids.discard("")
+    return len(ids) >= _LEAST_COMMITS and 2 * sum(map(str.isdecimal, ids)) < len(ids)
+
+
 def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
-    """Finds the blocks of a log. A limited number of each sort is listed: the first errors, the last results."""
+    """Finds the blocks of a log. A limited number of each sort is listed: the first errors, the last results. The log
+    of git reports no failure: its words of failure tell what a commit mends."""
+    if _is_history(lines):
+        return Failures((), {}, {}, frozenset(), 0, green=True)
     bodies = _Bodies(lines)
     blocks: list[Block] = []
     repeated: dict[int, int] = {}

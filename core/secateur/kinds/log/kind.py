@@ -22,7 +22,7 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.levels import RESULT
 from secateur.kinds.log.lines import SLICE, LogLines, is_stamped, read_lines
-from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, parse_lines, select_lines
+from secateur.kinds.log.selection import MOST_MATCHES, LogSelection, ReadLog, Stretch, parse_lines, select_lines
 from secateur.kinds.steering import warn_unknown_pins
 from secateur.ledger import Entry, Ledger, LedgerShape, Notice, State
 from secateur.progress import Progress
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 LARGEST = 64 << 20  # largest log that is read, in bytes
 MARK = "…"  # begins a line that is not from the log, repeated so often that no line of the log begins so
 _TABLE = "log."
-_MOST_MATCHES = 500  # most lines that match the query
 _ANY_QUESTION = frozenset(
     {"the", "and", "for", "with", "was", "were", "did", "does", "do", "is", "are", "has", "have", "had", "this", "that"}
     | {
@@ -84,6 +83,7 @@ _ANY_QUESTION = frozenset(
     | {"tests"}
 )
 """Words that do not distinguish lines: words of any question, and words that report errors, which are found anyway."""
+_WORDS = re.compile(r"[^\W_]")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _SCRIPTS = re.compile(rf"{_HAN.pattern}|[\u3040-\u309f]+|[\u30a0-\u30ff]+|[^\u3040-\u30ff\u3400-\u9fff]+")
 _SHOWN_DROPPED = 10  # most dropped entries in the report
@@ -238,7 +238,8 @@ class LogKind(Kind[ReadLog, LogSelection]):
 
     def _row(self, outcome: Outcome[LogSelection], index: int, stretch: Stretch) -> Sequence[str]:
         entry = outcome.ledger.entries[index]
-        remark = f"{sentence(entry)}: {clip(_telling_line(stretch, outcome.payload.log.lines), _LINE_CELLS)}"
+        line = clip(_telling_line(stretch, outcome.payload.log.lines), _LINE_CELLS)
+        remark = f"{sentence(entry)}: {line}" if line else sentence(entry)
         return stretch.state.glyph, entry.id, change(entry.before, entry.after), remark
 
     def describe(self, outcome: Outcome[LogSelection], index: int) -> EntryDescription:
@@ -289,8 +290,11 @@ def _find_entries(asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) 
 
 
 def _telling_line(stretch: Stretch, lines: LogLines) -> str:
-    """The line of a stretch that tells what happened, else its first line."""
-    return visible(lines.lines[stretch.block.telling[0] if stretch.block else stretch.start]).strip()
+    """The line of a stretch that tells what happened, else its first line; a line that says something if there is
+    one."""
+    order = chain(stretch.block.telling if stretch.block else (), range(stretch.start, stretch.end))
+    texts = (lines.lines[index] for index in order)
+    return visible(next(filter(_WORDS.search, texts), lines.lines[stretch.start])).strip()
 
 
 def _split_words(query: str) -> Sequence[str]:
@@ -324,7 +328,7 @@ def _match_lines(lines: LogLines, words: Sequence[str], progress: Progress) -> d
     lines_with_word = Tally(word for line_words in words_by_line.values() for word in line_words)
     weights = {word: 1 + (len(lines) // index).bit_length() for word, index in lines_with_word.items()}
     scores = {index: sum(map(weights.__getitem__, line_words)) for index, line_words in words_by_line.items()}
-    best = sorted(scores, key=lambda index: (-scores[index], index))[:_MOST_MATCHES]
+    best = sorted(scores, key=lambda index: (-scores[index], index))[:MOST_MATCHES]
     return {index: scores[index] for index in best}
 
 

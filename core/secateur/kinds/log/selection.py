@@ -12,7 +12,7 @@ from itertools import islice, pairwise
 from msgspec import Struct, field, structs
 
 from secateur.kinds.log.failures import Block, Failures
-from secateur.kinds.log.levels import LIKELY, RESULT
+from secateur.kinds.log.levels import LIKELY, POSSIBLE, RESULT
 from secateur.kinds.log.lines import LogLines
 from secateur.ledger import Figure, Reason, State
 from secateur.redaction import Redactor
@@ -21,6 +21,7 @@ from secateur.tokens import Counter
 
 _LINES = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?", re.ASCII)
 Span = tuple[int, int]  # (first line, line after the last)
+MOST_MATCHES = 500  # most lines that match the query
 _STEP = 10  # routine lines in one stretch
 _MOST_STEPS = 2000  # most stretches of routine lines
 _ANSWERS = 0.6  # lines that match the query at least this share as well as the best go out first
@@ -215,7 +216,8 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
 def _take_back(last: Stretch, log: ReadLog, text: LogText) -> None:
     text.take(last.spans)
     needed = sum(log.lines.after[end] - log.lines.after[start] for start, end in last.spans)
-    last.state, last.spans, last.figures = State.DROPPED, (), {"needed": needed, "left": 0}
+    last.state, last.spans = State.DROPPED, ()
+    last.figures |= {"needed": needed, "left": 0}
 
 
 # --- what may go out --------------------------------------------------------------------------------------------------
@@ -317,7 +319,8 @@ def _split_routine(start: int, end: int, blocks: int) -> Iterator[Stretch]:
     count = len(edges) - 1
     for step, (low, high) in enumerate(pairwise(edges)):
         if high > low:
-            yield Stretch(low, high, Reason.ROUTINE, distance=min(step, count - 1 - step))
+            away = {"away": min(low - start, end - high)}
+            yield Stretch(low, high, Reason.ROUTINE, distance=min(step, count - 1 - step), figures=away)
 
 
 # --- what does go out -------------------------------------------------------------------------------------------------
@@ -372,7 +375,7 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
             spans = _shorten(stretch, spans, room, note, text, telling=telling)
         spans = max(earlier, spans, key=_size)
         if not spans:
-            stretch.figures = {"needed": needed, "left": max(0, limit - used)}
+            stretch.figures |= {"needed": needed, "left": max(0, limit - used)}
             return
         stretch.state = State.KEPT if _size(spans) == _size(whole) else State.SHORTENED
         stretch.figures = {"times": times} if times > 1 else {}
@@ -417,10 +420,13 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
     for stretch in (*reversed(last), *errors, *matches, *reversed(results), *by(Reason.BESIDE_ERROR)):
         offer(stretch, budget, budget)
     if rules.fill:
+        lines = sum(_size(stretch.spans) for stretch in added)
         for stretch in sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start)):
             if used >= budget:
                 break
+            stretch.figures["first"] = lines
             offer(stretch, budget, budget)
+            lines += _size(stretch.spans)
     return added
 
 
@@ -514,17 +520,25 @@ def _settle_all(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[
             and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER)
         ):
             last.end, last.spans = stretch.end, (*last.spans, *stretch.spans)
+            last.figures |= {
+                name: min(last.figures.get(name, figure), figure) for name, figure in stretch.figures.items()
+            }
         else:
             settled.append(stretch)
     spans = [span for stretch in settled for span in stretch.spans]
+    lines = _size(spans)
     for stretch in settled:
-        _settle(log, rules, stretch, spans)
+        _settle(log, rules, stretch, spans, lines)
     return settled
 
 
 def _repeated_lines(log: ReadLog, stretch: Stretch, spans: Sequence[Span]) -> dict[str, Figure]:
-    """Returns the figures about the lines that a stretch repeats throughout: the number of the only one, and whether it
-    is dropped too, or how many of several are. `spans`: the lines that go out, in their order."""
+    """Returns the figures about the lines that a stretch repeats throughout: the number of the only one, whether it is
+    equal, and whether it is dropped too, or how many of several are. `spans`: the lines that go out, in their order."""
+    if stretch.block and stretch.block.repeats is not None:
+        first = stretch.block.repeats
+        kept = any(_holds(spans, first + line) for line in range(stretch.end - stretch.start))
+        return {"error" if kept else "error_dropped": first + 1}
     earlier = {
         log.lines.repeats.get(line, log.failures.repeated.get(line)) for line in range(stretch.start, stretch.end)
     }
@@ -534,7 +548,9 @@ def _repeated_lines(log: ReadLog, stretch: Stretch, spans: Sequence[Span]) -> di
     dropped = [line for line in known if not _holds(spans, line)]
     if len(known) > 1:
         return {"dropped": len(dropped)} if dropped else {}
-    return {"like_dropped" if dropped else "like": min(known) + 1}
+    lines = log.lines.lines
+    same = all(lines[line] == lines[min(known)] for line in range(stretch.start, stretch.end))
+    return {("equal" if same else "like") + "_dropped" * bool(dropped): min(known) + 1}
 
 
 def _holds(spans: Sequence[Span], line: int) -> bool:
@@ -542,8 +558,9 @@ def _holds(spans: Sequence[Span], line: int) -> bool:
     return position >= 0 and line < spans[position][1]
 
 
-def _settle(log: ReadLog, rules: Log, stretch: Stretch, spans: Sequence[Span]) -> None:
-    """Sets the reason and its figures according to the decision. `spans`: the lines of all that go out."""
+def _settle(log: ReadLog, rules: Log, stretch: Stretch, spans: Sequence[Span], going_out: int) -> None:
+    """Sets the reason and its figures according to the decision. `spans`: the lines of all that go out, `going_out`:
+    their number."""
     lines, why = stretch.end - stretch.start, stretch.reason
     shown = sum(end - start for start, end in stretch.spans)
     repeats = log.repeated[stretch.end] - log.repeated[stretch.start]
@@ -552,15 +569,25 @@ def _settle(log: ReadLog, rules: Log, stretch: Stretch, spans: Sequence[Span]) -
             larger = int(stretch.figures.get("needed", 0)) > rules.max_tokens
             stretch.reason = Reason.LARGER_THAN_BUDGET if larger else Reason.NO_ROOM
             stretch.figures |= {"budget": rules.max_tokens} if larger else {}
-        elif why in (Reason.ROUTINE, Reason.REPEATS_EARLIER):
-            stretch.figures = {"lines": lines, "repeats": repeats}
-            if why is Reason.REPEATS_EARLIER:
-                stretch.figures |= _repeated_lines(log, stretch, spans)
+        elif why is Reason.REPEATS_EARLIER:
+            stretch.figures = {"lines": lines, "repeats": repeats} | _repeated_lines(log, stretch, spans)
+        elif why is Reason.ROUTINE and rules.max_tokens:
+            away, first = stretch.figures.get("away", 0), stretch.figures.get("first", going_out)
+            stretch.figures = {"lines": lines, "repeats": repeats, "away": away}
+            stretch.figures |= {"first": min(first, going_out)} if going_out else {}
+            if not rules.fill:
+                stretch.figures["filling_off"] = 1
+            elif 0 < len(log.matches) < MOST_MATCHES:
+                stretch.figures["asked"] = 1
         else:
             stretch.reason = Reason.NO_ROOM if rules.max_tokens else Reason.ZERO_BUDGET
+            if why is Reason.ROUTINE:
+                stretch.figures = {"needed": log.lines.after[stretch.end] - log.lines.after[stretch.start]}
         return
     if stretch.reason is Reason.ROUTINE:
         stretch.reason, stretch.figures = Reason.FITS, {}
+    if why in (Reason.FIRST_FAILURE, Reason.DISTINCT_ERROR) and _grade(stretch) == POSSIBLE:
+        stretch.figures["sounds"] = 1
     if stretch.state is State.SHORTENED:
         stretch.reason = Reason.SOME_LINES
         stretch.figures |= {"shown": shown, "lines": lines, "for": why.label}
