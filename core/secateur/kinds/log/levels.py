@@ -26,6 +26,8 @@ SIGNS = (
         "dumped",
         "out of memory",
         "** (",
+        "bug: ",
+        "oops: ",
         "went wrong",
         "___ ",
         "pass",
@@ -257,6 +259,7 @@ STYLES: Sequence[tuple[str, int, str]] = (
     ),
     ("generic", CERTAIN, r"Unhandled exception:|Execution error \(\w+\) at |ERROR in \./"),  # Dart, Clojure, webpack
     ("located", CERTAIN, r"(?:node:|file:|/|[A-Z]:\\|\[eval)\S*:\d+$|\s*File \"[^\"]+\", line \d+$"),  # Node, Python
+    ("generic", CERTAIN, r"(?:watchdog: )?BUG: \S|Oops: |kernel BUG at |Kernel panic"),  # Linux
     ("words", POSSIBLE, r".{1,300} at \S+ line \d+\.$"),  # Perl, which warns in the same form
     ("java", CERTAIN, r"(?:Exception in thread \"[^\"]*\" )?(?:[A-Za-z_$][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b"),
     ("java", CERTAIN, r"\s*(?:Uncaught |Unhandled exception\. )?[A-Z][A-Za-z.]*(?:Error|Exception)\b(?: \[\w+\])?: "),
@@ -304,6 +307,8 @@ CONTINUED = re.compile(
             r"  thrown in |Next \S+: |Did you mean\?|- /|[}\])]+[;,]?$|\(Use `node |Node\.js v\d|resolve '",
             r"BEGIN failed|Compilation failed in |Calls: |Execution halted|in expression starting at |\S+\.edn$",
             r"(?:Called from|Raised (?:at|by)|Re-raised at) |At .+:\d+ char:\d+$|\+ [ ~]",  # OCaml, PowerShell
+            r"#PF: |PGD |Oops: |CPU: \d|Hardware name: |RIP: |(?:R[A-Z\d]{2}|CR\d|[C-F]S): +[\da-f]{4}|Call Trace:",  # Linux
+            r"Code: [\da-f]{2} |---\[ end trace",
             r"\[ERROR\] *(?:$|To see the |Re-run Maven |For more information|After correcting|\[Help \d|mvn )",
         )
     )

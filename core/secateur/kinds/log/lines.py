@@ -41,7 +41,8 @@ _PREFIX = re.compile(
     r"(?:[A-Za-z][\w.]*-\d+ +\| )?"  # container
     r"(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]?:? ?(?:\d\d[OE]\+? ?)?"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ (?:[\w./@-]+(?:\[\d+\])?: )?"  # syslog
-    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? )"
+    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? "
+    r"|\[ *\d+\.\d{6}\] )"  # seconds since Linux was started
 )
 
 _CI_STAMP = re.compile(
@@ -103,7 +104,7 @@ def is_stamped(line: str) -> bool:
 
 def body(line: str) -> str:
     """Returns a line without job, container, date and time at its beginning."""
-    prefix = _PREFIX.match(line) if ":" in line else None
+    prefix = _PREFIX.match(line) if ":" in line or line[:1] == "[" else None
     return line[prefix.end() :] if prefix else line
 
 
