@@ -307,8 +307,8 @@ CONTINUED = re.compile(
             r"  thrown in |Next \S+: |Did you mean\?|- /|[}\])]+[;,]?$|\(Use `node |Node\.js v\d|resolve '",
             r"BEGIN failed|Compilation failed in |Calls: |Execution halted|in expression starting at |\S+\.edn$",
             r"(?:Called from|Raised (?:at|by)|Re-raised at) |At .+:\d+ char:\d+$|\+ [ ~]",  # OCaml, PowerShell
-            r"#PF: |PGD |Oops: |CPU: \d|Hardware name: |RIP: |(?:R[A-Z\d]{2}|CR\d|[C-F]S): +[\da-f]{4}|Call Trace:",  # Linux
-            r"Code: [\da-f]{2} |---\[ end trace",
+            r"#PF: |PGD |Oops: |CPU: \d|Hardware name: |RIP: |(?:R[A-Z\d]{2}|CR\d|[C-F]S): +[\da-f]{4}|Call Trace:",
+            r"Code: [\da-f]{2} |---\[ end trace",  # Linux
             r"\[ERROR\] *(?:$|To see the |Re-run Maven |For more information|After correcting|\[Help \d|mvn )",
         )
     )
