@@ -180,10 +180,7 @@ def _improving(runs: TrialRuns, item: int, name: str, value: float | str) -> Lev
 
 def _improves(runs: TrialRuns, decided: Tried, item: int) -> bool:
     """Tells whether more of an item goes out, which does not go out whole now."""
-    now = runs.trials.now
-    if now.whole[item] or decided.rank[item] != now.rank[item]:
-        return bool(decided.rank[item] > now.rank[item])
-    return now.left is not None and decided.left is not None and bool(decided.left[item] > now.left[item])
+    return bool(decided.more_than(runs.trials.now)[item] > 0)
 
 
 def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None:
