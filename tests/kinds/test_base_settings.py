@@ -182,7 +182,7 @@ def test_a_rules_file_cannot_pass_for_the_section() -> None:
 
 def test_nothing_left_names_what_and_why() -> None:
     (notice,) = chunk_diff(added("uv.lock", 2)).warnings
-    assert notice.message == "No chunk: all 1 changed files are left out (uv.lock: lock file (uv.lock))."
+    assert notice.message == "No chunk: the one changed file is left out (uv.lock: lock file (uv.lock))."
 
 
 def test_instructions_that_are_there_and_not_asked_for_are_told_once(

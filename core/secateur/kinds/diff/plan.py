@@ -303,9 +303,8 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
         notices.append(Notice("nothing_changed", f"Nothing changed: {measured.compared.what}.{hint}"))
     elif not plan.chunks:
         reasons = listed([f"{entry.path}: {entry.reason}" for entry in coverage], NAMED)
-        notices.append(
-            Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out ({reasons}).")
-        )
+        which = "the one changed file is" if len(coverage) == 1 else f"all {len(coverage):,} changed files are"
+        notices.append(Notice("nothing_left", f"No chunk: {which} left out ({reasons})."))
     unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Reason.LONG_LINE, Reason.NO_ROOM)]
     if unseen:
         files, first = count_noun(len(unseen), "file does", "files do"), f"{unseen[0].path}: {unseen[0].reason}"
