@@ -218,14 +218,15 @@ def test_a_threshold_that_decided_is_named_with_its_figures() -> None:
     assert (entry.threshold.setting, entry.threshold.value, entry.threshold.best) == (
         "context_prune.snippet_share",
         0.9,
-        best,
+        pytest.approx(best, abs=0.05),
     )
     assert entry.score < entry.threshold.asked
-    asked = f"context_prune.snippet_share asks for {entry.threshold.asked:.2f}"
-    told = f"it scores {entry.score:.1f}, {asked}: 0.9 of the best, {best:.1f}"
+    assert entry.threshold.asked == pytest.approx(0.9 * entry.threshold.best), "the figures shown multiply"
+    asked = f"context_prune.snippet_share asks for {entry.threshold.asked:g}"
+    told = f"it scores {entry.threshold.score:g}, {asked}: 0.9 of the best, {entry.threshold.best:g}"
     assert sentence(result.ledger.entries[3]) == told
     scored = prune_files(
         [*files, other], pruning(max_tokens=190, strategy="score", min_score=9.9), "refund total of an order"
     )
     said = sentence(scored.ledger.entries[3])
-    assert said.endswith(", context_prune.min_score asks for 9.90")
+    assert said.endswith(", context_prune.min_score asks for 9.9")

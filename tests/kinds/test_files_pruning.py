@@ -77,7 +77,7 @@ def test_every_decision_says_why_with_its_figures() -> None:
         "tokens_before": count_tokens(OTHER * 30),
         "tokens_after": 0,
         "needed": count_tokens(OTHER * 30),
-        "left": 60,
+        "left": 60 - result.report.after,
         "score": 0.0,
         "judge": "local",
         "threshold": {"setting": "context_prune.min_score", "value": 0.1, "asked": 0.1},

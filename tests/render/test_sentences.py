@@ -34,6 +34,9 @@ def test_the_command_prints_them_all():
     [
         (Reason.OLDEST_RESULT, {"over": 1}, ": 1 token was still too many when its turn came"),
         (Reason.OLDEST_RESULT, {"over": 1200}, ": 1,200 tokens were still too many when its turn came"),
+        (Reason.NO_ROOM, {"needed": 975, "left": 0}, "needs 975; nothing was left"),
+        (Reason.NO_ROOM, {"needed": 975, "left": 1}, "needs 975, only 1 left"),
+        (Reason.SIGNATURE, {"needed": 65, "left": 0}, "the whole needs 65; nothing was left"),
         (Reason.SOME_LINES, {"shown": 0, "lines": 1}, "room for 0 of 1 line"),
         (Reason.REPEATS_EARLIER, {"lines": 1, "repeats": 1, "like": 7}, "it is like line 7 (numbers aside)"),
         (Reason.REPEATS_EARLIER, {"lines": 3, "repeats": 3, "like_dropped": 7}, ", which is dropped too"),

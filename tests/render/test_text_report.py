@@ -80,7 +80,9 @@ def test_a_long_tail_is_counted_and_not_listed() -> None:
 def test_shortened_candidates_say_what_they_save() -> None:
     settings = Settings(budget=120)
     settings = replace(settings, smart_pruning=replace(settings.smart_pruning, signature_share=0.2))
-    text = page_text(select(pool_of([Row("a", 90, 0.9), Row("b", 80, 0.5, sig=9)]), settings), 100)
+    selection = select(pool_of([Row("a", 90, 0.9), Row("b", 80, 0.5, sig=9)]), settings)
+    text = page_text(selection, 100)
+    assert "  80 -> 9 tokens\n" in page_text(selection, 100, explain=True)
     assert "◐ shortened 1 (9 tokens, saved 71)" in text
     assert "its declaration fits; the whole needs 80" in text
 

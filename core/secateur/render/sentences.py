@@ -28,8 +28,10 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.DISABLED: "pruning is switched off",
     Reason.WHOLE: "it is relevant, and within the share for whole files",
     Reason.NOT_SHORTER: "its snippets would take as many tokens as the whole",
-    Reason.SNIPPETS: "its relevant pieces go out: the whole needs {needed:,}, {left:,} were left",
-    Reason.NOT_RELEVANT: "it scores {score:.1f}, {setting} asks for {asked:.2f}: {value:g} of the best, {best:.1f}",
+    Reason.SNIPPETS: (
+        "its relevant pieces go out: the whole needs {needed:,}{left:; nothing was left|, only # left|, only # left}"
+    ),
+    Reason.NOT_RELEVANT: "it scores {score:g}, {setting} asks for {asked:g}: {value:g} of the best, {best:g}",
     Reason.SYSTEM: "what the system says always stays",
     Reason.ASIDE: "no model is sent this line; it is carried along",
     Reason.RENEWED: "it named a result that was gone, and holds its text again",
@@ -82,13 +84,15 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.REPEATS_EARLIER: "like earlier ones (numbers aside): {repeats:,} of its {lines:# line|# lines}",
     Reason.LONG_LINES: "what is beyond {longest:,} characters of a line is cut off",
 }
-"""By reason; figures of the entry in braces, with a format or with the words for one and for several."""
+"""By reason; figures of the entry in braces, with a format or with the words for one and for several, or for
+none, one and several."""
 
 VARIANTS: Mapping[tuple[Reason, str], str] = {
     **{
         (reason, "left"): "{steps}: {left}" for reason in Reason if Reason.LONG_LIST <= reason <= Reason.ENTRIES_DROPPED
     },
     (Reason.LONG_LIST, "item"): "stage 1: item {item:,} of {items:,}, behind the first {first:,}",
+    (Reason.SNIPPETS, "setting"): "its relevant pieces go out: the whole needs {needed:,}, {setting} leaves it {left:,}",
     (Reason.LARGER_THAN_BUDGET, "head"): (
         "needs {needed:,}, more than the {room:,} that the pack's first and last line leave of the budget of {budget:,}"
     ),

@@ -124,10 +124,9 @@ def _explained_rows(selection: Selection, dropped: int | None) -> Iterator[Seque
     pool = selection.pool
     for row in _listed_rows(selection, dropped):
         decision = selection.decision(row)
-        yield (
-            f"#{decision.rank} {decision.state.glyph} {decision.state.label}  {_place(selection, row)} "
-            f" {count_noun(decision.tokens_before, 'token')}"
-        )
+        before, after = decision.tokens_before, decision.tokens_after
+        tokens = f"{before:,} -> {after:,} tokens" if 0 < after < before else count_noun(before, "token")
+        yield f"#{decision.rank} {decision.state.glyph} {decision.state.label}  {_place(selection, row)}  {tokens}"
         yield "id", visible(pool.symbol_id[row])
         yield "because", why(selection, decision)
         terms = " + ".join(f"{name} {term:.6f}" for name, term in decision.terms.items())

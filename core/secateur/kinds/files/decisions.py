@@ -15,12 +15,12 @@ from msgspec import structs
 
 from secateur.errors import UsageError
 from secateur.kinds.files.line_ranges import check_windows
-from secateur.kinds.files.measurements import best, needs_scores
-from secateur.kinds.files.sourcecode import SCORES, FileDecision, MeasuredFiles, PrunedFiles
+from secateur.kinds.files.measurements import needs_scores
+from secateur.kinds.files.sourcecode import SCORES, FileDecision, MeasuredFiles, PrunedFiles, best
 from secateur.kinds.files.strategies import STRATEGIES, decide
 from secateur.kinds.steering import warn_unknown_pins
 from secateur.model import Notice, Reason
-from secateur.render.page import line_range, listed
+from secateur.render.page import count_noun, line_range, listed
 from secateur.settings import ContextPrune, Settings
 from secateur.suggestions import suggestion
 from secateur.tokens import Counter, get_counter
@@ -63,6 +63,26 @@ def _add_displaced(decision: FileDecision, again: FileDecision) -> FileDecision:
     return replace(decision, displaced=(refused.start, refused.end)) if goes_out else decision
 
 
+def add_missing_room(
+    decisions: Sequence[FileDecision],
+    measured: MeasuredFiles,
+    rules: ContextPrune,
+    counter: Counter,
+    pins: Collection[str] = (),
+) -> list[FileDecision]:
+    """Adds what a file that a threshold refused needs and what is left for it, if it does not go out with 0 for this
+    threshold either: then the threshold alone did not decide."""
+    added = list(decisions)
+    for setting in sorted({entry.threshold.setting for entry in decisions if entry.threshold and entry.left is None}):
+        without = structs.replace(rules, **{setting.rpartition(".")[2]: 0.0})
+        for again in decide(measured, without, counter, pins):
+            decision = added[again.number]
+            refused = decision.threshold is not None and decision.threshold.setting == setting
+            if refused and decision.left is None and again.text is None:
+                added[again.number] = replace(decision, needed=again.needed, left=again.left)
+    return added
+
+
 def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
     """Decides on every file. `max_tokens` limits the text that goes out, in the measured form. Raises UsageError: no
     such strategy; the strategy needs scores and there is no query."""
@@ -72,7 +92,8 @@ def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
         raise missing_query_error(rules.strategy)
     pins = settings.pins
     decided = decide(measured, rules, counter, pins)
-    decisions, displaced = add_displaced_lines(decided, measured, rules, counter, pins)
+    with_room = add_missing_room(decided, measured, rules, counter, pins)
+    decisions, displaced = add_displaced_lines(with_room, measured, rules, counter, pins)
     unknown = warn_unknown_pins(settings, measured.ids)
     notices = (*measured.notices, *unknown, *displaced, *_notices(measured, decisions, settings))
     return PrunedFiles(measured, tuple(decisions), rules.max_tokens, rules.strategy, notices)
@@ -100,7 +121,7 @@ def _notices(measured: MeasuredFiles, decisions: Sequence[FileDecision], setting
         return [Notice("no_files", "There is no file to prune.")]
     if not rules.enabled:
         over = measured.total - rules.max_tokens
-        excess = f" ({over:,} tokens more than {rules.max_tokens:,})" if over > 0 else ""
+        excess = f" ({count_noun(over, 'token')} more than {rules.max_tokens:,})" if over > 0 else ""
         return [Notice("pruning_disabled", f"context_prune.enabled is false: all files are as they came{excess}.")]
     if any(decision.text is not None for decision in decisions):
         return []
@@ -115,7 +136,8 @@ def _notices(measured: MeasuredFiles, decisions: Sequence[FileDecision], setting
         ]
     least = min(decision.needed for decision in decisions if decision.reason is not Reason.NOT_RELEVANT)
     needed = min([least, *(piece.needed for decision in decisions for piece in decision.tried)])
-    message = f"Nothing that is relevant fits {rules.max_tokens:,} tokens: the smallest of it needs {needed:,}."
+    room = count_noun(rules.max_tokens, "token")
+    message = f"Nothing that is relevant fits {room}: the smallest of it needs {needed:,}."
     if rules.strategy == "score" and _fits_in_lines(measured, rules):
         message += " With --strategy extract lines of it go out."
     return [Notice("budget_too_small", message)]

@@ -18,7 +18,7 @@ from secateur.kinds.files.decisions import missing_query_error, prune
 from secateur.kinds.files.inputs import read_files, root_of
 from secateur.kinds.files.measurements import measure_files, needs_scores, question_of
 from secateur.kinds.files.model_questions import apply_replies, plan_questions
-from secateur.kinds.files.sourcecode import MARKDOWN, FileDecisionShape, MeasuredFiles, PrunedFiles
+from secateur.kinds.files.sourcecode import MARKDOWN, FileDecisionShape, MeasuredFiles, PrunedFiles, describe_room
 from secateur.kinds.files.strategies import whole_order
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
@@ -33,18 +33,13 @@ from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.sources.listed import parse_file_list
 from secateur.sources.named import is_named
-from secateur.terminal import clip, clip_left, visible
+from secateur.terminal import clip, visible
 from secateur.what_if.shapes import ProofFields
 from secateur.what_if.trials import BudgetColumns, Knapsack, Swept, Trials
 
 SHOWN_FILES = 40  # most dropped files that the text lists without --verbose
 SHOWN_RANGES = 6  # most ranges of lines per file that the text lists without --verbose
 _NAME_CELLS = 44
-_COLUMNS = (
-    *(Column(1, gap=0), Column(4, right=True, gap=1), Column(_NAME_CELLS)),
-    *(Column(8, right=True, gap=1), Column(2, gap=1), Column(6, right=True, gap=1), Column()),
-)
-"""State, score and name of a file, tokens before and after, and a remark."""
 _TABLE = "context_prune."
 _READ = (_TABLE + "sliding_window", "relevance.", "index.", "tokens.")
 """Prefixes of settings that change what is read or how it is scored."""
@@ -208,7 +203,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         return Outcome(self.name, settings, pruned, lambda: pruned.ledger, notices, (), questions, measured.calls)
 
     def trials(self, material: ReadFiles, inputs: Inputs, settings: Settings, outcome: Outcome[PrunedFiles]) -> Trials:
-        return _FileTrials(self, material, inputs, settings, outcome, question=_question(outcome))
+        return _FileTrials(self, material, inputs, settings, outcome)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
@@ -252,7 +247,11 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             if index not in hidden
             for row in self._rows(outcome, index, entry, verbose)
         ]
-        section = Section(rows, more=not_shown(len(hidden), " that were dropped"), apart=False, columns=_COLUMNS)
+        # Names are never cut: people search the report for them.
+        name = Column(max([_NAME_CELLS, *(len(row[2]) for row in rows if not isinstance(row, str))]))
+        tokens = Column(8, right=True, gap=1), Column(2, gap=1), Column(6, right=True, gap=1)
+        columns = Column(1, gap=0), Column(4, right=True, gap=1), name, *tokens, Column()
+        section = Section(rows, more=not_shown(len(hidden), " that were dropped"), apart=False, columns=columns)
         return Page(head, [section], outcome.warnings, outcome.calls)
 
     def _rows(
@@ -275,7 +274,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             remark += f"; {decision.hint}"
         if decision.said:
             remark += f" ({decision.judge}: {decision.said})"
-        name = clip_left(visible(decision.module_name), _NAME_CELLS)
+        name = visible(decision.module_name)
         tokens = f"{entry.before:,}", "->", f"{entry.after:,}"
         rows: list[Sequence[str] | str] = [(entry.state.glyph, score, name, *tokens, visible(remark))]
         for piece in decision.tried if verbose else ():
@@ -309,9 +308,14 @@ def _explain_decision(outcome: Outcome[PrunedFiles], index: int) -> str:
     if index >= len(decisions):  # the wrapper
         return reason
     decision = decisions[index]
-    if decision.state is State.DROPPED and decision.tried:
-        best = decision.tried[0]
-        reason = f"its best lines, {line_range(best.start, best.end)}: {reason}"
+    if decision.threshold is not None and decision.left is not None:
+        whole = decision.needed == decision.before
+        room = describe_room(decision.needed, decision.left)
+        reason += f"; as a whole it {room}" if whole else f"; its best lines {room.replace('needs', 'need', 1)}"
+    elif decision.state is State.DROPPED and decision.tried:
+        first, last = decision.tried[0].start, decision.tried[0].end
+        lines = f"line, {first}," if first == last else f"lines, {line_range(first, last)},"
+        reason = f"its best {lines} {reason if first == last else reason.replace('needs', 'need', 1)}"
     return f"{reason}; {decision.hint}" if decision.hint else reason
 
 
@@ -320,7 +324,14 @@ _MOST_CELLS = 50_000_000  # most budgets decided at once, and the most files tim
 
 
 class _FileTrials(KindTrials):
-    """Trials that decide on whole files at every budget at once."""
+    """Trials that decide on whole files at every budget at once. With a query no strategy is tried that ignores it."""
+
+    def __init__(
+        self, kind: FilesKind, material: ReadFiles, inputs: Inputs, settings: Settings, outcome: Outcome[PrunedFiles]
+    ) -> None:
+        super().__init__(kind, material, inputs, settings, outcome, question=_question(outcome))
+        if material.asked:
+            self.choices = [(key, strategy) for key, strategy in self.choices if strategy != "delete"]
 
     def sweep(self) -> Swept | None:
         """Decides on every budget around the present one; None if snippets may go out."""

@@ -38,6 +38,7 @@ from secateur.kinds.files.sourcecode import (
     MeasuredFiles,
     SourceCode,
     SourcePiece,
+    best,
     cost,
     end_lines,
     header,
@@ -164,11 +165,6 @@ def _unread_notices(files: Sequence[SourceCode], records: Sequence[Record], numb
             f" rated 0: {listed(names)}.",
         )
     ]
-
-
-def best(pieces: Sequence[SourcePiece]) -> float:
-    """The relevance of the best piece; 0 if there is no piece."""
-    return max((piece.relevance for piece in pieces), default=0.0)
 
 
 COUNTED_AT_ONCE = 200  # files counted between two steps of the progress bar

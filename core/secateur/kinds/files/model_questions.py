@@ -14,8 +14,8 @@ from typing import Annotated, Any
 import msgspec
 
 from secateur.kinds.files.line_ranges import Range, intersect, merge, number_lines, widen_to_statements, windows
-from secateur.kinds.files.measurements import LOW_RELEVANCE, best, count_pieces
-from secateur.kinds.files.sourcecode import MODEL, SCORES, MeasuredFile, MeasuredFiles, SourcePiece
+from secateur.kinds.files.measurements import LOW_RELEVANCE, count_pieces
+from secateur.kinds.files.sourcecode import MODEL, SCORES, MeasuredFile, MeasuredFiles, SourcePiece, best
 from secateur.kinds.files.strategies import whole_first
 from secateur.languages.syntax.fragments import split_lines
 from secateur.llm.interface import Question, Reply, notices_of

@@ -31,6 +31,7 @@ from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, Trim
 from secateur.render.layouts import layout_of
 from secateur.render.pack import body, file_block
 from secateur.render.page import line_range
+from secateur.render.sentences import phrase
 from secateur.shape import Count, Lines, Shape
 from secateur.tokens import Counter, get_counter
 
@@ -84,6 +85,16 @@ def block(name: str, text: str, form: str) -> str:
 def cost(name: str, text: str, form: str, counter: Counter) -> int:
     """Tokens of `block`."""
     return counter.count(block(name, text, form))
+
+
+def best(pieces: Sequence[SourcePiece]) -> float:
+    """The relevance of the best piece; 0 if there is no piece."""
+    return max((piece.relevance for piece in pieces), default=0.0)
+
+
+def describe_room(needed: int, left: int) -> str:
+    """Formats what something needs and what was left: "needs 975; nothing was left"."""
+    return phrase(Reason.NO_ROOM, {"needed": needed, "left": left})
 
 
 SCORES = 10  # the highest score
@@ -228,7 +239,7 @@ class TriedSnippet:
     def refused(self) -> str:
         """The reason why it was refused; "" if it goes out."""
         words = self.reason.label.replace("_", " ")
-        return "" if self.kept else f"{words}: needs {self.needed:,}, {self.left:,} left"
+        return "" if self.kept else f"{words}: {describe_room(self.needed, self.left)}"
 
     def shape(self) -> SnippetShape:
         """The piece in JSON."""
@@ -244,12 +255,13 @@ class Threshold:
     value: float
     best: float  # score of the best snippet if the setting is a share of it, else 0
     asked: float  # the score that is required
+    score: float  # the score that is compared, as exact as `asked`
 
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures in the ledger; a share also has `value` and `best`."""
         share: dict[str, Figure] = {"value": self.value, "best": self.best} if self.best else {}
-        return {"asked": round(self.asked, 6), "setting": self.setting, **share}
+        return {"score": self.score, "asked": round(self.asked, 6), "setting": self.setting, **share}
 
     def shape(self) -> ThresholdShape:
         """The threshold in JSON; with `best` if it is a share."""
@@ -269,7 +281,8 @@ class FileDecision:
     after: int
     # tokens of the whole file; if its snippets were tried and dropped, the tokens that the best would have added
     needed: int
-    left: int  # tokens that were free at that moment
+    left: int | None  # tokens that were free at that moment; None: it would have had room, a threshold refused it
+    of_share: bool = False  # whether `left` is of the share for whole files, not of the budget
     score: float = 0.0
     judge: str = ""
     said: str = ""
@@ -291,15 +304,15 @@ class FileDecision:
 
     def shape(self) -> FileDecisionShape:
         """The decision in JSON, without the text."""
-        kept = self.state is State.KEPT
+        whole = self.state is State.KEPT or self.left is None
         return FileDecisionShape(
             self.module_name,
             self.state.label,
             self.reason.label,
             self.before,
             self.after,
-            needed=UNSET if kept else self.needed,
-            left=UNSET if kept else self.left,
+            needed=UNSET if whole else self.needed,
+            left=UNSET if whole or self.left is None else self.left,
             threshold=UNSET if self.threshold is None else self.threshold.shape(),
             what_if=UNSET if self.displaced is None else FileWhatIf(0, list(self.displaced)),
             score=self.score if self.judge else UNSET,
@@ -364,11 +377,14 @@ class PrunedFiles:
         return "".join(block(name, text, self.measured.form) for name, text in left)
 
     def _figures(self, decision: FileDecision) -> dict[str, Figure]:
-        score: dict[str, Figure] = {"score": decision.score} if decision.judge else {}
-        if decision.threshold is not None:
-            return score | decision.threshold.figures
-        budget: dict[str, Figure] = {"budget": self.budget} if decision.reason is Reason.LARGER_THAN_BUDGET else {}
-        return score | {"needed": decision.needed, "left": decision.left} | budget
+        figures: dict[str, Figure] = {"score": decision.score} if decision.judge else {}
+        if decision.left is not None:
+            figures |= {"needed": decision.needed, "left": decision.left}
+        if decision.reason is Reason.LARGER_THAN_BUDGET:
+            figures["budget"] = self.budget
+        if decision.of_share:
+            figures["setting"] = "context_prune.full_file_share"
+        return figures | (decision.threshold.figures if decision.threshold is not None else {})
 
     def _action(self, entry: Entry) -> TrimAction | None:
         if entry.id == WRAPPER:  # files have no wrapper

@@ -21,6 +21,7 @@ from secateur.kinds.files.sourcecode import (
     SourcePiece,
     Threshold,
     TriedSnippet,
+    best,
     cost,
     end_lines,
     header,
@@ -50,7 +51,8 @@ class _FileStatus:
     file: MeasuredFile
     reason: Reason = Reason.NO_ROOM
     after: int = 0
-    left: int = 0
+    left: int | None = 0  # None: only a threshold decided
+    of_share: bool = False  # whether `left` is of the share for whole files
     ranges: list[Range] = field(default_factory=list)
     tried: list[TriedSnippet] = field(default_factory=list)
     text: str | None = None
@@ -75,6 +77,7 @@ class _FileStatus:
             after=self.after,
             needed=refused.needed if refused else file.cost,
             left=refused.left if refused else self.left,
+            of_share=shortened and self.of_share,
             score=file.score,
             judge=file.judge,
             said=file.said,
@@ -137,27 +140,31 @@ def _partition(
 
 
 def _refuse(statuses: Iterable[_FileStatus], rules: ContextPrune, top: float) -> None:
-    """Refuses files as not relevant, with the threshold that decided. `top`: the relevance of the best piece of all, of
-    which snippets must have a share; 0 for no such condition."""
+    """Refuses files as not relevant, with the threshold that they miss. `top`: the relevance of the best piece of all,
+    of which snippets must have a share; 0 for no such condition."""
     for status in statuses:
-        status.reason = Reason.NOT_RELEVANT
+        status.reason, status.left = Reason.NOT_RELEVANT, None
         floor = SCORES * top * rules.snippet_share
         if status.file.score >= rules.min_score and status.file.score > 0 and floor > 0:
-            best = round(SCORES * top, 1)
-            status.threshold = Threshold("context_prune.snippet_share", rules.snippet_share, best, floor)
+            score, top_score = (round(SCORES * relevance, 5) for relevance in (best(status.file.pieces), top))
+            status.threshold = Threshold(
+                "context_prune.snippet_share", rules.snippet_share, top_score, floor, score=score
+            )
         else:
-            status.threshold = Threshold("context_prune.min_score", rules.min_score, 0.0, rules.min_score)
+            status.threshold = Threshold(
+                "context_prune.min_score", rules.min_score, 0.0, rules.min_score, score=status.file.score
+            )
 
 
 def _keep_greedily(statuses: Sequence[_FileStatus], capacity: int, budget: int, reason: Reason) -> int:
     """Keeps whole files in this order while they fit; returns their tokens."""
     used = 0
     for status in statuses:
-        status.left = capacity - used
-        if status.file.cost <= status.left:
-            status.keep(Reason.PINNED if status.pinned else reason)
+        left = status.left = capacity - used
+        if status.file.cost <= left:
+            status.keep(Reason.PINNED if status.pinned else Reason.FITS if status.threshold else reason)
             used += status.file.cost
-        else:
+        elif status.threshold is None:
             status.reason = Reason.LARGER_THAN_BUDGET if status.file.cost > budget else Reason.NO_ROOM
     return used
 
@@ -178,10 +185,17 @@ def _extract(
     floor = rules.snippet_share * top
     eligible = {status.number: _eligible_pieces(status.file.pieces, floor, rules.min_score) for status in statuses}
     wanted, rest = _partition(statuses, lambda status: bool(eligible[status.number]))
-    _refuse(rest, rules, top)
+    _refuse((status for status in rest if not status.pinned), rules, top)
     whole = whole_first([status.file for status in statuses], rules) if asked else None
     first = wanted if whole is None else [status for index, status in enumerate(statuses) if index in whole]
-    used = _keep_greedily(_sort_by_local_score(first), min(_whole_share(rules), room), rules.max_tokens, Reason.WHOLE)
+    share = min(_whole_share(rules), room)
+    used = _keep_greedily(_sort_by_local_score(first), share, rules.max_tokens, Reason.WHOLE)
+    for status in wanted:
+        if status.file.cost > room:
+            status.left = room
+        elif status.text is None:
+            status.of_share = share < room
+            status.left = share - used if asked else status.left
     candidates = [
         (status, position) for status in wanted if status.text is None for position in eligible[status.number]
     ]
@@ -196,12 +210,13 @@ def _extract(
 def _fill(statuses: Iterable[_FileStatus], left: int, budget: int) -> None:
     """Keeps whole files, the best first, in the room that is left."""
     for status in _sort_by_score(statuses):
+        status.left = left
         if status.file.cost <= left:
-            status.keep(Reason.WHOLE)
+            status.keep(Reason.FITS)
             left -= status.file.cost
         elif status.threshold is not None and status.threshold.asked == 0:
             status.reason = Reason.LARGER_THAN_BUDGET if status.file.cost > budget else Reason.NO_ROOM
-            status.left, status.threshold = left, None
+            status.threshold = None
 
 
 def whole_first(files: Sequence[MeasuredFile], rules: ContextPrune) -> frozenset[int]:
@@ -336,9 +351,9 @@ class _Snippets:
             written = (f"{header(start, end, piece.owner)}{end_lines(lines[start - 1 : end])}" for start, end in ranges)
             return ranges, frame + sum(self._counter.count_many(written)) + LONGER_HEADER
 
-        best: tuple[list[Range], int] = [], 0
+        chosen: tuple[list[Range], int] = [], 0
         matches = len(matching_lines)
-        while matches and (best := measure(matches, 0))[1] > left:
+        while matches and (chosen := measure(matches, 0))[1] > left:
             matches -= 1
         if not matches:
             return [], 0
@@ -347,10 +362,10 @@ class _Snippets:
             reach = (low + high + 1) // 2
             wider = measure(matches, reach)
             if wider[1] <= left:
-                low, best = reach, wider
+                low, chosen = reach, wider
             else:
                 high = reach - 1
-        return best
+        return chosen
 
     def _frame_tokens(self, status: _FileStatus) -> int:
         """Tokens of the frame around the snippets of a file."""
