@@ -120,3 +120,16 @@ def test_with_a_query_no_strategy_is_offered_that_ignores_it(tmp_path: Path) -> 
     told = secateur("files", tmp_path, "--query", QUERY, "--max-tokens", "150", "--explain").out
     assert "--strategy extract" in told
     assert "--strategy delete" not in told
+
+
+def test_a_saved_scenario_asserts_no_file_that_only_room_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in files_of_a_shop():
+        (tmp_path / Path(file.module_name).name).write_text(file.source_code)
+    (tmp_path / "large.py").write_text("".join(UNRELATED.format(step) for step in range(40)))
+    path = tmp_path / "refund.scenario.toml"
+    saved = secateur("files", ".", "--query", QUERY, "--max-tokens", "5000", "--save", path.name)
+    assert saved.code == 0, saved.err
+    kept = path.read_text().partition("must_keep = ")[2].partition("\n")[0]
+    assert "0.py" in kept
+    assert "large.py" not in kept

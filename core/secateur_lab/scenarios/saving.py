@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from secateur import Kind, Settings, State, UsageError, redact, refuse_links, shown, write_output
+from secateur import Kind, Reason, Settings, State, UsageError, redact, refuse_links, shown, write_output
 
 from secateur_lab.scenarios.location import inputs_folder, root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
@@ -122,12 +122,18 @@ def assertions_of(decided: Decided) -> Expect:
     kind, outcome, ledger = decided.kind, decided.outcome, decided.ledger
     leaving = kind.leaving(outcome)
     kept = [decided.by_id[id_] for id_, whole in kind.ranked(outcome) if whole and id_ in decided.by_id]
-    if any("relevance" in listed.entry.terms for listed in kept):  # what is near the cut changes sides with any commit
+    scores = {listed.id: float(listed.entry.figures["score"]) for listed in kept if "score" in listed.entry.figures}
+    if scores:  # the scores of files; room alone kept those at 0, and beside whole relevant ones those that fit
+        for_room = Reason.FITS if any(listed.entry.reason is Reason.WHOLE for listed in kept) else None
+        kept = [listed for listed in kept if scores[listed.id] and listed.entry.reason is not for_room]
+        kept.sort(key=lambda listed: -scores[listed.id])
+    if scores or any("relevance" in listed.entry.terms for listed in kept):  # near the cut any commit changes sides
         room = sum(listed.entry.after for listed in kept) * FIRM_SHARE
         taken = accumulate(listed.entry.after for listed in kept)
         kept = kept[: max(1, sum(tokens <= room for tokens in taken))]
     # Other terms of a score change with every commit. Without scores, a large item is the one that may be lost.
-    kept.sort(key=lambda listed: (-listed.entry.terms.get("relevance", 0), -listed.entry.before))
+    relevances = {listed.id: listed.entry.terms.get("relevance", 0) for listed in kept} | scores
+    kept.sort(key=lambda listed: (-relevances[listed.id], -listed.entry.before))
     ids, texts = [], []
     for listed in kept[:MOST_KEPT]:
         text = _find_line(decided, listed, leaving) if _PLACE.fullmatch(listed.id) else ""
