@@ -117,6 +117,7 @@ def test_names_are_not_cut_so_that_a_search_finds_them(tmp_path: Path) -> None:
 def test_with_a_query_no_strategy_is_offered_that_ignores_it(tmp_path: Path) -> None:
     for file in files_of_a_shop():
         (tmp_path / Path(file.module_name).name).write_text(file.source_code)
+    (tmp_path / "!first.py").write_text("".join(UNRELATED.format(step) for step in range(6)))
     told = secateur("files", tmp_path, "--query", QUERY, "--max-tokens", "150", "--explain").out
     assert "--strategy extract" in told
     assert "--strategy delete" not in told
