@@ -47,6 +47,11 @@ def test_newlines_and_tabs_can_stay() -> None:
     assert visible("a\tb\nc", keep_tabs=True) == "a\tb␊c"
 
 
+def test_few_and_many_kinds_of_harmful_characters_are_replaced_alike() -> None:
+    kinds = [*map(chr, range(1, 9)), "\x7f", "\u200b", "\ue000", "\x85"]
+    assert visible("".join(kinds) * 2) == "".join(map(visible, kinds)) * 2
+
+
 def test_no_character_of_control_or_format_passes() -> None:
     categories = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
     passed = [

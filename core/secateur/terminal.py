@@ -26,11 +26,10 @@ _ESCAPED_BYTE = 0xDC00  # a byte b that was not UTF-8 travels as U+DC00 + b
 _STACKING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
 """Combining marks without a script: any number of them can stack on one letter and cover neighbouring lines."""
 
-_AT_ONCE = 1 << 20
-"""Characters that are replaced in one call, which Ctrl-C waits for."""
+_AT_ONCE = 1 << 20  # characters that are replaced in one call, which Ctrl-C waits for
+_FEW_KINDS = 8  # so many different characters are replaced one after the other, which is faster than a table
 
-_STACKING_LIMIT = 3
-"""Most marks per letter: no written language needs more of these."""
+_STACKING_LIMIT = 3  # most marks per letter: no written language needs more of these
 
 _HARMFUL = "".join(
     (
@@ -67,9 +66,13 @@ def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) 
     if keep_newlines and "\r\n" in text:
         text = text.replace("\r\n", "\n")
     harmful = _harmful("\n" * keep_newlines + "\t" * keep_tabs, text.isascii())
-    if harmful.search(text):  # a table takes a tenth of the time of a call per character
+    if harmful.search(text):  # a table takes a tenth of the time of a call per character, and few kinds still less
         table = {ord(char): _substitute(ord(char)) for char in set(text) if harmful.match(char)}
-        text = "".join(text[at : at + _AT_ONCE].translate(table) for at in range(0, len(text), _AT_ONCE))
+        if len(table) <= _FEW_KINDS:
+            for code, shown in table.items():
+                text = text.replace(chr(code), shown)
+        else:
+            text = "".join(text[at : at + _AT_ONCE].translate(table) for at in range(0, len(text), _AT_ONCE))
     return text if text.isascii() else _STACKED.sub(_without_further_marks, text)
 
 
