@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, Pruned, measure
-from secateur.kinds.conversation.extractive_summaries import LONGEST_LINE, ExtractiveSummary, summary_lines
+from secateur.kinds.conversation.extractive_summaries import LONGEST_LINE, ExtractiveSummary, SpokenLines, summary_lines
 from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_messages
@@ -143,3 +143,19 @@ def test_groups_added_one_by_one_compete_for_the_same_room() -> None:
     summary.add(dull)
     summary.add(parsed({"role": "user", "content": "We decided on order_total."}))
     assert "- user: We decided on order_total." in summary.lines(60)
+
+
+def test_lines_that_were_read_before_make_the_same_summary_and_are_not_read_again() -> None:
+    messages = parsed(
+        {"role": "user", "content": "We decided on order_total. The refund failed."},
+        {"role": "assistant", "content": "Is src/cart.py still open? It is in src/cart.py."},
+    )
+    spoken = SpokenLines()
+    known = [line for message in messages for line in spoken.of(message)]
+    again = [line for message in messages for line in spoken.of(message)]
+    assert len(known) == 4
+    assert all(line is same for line, same in zip(again, known, strict=True))
+    for some in (messages, messages[1:], messages[:1]):
+        summary = ExtractiveSummary(spoken)
+        summary.add(some)
+        assert summary.lines(1000) == summary_lines(some, 1000)

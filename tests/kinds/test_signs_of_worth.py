@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from secateur.kinds.conversation.decisions import BRIDGE, NOTED, is_summary
-from secateur.kinds.conversation.extractive_summaries import LOOKED, SIGNED, ExtractiveSummary, _Line
+from secateur.kinds.conversation.extractive_summaries import LOOKED, SIGNED, ExtractiveSummary, _Line, read_line
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 
 NAMES = {
@@ -23,7 +23,7 @@ LOOKING = ("read", "view", "open", "cat", "show", "grep", "glob", "search", "fin
 
 
 def scored(text: str, side: str = "assistant", tool: str = "") -> _Line:
-    return ExtractiveSummary()._score_line(f"{side} {tool}".strip(), side, text)
+    return ExtractiveSummary()._score_line(read_line(f"{side} {tool}".strip(), text))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -33,9 +33,9 @@ def test_a_line_with_a_name_is_worth_more(name: str) -> None:
 
 def test_an_ordinary_word_is_no_name() -> None:
     plain = ExtractiveSummary()
-    first = plain._score_line("assistant", "assistant", "we are here")
+    first = plain._score_line(read_line("assistant", "we are here"))
     assert first.rank != SIGNED
-    assert first.worth == plain._score_line("assistant", "assistant", "they went there").worth
+    assert first.worth == plain._score_line(read_line("assistant", "they went there")).worth
 
 
 @pytest.mark.parametrize("word", LOOKING)

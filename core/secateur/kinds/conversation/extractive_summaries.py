@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 
@@ -108,6 +108,65 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])|(?<=[。！？])")
 _WORD = re.compile(r"\w+")
 
 
+MOST_KNOWN = 2_000_000
+"""Characters of messages whose spoken lines are kept between decisions, about 35 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpokenLine:
+    """A line that competes for a place in a summary, and what its text alone says about its worth."""
+
+    speaker: str
+    text: str
+    known_as: str  # lines of a tool that differ only in numbers are one line
+    names: frozenset[str]
+    words: frozenset[str]
+    signs: tuple[float, ...]  # the weights of decisions, troubles and open questions in it
+    looked: bool  # whether a tool that only reads said it
+
+    @property
+    def side(self) -> str:
+        return self.speaker.partition(" ")[0]
+
+
+@dataclass(slots=True)
+class SpokenLines:
+    """The spoken lines of messages, each read once, however often a summary of it is tried."""
+
+    _known: dict[tuple[str, MessagePart], tuple[SpokenLine, ...]] = field(default_factory=dict)
+    _room: int = MOST_KNOWN
+
+    def of(self, message: Message) -> Iterator[SpokenLine]:
+        """Yields the competing lines of a message."""
+        for part in message.parts:
+            lines = self._known.get((message.role, part))
+            if lines is None:
+                lines = tuple(read_line(speaker, text) for speaker, text in _speech_lines(message.role, part))
+                if self._room > 0:
+                    self._known[message.role, part] = lines
+                    self._room -= len(part.text)
+            yield from lines
+
+
+def read_line(speaker: str, text: str) -> SpokenLine:
+    """Finds the names, words and signs of a line."""
+    side, _, tool = speaker.partition(" ")
+    scored = text[:LONGEST_SCORED]
+    return SpokenLine(
+        speaker,
+        text,
+        _NUMBER.sub("0", text) if side == "result" else text,
+        frozenset(name.strip("`") for name in _SPECIFIC.findall(scored)),
+        frozenset(_WORD.findall(scored.lower())),
+        tuple(
+            weight
+            for weight, sign in ((_DECISION, _DECISIONS), (_TROUBLE, _TROUBLES), (_OPEN, _OPENS))
+            if sign.search(scored)
+        ),
+        side == "result" and not _LOOKS.isdisjoint(word.lower() for word in _PARTS.findall(tool)),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     speaker: str
@@ -125,7 +184,9 @@ class ExtractiveSummary:
     """The lines of a stretch of conversation with their worth. A repeated line of one speaker counts once, and so do
     lines of a tool that differ only in numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, spoken: SpokenLines | None = None) -> None:
+        """`spoken`: the lines that are known from earlier summaries."""
+        self._spoken = spoken or SpokenLines()
         self._lines: list[_Line] = []
         self._said: set[tuple[str, str]] = set()
         self._names: set[str] = set()
@@ -136,15 +197,13 @@ class ExtractiveSummary:
         """Scores the lines of more messages, and returns the characters of the lines that a summary should hold."""
         signed, looked = 0, 0
         for message in messages:
-            for speaker, text in _speech_lines(message):
-                side = speaker.partition(" ")[0]
-                known = (speaker, _NUMBER.sub("0", text) if side == "result" else text)
-                if known not in self._said:
-                    self._said.add(known)
-                    line = self._score_line(speaker, side, text)
+            for spoken in self._spoken.of(message):
+                if (spoken.speaker, spoken.known_as) not in self._said:
+                    self._said.add((spoken.speaker, spoken.known_as))
+                    line = self._score_line(spoken)
                     self._lines.append(line)
-                    signed += min(len(text), LONGEST_LINE) if line.rank == SIGNED else 0
-                    looked += min(len(text), LONGEST_LINE) if line.rank == LOOKED else 0
+                    signed += min(len(line.text), LONGEST_LINE) if line.rank == SIGNED else 0
+                    looked += min(len(line.text), LONGEST_LINE) if line.rank == LOOKED else 0
         room = min(
             looked,
             max(LONGEST_LINE, LOOKED_SHARE * sum(len(part.text) for message in messages for part in message.parts)),
@@ -185,21 +244,17 @@ class ExtractiveSummary:
             before = speaker
         return summary
 
-    def _score_line(self, speaker: str, side: str, text: str) -> _Line:
-        scored = text[:LONGEST_SCORED]
-        names = {name.strip("`") for name in _SPECIFIC.findall(scored)}
-        words = set(_WORD.findall(scored.lower()))
-        new_names, fresh = len(names - self._names), len(words - self._words) / (len(words) or 1)
-        self._names |= names
+    def _score_line(self, line: SpokenLine) -> _Line:
+        words = line.words
+        new_names, fresh = len(line.names - self._names), len(words - self._words) / (len(words) or 1)
+        self._names |= line.names
         self._words |= words
-        signs = _NEW_NAME * min(new_names, NAMES_COUNTED) + (_OLD_NAME if names else 0.0)
-        for weight, sign in ((_DECISION, _DECISIONS), (_TROUBLE, _TROUBLES), (_OPEN, _OPENS)):
-            signs += weight if sign.search(scored) else 0.0
-        worth = (signs + _NEW_WORDS * fresh) * _SPEAKER.get(side, 1.0) * (0.5 + 0.5 * fresh)
-        looked = side == "result" and not _LOOKS.isdisjoint(
-            word.lower() for word in _PARTS.findall(speaker.partition(" ")[2])
-        )
-        return _Line(speaker, text, worth, PLAIN if signs < 1 and side != "user" else LOOKED if looked else SIGNED)
+        signs = _NEW_NAME * min(new_names, NAMES_COUNTED) + (_OLD_NAME if line.names else 0.0)
+        for weight in line.signs:
+            signs += weight
+        worth = (signs + _NEW_WORDS * fresh) * _SPEAKER.get(line.side, 1.0) * (0.5 + 0.5 * fresh)
+        rank = LOOKED if line.looked else SIGNED
+        return _Line(line.speaker, line.text, worth, PLAIN if signs < 1 and line.side != "user" else rank)
 
 
 def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:
@@ -224,15 +279,14 @@ def _excerpt(line: str, width: int) -> str:
 # --- lines of messages ------------------------------------------------------------------------------------------------
 
 
-def _speech_lines(message: Message) -> Iterator[tuple[str, str]]:
-    """Yields (speaker, line) for the competing lines of a message."""
-    for part in message.parts:
-        if part.kind is PartKind.CALL:
-            yield f"call {part.tool}".strip(), _call_line(part)
-        elif part.kind is PartKind.RESULT:
-            yield from ((f"result {part.tool}".strip(), line) for line in _report_lines(part.text))
-        elif part.kind is PartKind.TEXT:
-            yield from ((message.role, line) for line in _sentences(part.text))
+def _speech_lines(role: str, part: MessagePart) -> Iterator[tuple[str, str]]:
+    """Yields (speaker, line) for the competing lines of a part."""
+    if part.kind is PartKind.CALL:
+        yield f"call {part.tool}".strip(), _call_line(part)
+    elif part.kind is PartKind.RESULT:
+        yield from ((f"result {part.tool}".strip(), line) for line in _report_lines(part.text))
+    elif part.kind is PartKind.TEXT:
+        yield from ((role, line) for line in _sentences(part.text))
 
 
 def _call_line(part: MessagePart) -> str:

@@ -33,6 +33,7 @@ from secateur.kinds.conversation.decisions import (
     target_tokens,
 )
 from secateur.kinds.conversation.elements import Element, elements_of, list_removable
+from secateur.kinds.conversation.extractive_summaries import SpokenLines
 from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.model_summaries import ModelSummaries, plan_summaries
 from secateur.kinds.conversation.pruner import TranscriptPruner
@@ -63,7 +64,8 @@ def apply_clearing(measured: MeasuredTranscript, clearing: Clearing) -> Measured
         )
         messages[index] = replace(message, raw=raw, parts=shorter)
     transcript = replace(measured.transcript, messages=tuple(messages))
-    return MeasuredTranscript(transcript, tuple(parts), tuple(tokens), measured.heads)
+    spoken = measured.known.setdefault(SpokenLines, SpokenLines())  # a message that stays says the same
+    return MeasuredTranscript(transcript, tuple(parts), tuple(tokens), measured.heads, known={SpokenLines: spoken})
 
 
 def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned, zone: ConversationPrune) -> Pruned:

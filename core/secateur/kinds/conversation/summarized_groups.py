@@ -13,7 +13,7 @@ from typing import Any
 
 from secateur.kinds.conversation.decisions import BRIDGE, NOTED, SUMMARY_MARK, MeasuredTranscript, MessageDecision
 from secateur.kinds.conversation.elements import ASSISTANT, USER, Element
-from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary
+from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary, SpokenLines
 from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.placeholders import digest_of
 from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS
@@ -55,11 +55,12 @@ def summarize(
     allowed = max(0, int(room * SUMMARIES_OF_ROOM))
     changed: dict[int, list[MessageDecision]] = {}
     originals: dict[str, str] = {}
+    spoken: SpokenLines = measured.known.setdefault(SpokenLines, SpokenLines())
     for first, stop in _find_runs(elements):
         if total <= zone.safe_zone_tokens:
             break
         groups = _groups(elements, first, stop, zone.group_size)
-        summary, new = ExtractiveSummary(), list[MessageDecision]()
+        summary, new = ExtractiveSummary(spoken), list[MessageDecision]()
         size, wanted, gone, saved, taken, more = 0, 0.0, 0, 0, 0, 1
         while taken < len(groups) and total - saved > zone.safe_zone_tokens:
             least, more = taken + more, more * 2  # few steps correct a low estimate
@@ -83,7 +84,7 @@ def summarize(
         if back:  # the summary leaves room for some of the last group
             stretch = stretch[:-back]
             gone = sum(tokens[id(element)] for element in stretch)
-            summary = ExtractiveSummary()
+            summary = ExtractiveSummary(spoken)
             messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
             summary.add(messages)
             size = sum(len(part.text) for message in messages for part in message.parts)
