@@ -48,7 +48,10 @@ def holds(explanation: Explanation) -> None:
     for point in explanation.curve.points:
         again = runs.at(BUDGET, point.budget)
         assert again is not None and again.tokens == point.tokens
-        assert (int(again.whole.sum()), int(again.out.sum())) == (point.whole, point.whole + point.partly)
+        assert (int(again.whole.sum()), int((again.out & ~trials.added).sum())) == (
+            point.whole,
+            point.whole + point.partly,
+        )
     assert trials.budget in [point.budget for point in explanation.curve.points]
     least = explanation.curve.least
     assert (trials.decide(BUDGET, trials.low) is None) is (least is not None)

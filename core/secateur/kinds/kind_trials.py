@@ -138,7 +138,6 @@ class KindTrials(Trials):
             found = [(entry.state, left) for entry, (_, left) in zip(ledger.entries, found, strict=False)]
         states = np.array([state for state, _ in found], dtype=np.int8)
         left = np.array([left for _, left in found], dtype=np.int64)
-        states[self.added] = State.DROPPED  # an added summary does not count as an outgoing item
         worth = float(self._question.worth[states == State.KEPT].sum()) if self._question is not None else 0.0
         chunks = ledger.entries[-1].figures.get("chunks") if ledger.entries else None
         return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {}, left)

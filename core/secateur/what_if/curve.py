@@ -169,7 +169,7 @@ def _point(runs: TrialRuns, budget: int) -> Point | None:
     decided = runs.at(BUDGET, budget)
     if decided is None:
         return None
-    whole, out = int(decided.whole.sum()), int(decided.out.sum())
+    whole, out = int(decided.whole.sum()), int((decided.out & ~runs.trials.added).sum())
     return Point(budget, decided.tokens, whole, out - whole, round(decided.worth, 6), decided.figures)
 
 

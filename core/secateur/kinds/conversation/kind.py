@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType, structs
 
@@ -31,6 +31,7 @@ from secateur.kinds.conversation.session_facts import SessionFacts, SessionShape
 from secateur.kinds.conversation.session_formats.registry import parse_value
 from secateur.kinds.conversation.session_report import session_page
 from secateur.kinds.conversation.strategies import decide
+from secateur.kinds.conversation.summarized_groups import find_entries
 from secateur.kinds.conversation.transcripts import FORMATS, Transcript, read_messages, read_transcript
 from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
@@ -45,6 +46,9 @@ from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import cell_width, clip, visible
 from secateur.tokens import get_counter
 from secateur.what_if.shapes import BestShape, CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
+
+if TYPE_CHECKING:
+    from secateur.what_if.trials import Trials
 
 SUMMARIZING = ("summarize", "hybrid", "staged")
 """Strategies whose summaries a language model may write, if one is set (`[llm]`)."""
@@ -180,6 +184,13 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
                 "cache_reread": pruned.cache.reread_tokens if pruned.cache.first_changed is not None else 0
             },
         )
+
+    def trials(
+        self, material: MeasuredTranscript, inputs: Inputs, settings: Settings, outcome: Outcome[Pruned]
+    ) -> Trials:
+        from secateur.kinds.kind_trials import KindTrials  # it needs numpy, which a conversation does not
+
+        return KindTrials(self, material, inputs, settings, outcome, find_entries=find_entries)
 
     def hold(self, outcome: Outcome[Pruned], index: int, settings: Settings) -> Settings | str:
         item = item_of(outcome.payload, index)

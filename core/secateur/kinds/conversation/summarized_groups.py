@@ -9,18 +9,29 @@ groups are restored.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from secateur.kinds.conversation.decisions import BRIDGE, NOTED, SUMMARY_MARK, MeasuredTranscript, MessageDecision
+from secateur.kinds.conversation.decisions import (
+    BRIDGE,
+    NOTED,
+    SUMMARY_MARK,
+    MeasuredTranscript,
+    MessageDecision,
+    Pruned,
+)
 from secateur.kinds.conversation.elements import ASSISTANT, USER, Element
 from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary, SpokenLines
 from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.placeholders import digest_of
 from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS
+from secateur.kinds.protocols import Outcome
 from secateur.model import Reason, State
 from secateur.progress import Progress
 from secateur.settings import ConversationPrune
 from secateur.tokens import Counter
+
+if TYPE_CHECKING:
+    from secateur.kinds.kind_trials import Left
 
 SUMMARIES_OF_ROOM = 0.5
 """Share of the free room that summaries may take; the rest is for the latest messages, unchanged."""
@@ -222,6 +233,39 @@ def _message(model: Message, role: str, text: str, form: str, position: int) -> 
     id derived from it."""
     known = MESSAGE_FORMATS.get(form)
     return {"role": role, "content": text} if known is None else known.make(model.raw, role, text, position)
+
+
+def _divide_summaries(items: Sequence[MessageDecision]) -> dict[int, dict[int, float]]:
+    """Divides the tokens of each summary, by its row, among the messages that it stands for, by their tokens."""
+    sizes, covered, row = dict[int, int](), dict[int, list[MessageDecision]](), -1
+    for index, item in enumerate(items):
+        if item.number < 0:
+            row = row if index and items[index - 1].number < 0 else index  # what joins it to the rest is a part of it
+            sizes[row] = sizes.get(row, 0) + item.after
+        elif item.state is State.SUMMARISED and row >= 0:
+            covered.setdefault(row, []).append(item)
+    return {
+        row: {item.number: sizes[row] * item.before / (sum(item.before for item in told) or 1) for item in told}
+        for row, told in covered.items()
+    }
+
+
+def find_entries(asked: Outcome[Pruned], outcome: Outcome[Pruned]) -> Sequence[Left]:
+    """Finds messages in another outcome by their ids. A summary goes out less what no longer stands for messages that
+    stay summarised, whatever the summaries there are called."""
+    from secateur.kinds.kind_trials import find_by_id  # it needs numpy, which a conversation does not
+
+    found, items = list(find_by_id(asked, outcome)), asked.payload.items
+    heads = len(asked.ledger.entries) - len(items) - 1
+    here, there = _divide_summaries(items), dict[int, float]()
+    for shares in _divide_summaries(outcome.payload.items).values():
+        there |= shares
+    for row in (row for row, item in enumerate(items) if item.number < 0):
+        still = [(share, there[number]) for number, share in here.get(row, {}).items() if number in there]
+        less = max(0, round(sum(now - then for now, then in still)))
+        gone = less and not any(then for _, then in still)
+        found[heads + row] = (State.DROPPED, 0) if gone else (State.SUMMARISED, max(0, items[row].after - less))
+    return found
 
 
 def drop_message(item: MessageDecision, measured: MeasuredTranscript, state: State, over: int) -> MessageDecision:
