@@ -59,11 +59,19 @@ def test_out_is_the_file_in_the_shape_it_came_in_and_fits_when_it_is_read_again(
     assert (again["format"], again["report"]["applied"], again["cache"]["pays_after_requests"]) == (form, False, 0)
 
 
+def test_a_reason_names_the_tokens_that_a_lasting_cut_goes_down_to(transcript: tuple[str, Path]) -> None:
+    arguments = "conversation", transcript[1], "--safe-zone", 5000
+    words = "tokens were still too many when its turn came; cutting begins above 5,000 tokens and goes on down to 2,000"
+    for strategy in ("tool-results", "truncate", "hybrid", "staged"):
+        assert words in secateur(*arguments, "--cut-to", 0.4, "--strategy", strategy).out
+        assert "cutting begins" not in secateur(*arguments, "--strategy", strategy).out
+
+
 def test_the_text_says_what_changed_what_is_read_again_and_when_it_pays(transcript: tuple[str, Path]) -> None:
     out = secateur("conversation", transcript[1], "--safe-zone", 5000).out
     assert "is the first that changed" in out
     assert "with a warm cache it pays after" in out
-    assert out.count("shorten: its result, or what it wrote, is among the oldest") == 2
+    assert out.count("shorten: its result is among the oldest") == 2
     assert ("of them reaches no model" in out) == (transcript[0] == "claude-code")
 
 

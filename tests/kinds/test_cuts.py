@@ -48,6 +48,20 @@ def test_a_cut_leaves_room_and_lasts(strategy: str) -> None:
     assert 4_500 < exact.report.after <= 9_000
 
 
+def test_a_content_that_a_lasting_cut_takes_too_is_not_said_to_be_too_many() -> None:
+    messages = session(thought=5, shown=200)
+    for number in (2, 1):
+        content = " ".join(f"word{number}x{word}" for word in range(60))
+        given = {"file_path": f"new{number}.py", "content": content}
+        call = {"type": "tool_use", "id": f"w{number}", "name": "Write", "input": given}
+        result = {"type": "tool_result", "tool_use_id": f"w{number}", "content": "Written."}
+        messages[1:1] = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+    items = pruned(messages, "tool-results", safe_zone_tokens=9_000, cut_to=0.5).items
+    wrote = [item for item in items if item.figures.get("wrote")]
+    assert [item.number for item in wrote] == [1, 3] and all(item.over >= 0 for item in items)
+    assert {item.cut for item in items if item.over} == {(9_000, 4_500)}
+
+
 def test_what_fits_is_not_cut() -> None:
     messages = session(thought=5, shown=20)
     assert pruned(messages, "staged", safe_zone_tokens=9_000, cut_to=0.1).messages == messages

@@ -37,6 +37,17 @@ def test_the_command_prints_them_all():
         (Reason.NO_ROOM, {"needed": 975, "left": 0}, "needs 975; nothing was left"),
         (Reason.NO_ROOM, {"needed": 975, "left": 1}, "needs 975, only 1 left"),
         (Reason.SIGNATURE, {"needed": 65, "left": 0}, "the whole needs 65; nothing was left"),
+        (
+            Reason.OLDEST_RESULT,
+            {"over": 2, "wrote": 1},
+            "what it wrote is among the oldest: 2 tokens were still too many when its turn came",
+        ),
+        (
+            Reason.OLDEST_RESULT,
+            {"over": 2, "wrote": 1, "zone": 25_000, "target": 7_500},
+            "what it wrote is among the oldest: 2 tokens were still too many when its turn came; cutting begins above"
+            " 25,000 tokens and goes on down to 7,500 (cut_to)",
+        ),
         (Reason.SOME_LINES, {"shown": 0, "lines": 1}, "room for 0 of 1 line"),
         (Reason.REPEATS_EARLIER, {"lines": 1, "repeats": 1, "like": 7}, "it is like line 7 (numbers aside)"),
         (Reason.REPEATS_EARLIER, {"lines": 3, "repeats": 3, "like_dropped": 7}, ", which is dropped too"),

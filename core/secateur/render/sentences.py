@@ -11,6 +11,9 @@ from string import Formatter
 from secateur.ledger import Entry, Figure, Reason, Redaction
 
 _NAMED_REDACTIONS = 5  # most credentials of one input in a sentence
+_OLDEST = "is among the oldest: {over:# token was|# tokens were} still too many when its turn came"
+_CUT = f"{_OLDEST}; cutting begins above {{zone:,}} tokens and goes on down to {{target:,}} (cut_to)"
+
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
     Reason.NO_ROOM: "needs {needed:,}{left:; nothing was|, only #|, only #} left",
@@ -43,11 +46,8 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.SUMMARY: "it is a summary, or joins one to the rest",
     Reason.SUMMARY_BY_MODEL: "it is a summary in the words of a model",
     Reason.KEPT: "nothing in it had to be cut, or may be",
-    Reason.OLDEST_GROUP: "it is among the oldest: {over:# token was|# tokens were} still too many when its turn came",
-    Reason.OLDEST_RESULT: (
-        "its result, or what it wrote, is among the oldest: {over:# token was|# tokens were} still too many when its"
-        " turn came"
-    ),
+    Reason.OLDEST_GROUP: f"it {_OLDEST}",
+    Reason.OLDEST_RESULT: f"its result {_OLDEST}",
     Reason.SUPERSEDED: "a later message shows the same file as it was later",
     Reason.OUTDATED: "the file was changed later, so it shows an old state",
     Reason.REPEATED: "a later one says the same",
@@ -124,11 +124,15 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     ),
     (Reason.SUPERSEDED, "later"): "messages[{later}] shows the same file as it was later",
     (Reason.OUTDATED, "later"): "messages[{later}] changed the file, so it shows an old state",
+    (Reason.OLDEST_GROUP, "target"): f"it {_CUT}",
+    (Reason.OLDEST_RESULT, "wrote target"): f"what it wrote {_CUT}",
+    (Reason.OLDEST_RESULT, "target"): f"its result {_CUT}",
+    (Reason.OLDEST_RESULT, "wrote"): f"what it wrote {_OLDEST}",
     (Reason.NO_ROOM, "capacity"): "no room (a line with the file's header takes more than {capacity:,} tokens)",
     (Reason.WRAPPER, "limit"): "rules, instructions and headings of every chunk",
     (Reason.DAMAGED, "fault"): "damaged in the diff ({fault})",
 }
-"""By reason and figure: the sentence if the entry has this figure, and it is not 0."""
+"""By reason and figure, or several: the sentence if the entry has these figures, and none is 0."""
 
 
 def sentence(entry: Entry) -> str:
@@ -138,7 +142,8 @@ def sentence(entry: Entry) -> str:
 
 def phrase(reason: Reason, figures: Mapping[str, Figure]) -> str:
     """Does the same for a reason and figures without an entry."""
-    varied = (text for (code, figure), text in VARIANTS.items() if code is reason and figures.get(figure))
+    given = {name for name, figure in figures.items() if figure}
+    varied = (text for (code, names), text in VARIANTS.items() if code is reason and given.issuperset(names.split()))
     return _fill_template(next(varied, SENTENCES[reason]), figures) or reason.label.replace("_", " ")
 
 

@@ -13,7 +13,7 @@ from collections import Counter as Tally
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -86,6 +86,7 @@ class MessageDecision:
     over: int = 0  # tokens that were still too many when its turn came
     later: int = -1  # index of the later message that makes it needless
     later_cut: bool = False  # whether that one does not go out whole either
+    cut: tuple[int, int] | None = None  # the safe zone, and the fewer tokens that a cut goes down to
 
     @property
     def name(self) -> str:
@@ -97,6 +98,10 @@ class MessageDecision:
         """The figures of its reason."""
         later = {"later_cut" if self.later_cut else "later": self.later}
         over: dict[str, Figure] = {"over": self.over} if self.over else {}
+        if self.reason is Reason.OLDEST_RESULT and not self.cleaned:
+            over["wrote"] = 1
+        if self.cut is not None and self.over:
+            over["zone"], over["target"] = self.cut
         return over | (later if self.later >= 0 else {})
 
     @property
@@ -334,11 +339,14 @@ def edit_message(
 def finish(
     measured: MeasuredTranscript,
     items: Sequence[MessageDecision],
-    safe_zone: int,
+    zone: ConversationPrune,
     warnings: Sequence[Notice] = (),
     progress: Progress | None = None,
 ) -> Pruned:
     """Closes the ledger, with one entry per item, and adds the warnings and the effect on the cache."""
+    safe_zone, target = zone.safe_zone_tokens, target_tokens(zone, measured.total)
+    if target < safe_zone:
+        items = [replace(item, cut=(safe_zone, target)) if item.over else item for item in items]
     after = measured.head + sum(item.after for item in items)
     ledger = Ledger.closed("conversation", safe_zone, _entries(measured, items, progress), after)
     notes = [*measured.transcript.notices, *warnings, *_media_notices(measured)]

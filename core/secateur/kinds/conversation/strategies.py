@@ -74,7 +74,7 @@ def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned,
     items = [_merge_decision(item, cleared[item.number]) if item.number >= 0 else item for item in second.items]
     known = {notice.code for notice in measured.transcript.notices}
     notices = [notice for notice in second.warnings if notice.code not in {*known, *_REPEATED_CODES}]
-    pruned = finish(measured, items, zone.safe_zone_tokens, notices)
+    pruned = finish(measured, items, zone, notices)
     originals = {**first.originals, **second.originals}
     return replace(pruned, calls=second.calls, questions=second.questions, originals=originals)
 
@@ -197,7 +197,7 @@ def decide(
         else:
             summarised = ModelSummaries(summarised.items, notices=job.unasked_notices())
     linked = _link_lines(measured, summarised.items) if transcript.format == "claude-code" else summarised.items
-    pruned = finish(measured, linked, given.safe_zone_tokens, summarised.notices, progress)
+    pruned = finish(measured, linked, given, summarised.notices, progress)
     return replace(pruned, calls=summarised.calls, questions=questions, originals=originals)
 
 

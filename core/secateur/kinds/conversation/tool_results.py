@@ -152,7 +152,7 @@ class Clearing:
             items[index] = MessageDecision(
                 index, before, after, State.SHORTENED, why, new, cleaned=cleaned, over=over, later=later, later_cut=cut
             )
-        return replace(finish(measured, items, zone.safe_zone_tokens, progress=progress), originals=self.originals)
+        return replace(finish(measured, items, zone, progress=progress), originals=self.originals)
 
 
 def plan_clearing(
@@ -200,7 +200,7 @@ def plan_clearing(
             little.append(result)
             continue
         changes.setdefault(result.message, {})[result.part] = text, after
-        over = total - wanted if result.why is Reason.OLDEST_RESULT else 0
+        over = max(0, total - wanted) if result.why is Reason.OLDEST_RESULT else 0  # a lasting cut takes more
         reasons.setdefault(result.message, (result.why, over, result.later))
         originals |= {digest_of(result.part.text): result.part.text} if recalls else {}
         total += after - before
