@@ -92,7 +92,10 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
         (reason, "left"): "{steps}: {left}" for reason in Reason if Reason.LONG_LIST <= reason <= Reason.ENTRIES_DROPPED
     },
     (Reason.LONG_LIST, "item"): "stage 1: item {item:,} of {items:,}, behind the first {first:,}",
-    (Reason.SNIPPETS, "setting"): "its relevant pieces go out: the whole needs {needed:,}, {setting} leaves it {left:,}",
+    (
+        Reason.SNIPPETS,
+        "setting",
+    ): "its relevant pieces go out: the whole needs {needed:,}, {setting} leaves it {left:,}",
     (Reason.LARGER_THAN_BUDGET, "head"): (
         "needs {needed:,}, more than the {room:,} that the pack's first and last line leave of the budget of {budget:,}"
     ),
