@@ -31,7 +31,7 @@ from secateur.redaction import Redactor, not_scanned
 from secateur.render.page import Page, Section, add_pins, add_redactions, count_noun
 from secateur.render.structured import dumps, dumps_report
 from secateur.settings import Loaded, Settings, with_values
-from secateur.suggestions import describe_unknown
+from secateur.suggestions import near_ids
 from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
@@ -215,8 +215,8 @@ def _explain_entry(kind: Kind[Any, Any], outcome: Outcome[Any], trials: Trials, 
     name."""
     index = outcome.ledger.place_of.get(name)
     if index is None or name not in trials.ids:
-        hint = "--explain and the ledger of --format json list the ids"
-        raise UsageError(describe_unknown([name], trials.ids, hint).rstrip("."), hint="copy the id from a report")
+        near = " or ".join(near_ids(name, trials.ids)) or "what --explain and the ledger of --format json list"
+        raise UsageError(f"nothing here is called {name}", hint=f"try {near}")
     entry = outcome.ledger.entries[index]
     prove = rendering.proofs.prove_turns
     turns, nothing, _ = prove(trials, [*trials.ids].index(name), what_if.trials.SECONDS, progress)

@@ -124,7 +124,8 @@ def cost_words(trials: Trials, lever: Lever) -> str:
     """Describes what a lever costs: "in part (40 of 190 tokens), loses x, gains 3, shortens 2, 310 tokens more"."""
     others, (out, of) = lever.others, lever.portion
     sides = {"loses": others.loses, "gains": others.gains, "shortens": others.shortens, "restores": others.restores}
-    partly = "more of it, not all" if lever.grows else "in part"
+    partly = "in a summary" if lever.state is State.SUMMARISED else "in part"
+    partly = "more of it, not all" if lever.grows else partly
     partly += f" ({out:,} of {count_noun(of, 'token')})" if 0 < out < of else ""
     words = [partly] if lever.state in (State.SHORTENED, State.SUMMARISED) else []
     words += [f"{verb} {name_items(trials, items)}" for verb, items in sides.items() if items]
