@@ -27,6 +27,10 @@ _NEAR_AND_WHOLE = (False, False)
 """The beginning of the cost of a lever that lets the whole item go out, within the budget or twice that."""
 
 
+Cost = tuple[bool, bool, int, int]
+"""Whether a lever is far or exceeds the budget, keeps less than all, the items it drops or shortens, the tokens."""
+
+
 class Lever(Struct, frozen=True):
     """A proven way to turn the decision on an item, and what it costs: what else it changes."""
 
@@ -44,7 +48,7 @@ class Lever(Struct, frozen=True):
     portion: tuple[int, int] = (0, 0)  # tokens of the item that go out with it, of so many
 
     @property
-    def cost(self) -> tuple[bool, bool, int, int]:
+    def cost(self) -> Cost:
         """Orders levers, the cheapest first: by the items that it drops or shortens, then by tokens."""
         near_and_whole = self.far or self.over > 0, self.state is not State.KEPT
         return *near_and_whole, self.others.dearer, max(self.tokens, self.room)
@@ -69,18 +73,20 @@ def find_levers(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool 
 
 def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]:
     """Finds what takes few trials: holding the item, the nearest budget and a cheaper one, other choices; where none of
-    these lets the whole item go out, also a budget at which holding it does; and where each of them drops or shortens
-    others, a budget that keeps a part and drops and shortens fewer. The cheapest first."""
+    these lets the whole item go out, also a budget at which holding it does, else one with room for it where that costs
+    less; and where each of them drops or shortens others, a budget that keeps a part and costs fewer. The cheapest
+    first."""
     nearest = budget_flip(runs, item, swept)
     tried = [held_lever(runs, item), nearest, _cheaper_budget(runs, item, swept, nearest)]
     tried += [_improving(runs, item, *choice) for choice in runs.trials.choices]
     levers = [lever for lever in tried if lever is not None]
-    if (fewest := _fewest_dearer(levers)) and not runs.trials.now.whole[item]:
-        tried = [_held_at_budget(runs, item) if fewest == math.inf else _held_with_room(runs, item)]
-        levers += [lever for lever in tried if lever is not None and _is_cheaper(lever, fewest)]
-    if (fewest := _fewest_dearer(levers)) and not runs.trials.now.whole[item]:
-        partly = _part_at_budget(runs, item)
-        levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
+    if not runs.trials.now.whole[item]:
+        best = min((lever.cost for lever in levers if lever.cost[:2] == _NEAR_AND_WHOLE), default=None)
+        held = _held_at_budget(runs, item) if best is None else _held_with_room(runs, item, best)
+        levers += [held] if held is not None else []
+        if fewest := _fewest_dearer(levers):
+            partly = _part_at_budget(runs, item)
+            levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
     return sorted(levers, key=lambda lever: lever.cost)
 
 
@@ -143,16 +149,30 @@ def _held_at_budget(runs: TrialRuns, item: int) -> Lever | None:
     return _lever(runs, item, f"{HOLD} {_halve(present, most, keeps, _HALVINGS)}", item)
 
 
-def _held_with_room(runs: TrialRuns, item: int) -> Lever | None:
-    """Holds an item at a budget that is larger by the item, or by a little more, and finds what drops the fewest
-    others."""
+def _held_with_room(runs: TrialRuns, item: int, best: Cost) -> Lever | None:
+    """Holds an item at budgets that are larger by the item, or by what holding it drops of others, and finds the
+    cheapest that costs less than the best of other levers."""
     trials = runs.trials
-    size = trials.portion(item, trials.now)[1]
-    budgets = [trials.budget + size * quarters // 4 for quarters in (4, 5)]
-    near = (budget for budget in budgets if trials.budget < budget <= FAR * trials.budget)
-    tried = (_improving(runs, item, f"{HOLD} {budget}", item) for budget in near)
-    whole = (lever for lever in tried if lever is not None and lever.state is State.KEPT)
-    return min(whole, key=lambda lever: lever.cost, default=None)
+    present, held = trials.budget, runs.at(HOLD, item)
+    if held is None or not held.whole[item]:
+        return None
+    others = runs.differences(HOLD, item).without(item)
+    dearer = (*others.loses, *others.shortens)
+    lost = sum(trials.portion(other, trials.now)[0] - trials.portion(other, held)[0] for other in dearer)
+    rooms = {trials.portion(item, trials.now)[1], lost, lost * 5 // 4}
+    near = [room for room in sorted(rooms) if 0 < room <= (FAR - 1) * present and (False, False, 0, room) < best]
+    tried = (_improving(runs, item, f"{HOLD} {present + room}", item) for room in near)
+    cheapest = min((lever for lever in tried if lever is not None), key=lambda lever: lever.cost, default=None)
+    if cheapest is None or cheapest.cost >= best:
+        return None
+    fewest = cheapest.others.dearer
+
+    def costs_as_few(budget: int) -> bool:
+        lever = _improving(runs, item, f"{HOLD} {budget}", item)
+        return lever is not None and lever.cost[:3] <= (False, False, fewest)
+
+    least = _halve(present, present + cheapest.room, costs_as_few, _FEW_HALVINGS)
+    return _lever(runs, item, f"{HOLD} {least}", item)
 
 
 def _halve(still: int, turn: int, turns: Callable[[int], bool], halvings: int) -> int:
