@@ -132,6 +132,10 @@ class KindTrials(Trials):
         assert decided.left is not None
         return int(decided.left[item]), self._outcome.ledger.entries[item].before
 
+    def needed(self, item: int) -> int:
+        needed = self._outcome.ledger.entries[item].figures.get("needed")
+        return needed if isinstance(needed, int) else 0
+
     def _make_tried(self, outcome: Outcome[Any]) -> Tried:
         ledger, found = outcome.ledger, self._find_entries(self._outcome, outcome)[: len(self.ids)]
         if outcome is self._outcome:

@@ -17,7 +17,7 @@ from secateur.what_if.curve import Curve, Point
 from secateur.what_if.explanation import Explanation, explain_one
 from secateur.what_if.flips import Lever
 from secateur.what_if.knapsack import Best
-from secateur.what_if.trials import TimeLimit, Trials
+from secateur.what_if.trials import BUDGET, HOLD, TimeLimit, Trials
 
 A = TypeVar("A", bound=Shape)
 Because = Callable[[int], str]
@@ -27,7 +27,7 @@ SHOWN_POINTS = 14  # about how many points of the curve are in the text; the JSO
 NOTHING_FIXED = "nothing would change it: its reason depends on no budget and no number"
 """For an item whose reason is one of `FIXED`."""
 
-_ID_CELLS = 60
+_ID_CELLS = 120
 _TURNS = "what turns each, whole or not, the cheapest first, and what it costs; proven by deciding again"
 FLIPS = Column(38, gap=6), Column()
 _RANGES = Column(34, gap=2), Column()
@@ -92,12 +92,15 @@ def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]
 
 
 def turn_words(trials: Trials, levers: Sequence[Lever]) -> Iterator[tuple[str, str]]:
-    """Yields (flags, what they cost) for every lever of an item, the cheapest first; without a far budget where a near
-    lever keeps the whole."""
+    """Yields (flags, what they cost) for the levers of an item, the cheapest first: without a far budget where a near
+    lever keeps the whole, and of several settings with the same effect the first."""
     near = any(lever.state is State.KEPT and not lever.far for lever in levers)
+    effects = set()
     for lever in levers:
-        if not (near and lever.far):
+        effect = lever.others, lever.tokens, lever.state, lever.portion
+        if not (near and lever.far) and (effect not in effects or lever.name in (BUDGET, HOLD)):
             yield visible(lever.typed), cost_words(trials, lever)
+        effects.add(effect)
 
 
 def prove_turns(

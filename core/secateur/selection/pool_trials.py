@@ -174,7 +174,17 @@ class PoolTrials(Trials):
         if (low, high) != (0, end):
             sparse_budgets = np.linspace(0, end, _FURTHER_BUDGETS).astype(np.int64)
             budgets = np.unique(np.concatenate([budgets, sparse_budgets]))
-        swept = sweep(self._pool, self._settings, budgets)
+        return self._make_swept(low, high, budgets, self._settings)
+
+    def sweep_held(self, item: int, most: int) -> Swept:
+        count = max(1, min(most, _LEAST_BUDGETS * 4, _CELLS // max(1, int(self._open.sum()))))
+        budgets = np.unique(np.linspace(self.budget, self.budget + most, count + 1).astype(np.int64))
+        settings = with_values(self._settings, self.changes(HOLD, item))
+        return self._make_swept(self.budget, self.budget + most, budgets, settings)
+
+    def _make_swept(self, low: int, high: int, budgets: IntArray, settings: Settings) -> Swept:
+        """Decides at these budgets, and tells of each from `low` to `high` which items go out."""
+        swept = sweep(self._pool, settings, budgets)
         inside, no_budget = (budgets >= low) & (budgets <= high), np.zeros(len(budgets), dtype=np.bool_)
         dearer = np.zeros(len(budgets), dtype=np.int64)
         for row in np.flatnonzero(self.now.out).tolist():
@@ -191,6 +201,9 @@ class PoolTrials(Trials):
         pool, state = self._pool, decided.state[item]
         sent = pool.tokens if state == State.KEPT else pool.sig_tokens if state == State.SHORTENED else None
         return 0 if sent is None else int(sent[item]), int(pool.tokens[item])
+
+    def needed(self, item: int) -> int:
+        return int(self._selection.needed[item])
 
     def knapsack(self) -> Knapsack:
         """Describes the knapsack problem: which whole candidates of highest total priority fit beside the

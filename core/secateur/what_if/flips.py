@@ -23,6 +23,9 @@ _FEW_HALVINGS = 4
 _LEAST_PART = 0.05
 """The least share of an item that a lever keeps to be of use where others keep all of it."""
 
+_LEAST_SHARE = 0.1
+"""The least share of the budget that a part of an item takes at a larger budget, if the item is so large."""
+
 _NEAR_AND_WHOLE = (False, False)
 """The beginning of the cost of a lever that lets the whole item go out, within the budget or twice that."""
 
@@ -72,17 +75,15 @@ def find_levers(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool 
 
 
 def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]:
-    """Finds what takes few trials: holding the item, the nearest budget and a cheaper one, other choices; where none of
-    these lets the whole item go out, also a budget at which holding it does, else one with room for it where that costs
-    less; and where each of them drops or shortens others, a budget that keeps a part and costs fewer. The cheapest
-    first."""
+    """Finds what takes few trials: holding the item, the nearest budget and a cheaper one, other choices; a budget at
+    which holding it costs less than any of these; and where each of them drops or shortens others, a budget that keeps
+    a part and costs fewer. The cheapest first."""
     nearest = budget_flip(runs, item, swept)
     tried = [held_lever(runs, item), nearest, _cheaper_budget(runs, item, swept, nearest)]
     tried += [_improving(runs, item, *choice) for choice in runs.trials.choices]
     levers = [lever for lever in tried if lever is not None]
     if not runs.trials.now.whole[item]:
-        best = min((lever.cost for lever in levers if lever.cost[:2] == _NEAR_AND_WHOLE), default=None)
-        held = _held_at_budget(runs, item) if best is None else _held_with_room(runs, item, best)
+        held = _held_with_room(runs, item, min((lever.cost for lever in levers), default=None))
         levers += [held] if held is not None else []
         if fewest := _fewest_dearer(levers):
             partly = _part_at_budget(runs, item)
@@ -119,13 +120,16 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
 
 
 def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
-    """Finds the cheapest of some near budgets at which more of an item goes out, if not all of it."""
+    """Finds the cheapest of some near budgets at which more of an item goes out than a few words, if not all of it."""
+    trials, present = runs.trials, runs.trials.budget
+    out, size = trials.portion(item, trials.now)
+    least = min(_LEAST_PART * size, _LEAST_SHARE * present)
 
     def improves(budget: int) -> bool:
         decided = runs.at(BUDGET, budget)
-        return decided is not None and _improves(runs, decided, item)
+        more = decided is not None and _improves(runs, decided, item)
+        return decided is not None and more and trials.portion(item, decided)[0] >= out + least
 
-    present = runs.trials.budget
     near = [present, *(budget for budget in runs.first_budgets if present < budget <= FAR * present)]
     improving = [budget for budget in near[1:] if improves(budget)]
     if improving:
@@ -136,43 +140,49 @@ def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
     return min(partly, key=lambda lever: lever.cost, default=None)
 
 
-def _held_at_budget(runs: TrialRuns, item: int) -> Lever | None:
-    """Finds the budget at which holding an item keeps it whole, where it needs more than the present one."""
-    present, most = runs.trials.budget, min(FAR * runs.trials.budget, runs.enough)
-
-    def keeps(budget: int) -> bool:
-        decided = runs.at(f"{HOLD} {budget}", item)
-        return decided is not None and bool(decided.whole[item])
-
-    if most <= present or runs.trials.fixed[item] or not keeps(most):
-        return None
-    return _lever(runs, item, f"{HOLD} {_halve(present, most, keeps, _HALVINGS)}", item)
-
-
-def _held_with_room(runs: TrialRuns, item: int, best: Cost) -> Lever | None:
-    """Holds an item at budgets that are larger by the item, or by what holding it drops of others, and finds the
-    cheapest that costs less than the best of other levers."""
+def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | None:
+    """Holds an item at larger budgets, and finds the cheapest that lets all of it go out, with the least room, if that
+    costs less than the best of other levers."""
     trials = runs.trials
-    present, held = trials.budget, runs.at(HOLD, item)
-    if held is None or not held.whole[item]:
+    if trials.fixed[item]:
         return None
-    others = runs.differences(HOLD, item).without(item)
+    far = best is None or best[:2] != _NEAR_AND_WHOLE
+    present, (out, size) = trials.budget, trials.portion(item, trials.now)
+    sizes = {trials.needed(item) - out, size - out, size, size * 5 // 4} | _room_for_others(runs, item)
+    most = max((FAR - 1) * present, size * 5 // 4) if far else (FAR - 1) * present
+    rooms = sorted(room for room in {*sizes, *runs.list_rooms()} if 0 < room <= most)
+    cheapest = None
+    for room in rooms:
+        lever = _improving(runs, item, f"{HOLD} {present + room}", item)
+        if lever is not None and lever.state is State.KEPT and (cheapest is None or lever.cost < cheapest.cost):
+            cheapest = lever
+        if cheapest is not None and not cheapest.others.dearer:
+            break
+    if cheapest is not None and cheapest.others.dearer and (swept := trials.sweep_held(item, most)) is not None:
+        whole = np.flatnonzero(swept.whole(item))
+        fewest = swept.every[whole[np.argmin(swept.dearer[whole])]]
+        cheapest = _lever(runs, item, f"{HOLD} {fewest}", item)
+    if cheapest is None or (best is not None and cheapest.cost >= best):
+        return None
+    below = max((room for room in rooms if room < cheapest.room), default=0)
+    costs = cheapest.cost[:3]
+
+    def costs_as_much(budget: int) -> bool:
+        lever = _improving(runs, item, f"{HOLD} {budget}", item)
+        return lever is not None and lever.cost[:3] <= costs
+
+    least = _halve(present + below, present + cheapest.room, costs_as_much, _HALVINGS)
+    return _lever(runs, item, f"{HOLD} {least}", item)
+
+
+def _room_for_others(runs: TrialRuns, item: int) -> set[int]:
+    """The room that what holding an item pushes out would need, and a little more."""
+    if (held := runs.at(HOLD, item)) is None:
+        return set()
+    trials, others = runs.trials, runs.differences(HOLD, item).without(item)
     dearer = (*others.loses, *others.shortens)
     lost = sum(trials.portion(other, trials.now)[0] - trials.portion(other, held)[0] for other in dearer)
-    rooms = {trials.portion(item, trials.now)[1], lost, lost * 5 // 4}
-    near = [room for room in sorted(rooms) if 0 < room <= (FAR - 1) * present and (False, False, 0, room) < best]
-    tried = (_improving(runs, item, f"{HOLD} {present + room}", item) for room in near)
-    cheapest = min((lever for lever in tried if lever is not None), key=lambda lever: lever.cost, default=None)
-    if cheapest is None or cheapest.cost >= best:
-        return None
-    fewest = cheapest.others.dearer
-
-    def costs_as_few(budget: int) -> bool:
-        lever = _improving(runs, item, f"{HOLD} {budget}", item)
-        return lever is not None and lever.cost[:3] <= (False, False, fewest)
-
-    least = _halve(present, present + cheapest.room, costs_as_few, _FEW_HALVINGS)
-    return _lever(runs, item, f"{HOLD} {least}", item)
+    return {lost, lost * 5 // 4}
 
 
 def _halve(still: int, turn: int, turns: Callable[[int], bool], halvings: int) -> int:

@@ -89,14 +89,14 @@ class Tried(Struct, frozen=True, eq=False):
         return _RANKS[self.state]
 
     def more_than(self, other: Tried) -> IntArray:
-        """Compares how much of each item goes out: 1 more than there, -1 less, 0 as much. Tokens or lines tell it, and
-        where they are equal or not known, the states: nothing, a description, a part, the whole."""
+        """Compares how much of each item goes out: 1 more than there, -1 less, 0 as much. Of parts the tokens tell it,
+        else the states: nothing, a description, a part, the whole."""
         ranks: IntArray = np.sign(self.rank - other.rank)
         if self.left is None or other.left is None:
             return ranks
         both = self.out & other.out & ~(self.whole & other.whole)
         sizes = np.where(both, np.sign(self.left - other.left), 0)
-        return np.where(sizes, sizes, ranks)
+        return np.where(sizes | (both & ~self.whole & ~other.whole), sizes, ranks)
 
 
 _RANKS = np.zeros(len(State), dtype=np.int64)
@@ -242,6 +242,10 @@ class Trials(ABC):
         """Decides at many budgets at once; None if that is impossible, and budgets are tried one by one."""
         return None
 
+    def sweep_held(self, item: int, most: int) -> Swept | None:  # noqa: ARG002 - impossible by default
+        """Decides at many budgets up to `most` tokens above the present one while an item is held; None as `sweep`."""
+        return None
+
     def knapsack(self) -> Knapsack | None:
         """Asks for the best possible selection; None if no score decides."""
         return None
@@ -253,6 +257,10 @@ class Trials(ABC):
     def portion(self, item: int, decided: Tried) -> tuple[int, int]:  # noqa: ARG002 - not known by default
         """The tokens of an item that go out, and those of all of it; 0 where they are not known."""
         return 0, 0
+
+    def needed(self, item: int) -> int:  # noqa: ARG002 - not known by default
+        """The tokens of room that an item takes with what goes out beside it, such as a heading; 0: not known."""
+        return 0
 
     @property
     def end(self) -> int:
@@ -302,6 +310,10 @@ class TrialRuns:
         spread_out = spread(trials.low, trials.end, _SPREAD)
         within = (budget for budget in near if trials.low <= budget <= trials.enough)
         return sorted({*trials.guesses(), *spread_out, *within, trials.enough})
+
+    def list_rooms(self) -> Sequence[int]:
+        """The tokens by which near budgets are larger than the present one."""
+        return [round(self.trials.budget * (times - 1)) for times in _NEAR if times > 1]
 
     @property
     def number(self) -> int:
