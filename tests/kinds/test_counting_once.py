@@ -4,6 +4,10 @@ from pathlib import Path
 
 from secateur.kinds import registry
 from secateur.kinds.base import Environment
+from secateur.kinds.files.decisions import prune
+from secateur.kinds.files.inputs import read_files
+from secateur.kinds.files.measurements import measure_files
+from secateur.kinds.files.sourcecode import MARKDOWN
 from secateur.settings import Settings, with_values
 
 ENVELOPE = Path(__file__).parents[2] / "docs" / "examples" / "envelope.json"
@@ -21,3 +25,22 @@ def test_a_text_that_was_counted_is_not_counted_again() -> None:
     assert again.ledger.shape() == first.ledger.shape()
     other = with_values(settings, {"tokens.counter": "chars4"})
     assert kind.decide(material, inputs, other).ledger.before != first.ledger.before
+
+
+def test_files_are_pruned_alike_whatever_was_counted_before(tmp_path: Path) -> None:
+    files, _ = read_files(["sample:orders"], Settings(), tmp_path)
+    question = "where is the refund total rounded?"
+    kept = measure_files(files, Settings(), question, form=MARKDOWN)
+    pin = kept.ids[0]
+    for budget in (300, 900, 2500, 900):
+        for changed in ({}, {"snippet_share": 0.2}, {"full_file_share": 0.0}, {"min_score": 0.0}):
+            for pins in ([], [pin]):
+                values = {"strategy": "extract", "max_tokens": budget} | changed
+                rules = {f"context_prune.{name}": value for name, value in values.items()}
+                settings = with_values(Settings(), rules | {"pins": pins})
+                again = measure_files(files, Settings(), question, form=MARKDOWN)
+                assert prune(kept, settings).decisions == prune(again, settings).decisions
+    counted = [dict(file.counted) for file in kept.files]
+    assert any(counted)
+    prune(kept, with_values(Settings(), {"context_prune.strategy": "extract", "context_prune.max_tokens": 900}))
+    assert [file.counted for file in kept.files] == counted

@@ -17,9 +17,10 @@ The tokens of a file are counted on its text as it goes out, in the form of the 
 from __future__ import annotations
 
 from collections import Counter as Multiset
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 from msgspec import UNSET, UnsetType
 
@@ -40,6 +41,9 @@ FORMS = (PLAIN, MARKDOWN)  # the forms of output: each file as a text of its own
 HEAD = "Snippets:\n"  # the first line of a file that is not whole (pruner spec)
 WIDEST_GAP = 3  # most blank lines that join two snippets: a further header would cost more
 LONGEST_OWNER = 80  # longest name of an owner, in characters; a longer text is not a name
+MOST_COUNTED = 1_000  # most choices of lines of a file whose tokens are kept
+
+Counted = TypeVar("Counted")
 
 
 def header(start: int, end: int, owner: str = "") -> str:
@@ -74,7 +78,7 @@ def snippet_text(lines: Sequence[str], ranges: Sequence[Range], owners: Sequence
 
 def end_lines(lines: Sequence[str]) -> str:
     """Joins lines, each with its line break."""
-    return "".join(f"{line}\n" for line in lines)
+    return "\n".join((*lines, ""))
 
 
 def block(name: str, text: str, form: str) -> str:
@@ -145,6 +149,17 @@ class MeasuredFile:
     said: str = ""  # what the model gave as its reason; text from outside
     pieces: tuple[SourcePiece, ...] = ()  # by line, disjoint
     local: float = 0.0  # its score without a model
+    counted: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Tokens of its lines, which proofs ask for hundreds of times; see `count_once`."""
+
+    def count_once(self, key: Hashable, count: Callable[[], Counted]) -> Counted:
+        """Returns what `count` returned for this key, which names all that the result depends on beside the file."""
+        known: Counted | None = self.counted.get(key)
+        if known is None:
+            if len(self.counted) >= MOST_COUNTED:
+                self.counted.clear()
+            known = self.counted[key] = count()
+        return known
 
 
 @dataclass(frozen=True, slots=True)

@@ -284,7 +284,6 @@ class _Snippets:
         self._budget = rules.max_tokens
         self._shared = rules.sliding_window_overlap
         self._kept: dict[int, dict[int, list[Range]]] = {}  # file -> position of a piece -> its kept lines
-        self._frames: dict[int, int] = {}
 
     def take(self, candidates: Sequence[tuple[_FileStatus, int]], free: int) -> int:
         """Decides on all pieces, best first, within `free` tokens, and returns the tokens taken. Of pieces too large
@@ -346,10 +345,15 @@ class _Snippets:
         frame = 0 if self._kept.get(status.number) else self._frame_tokens(status)
         matching_lines = [line for line in piece.matches if piece.start <= line <= piece.end]
 
-        def measure(matches: int, reach: int) -> tuple[list[Range], int]:
+        def count(matches: int, reach: int) -> tuple[list[Range], int]:
             ranges = merge_ranges(add_context(matching_lines[:matches], lines, reach, shared, piece.within), lines)
             written = (f"{header(start, end, piece.owner)}{end_lines(lines[start - 1 : end])}" for start, end in ranges)
-            return ranges, frame + sum(self._counter.count_many(written)) + LONGER_HEADER
+            return ranges, sum(self._counter.count_many(written)) + LONGER_HEADER
+
+        def measure(matches: int, reach: int) -> tuple[list[Range], int]:
+            key = self._counter.name, position, shared, matches, reach
+            ranges, tokens = status.file.count_once(key, lambda: count(matches, reach))
+            return ranges, frame + tokens
 
         chosen: tuple[list[Range], int] = [], 0
         matches = len(matching_lines)
@@ -369,9 +373,10 @@ class _Snippets:
 
     def _frame_tokens(self, status: _FileStatus) -> int:
         """Tokens of the frame around the snippets of a file."""
-        if status.number not in self._frames:
-            self._frames[status.number] = cost(status.file.source.module_name, HEAD, self._form, self._counter)
-        return self._frames[status.number]
+        return status.file.count_once(
+            (self._counter.name, self._form),
+            lambda: cost(status.file.source.module_name, HEAD, self._form, self._counter),
+        )
 
     def _describe_try(self, piece: SourcePiece, kept: bool, needed: int, left: int) -> TriedSnippet:
         reason = Reason.LARGER_THAN_BUDGET if needed > self._budget else Reason.NO_ROOM
@@ -389,8 +394,12 @@ class _Snippets:
         lines = split_lines(source.source_code)
         pieces = [status.file.pieces[position] for position in sorted(kept)]
         ranges = merge_ranges((part for position in sorted(kept) for part in kept[position]), lines)
-        text = snippet_text(lines, ranges, [_shared_owner(pieces, written_range) for written_range in ranges])
-        tokens = cost(source.module_name, text, self._form, self._counter)
+        owners = tuple(_shared_owner(pieces, written_range) for written_range in ranges)
+        text = snippet_text(lines, ranges, owners)
+        tokens = status.file.count_once(
+            (self._counter.name, self._form, tuple(ranges), owners),
+            lambda: cost(source.module_name, text, self._form, self._counter),
+        )
         if tokens >= status.file.cost:
             status.keep(Reason.NOT_SHORTER)
         else:
