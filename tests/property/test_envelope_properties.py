@@ -12,11 +12,12 @@ from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur import Settings
 from secateur.errors import BudgetExceeded
-from secateur.kinds.envelope.envelope import TrimmedEnvelope, trim_envelope
-from secateur.kinds.envelope.sections import EnvelopeValue, Path, section_of, value_at, walk
+from secateur.kinds.envelope.cut_record import Remembered
+from secateur.kinds.envelope.envelope import Budget, TrimmedEnvelope, fit, trim_envelope
+from secateur.kinds.envelope.sections import EnvelopeValue, Path, section_of, sections, value_at, walk
 from secateur.model import State
 from secateur.settings import with_values
-from secateur.tokens import count_tokens
+from secateur.tokens import count_tokens, get_counter
 from support.envelopes import SECTIONS
 
 MODEL = "some-model"
@@ -187,3 +188,33 @@ def test_nothing_shared_with_the_input_can_change(value: dict[str, Any], share: 
             pending += held.values() if isinstance(held, dict) else held
             held.clear()
     assert value == before
+
+
+@budgeted(max_examples=30, deadline=None)
+@given(
+    value=envelopes,
+    asked=st.lists(st.tuples(rules, picks), min_size=1, max_size=2),
+    order=st.lists(st.tuples(st.integers(0, 1), shares), min_size=6, max_size=10),
+)
+def test_a_decision_is_the_same_whatever_was_decided_before(
+    value: dict[str, Any], asked: list[tuple[Settings, list[int]]], order: list[tuple[int, float]]
+) -> None:
+    """Budgets, rules and pins are tried in turn, as proofs do."""
+    original, remembered = sections(value), Remembered()
+    for index, share in order:
+        rule, numbers = asked[index % len(asked)]
+        _, settings = pinned(value, numbers, rule)
+        counter = get_counter(settings.tokens.counter)
+        budget = Budget(max(1, int(share * counter.count(text(value)))), 0)
+        arguments = original, budget, settings.context_budget, counter, settings.pins
+        assert describe(*arguments, remembered) == describe(*arguments)
+    assert original == sections(value)
+
+
+def describe(*arguments: Any) -> tuple[Any, ...]:
+    """What a decision holds, or its error."""
+    try:
+        result = fit(*arguments)
+    except BudgetExceeded as error:
+        return str(error), error.hint
+    return text(result.envelope), result.ledger.shape(), result.places

@@ -10,9 +10,11 @@ the SHA-256 of its JSON text, so that it can be found again.
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections import Counter as Tally
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from secateur.kinds.envelope.sections import NAMING, EnvelopeValue, Path, section_of, text_of, value_at, walk
@@ -192,22 +194,38 @@ def _folders(items: Iterable[Any]) -> str:
 SHORTEST_TEXT = 20  # shortest useful beginning of a text, in characters
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class Cut:
-    """A replacement of a value, or of the end of a list, by a smaller one."""
+    """A replacement of a value, or of the end of a list, by a smaller one. Most cuts are not made: what only a made one
+    needs is computed when it is asked for."""
 
     holder: Any
     key: Any  # key or position in the holder; a slice for the end of a list
     path: Path
     old: Any
-    new: Any
-    between: int = 0  # steps between `old` and `new`
+    make_new: Callable[[], Any]
+    count_between: Callable[[], int] = int
     step: Callable[[int], Any] | None = (
         None  # returns the value at step 1 to `between`; each is smaller than the one before
     )
     kept: Callable[[int], int] | None = None  # for the end of a list: returns its first position at a step
     gain: int = 0  # tokens saved by `new`
     whole: Any = None  # the list or object before the cut, whose beginning may stay; None for a text
+
+    @cached_property
+    def new(self) -> Any:
+        """The smaller value."""
+        return self.make_new()
+
+    @cached_property
+    def between(self) -> int:
+        """The steps between `old` and `new`."""
+        return self.count_between()
+
+    def count_gain(self, counter: Counter) -> int:
+        """Counts the tokens that `new` saves; 0 if it saves no characters."""
+        then, now = text_of(self.old), text_of(self.new)
+        return counter.count(then) - counter.count(now) if len(now) < len(then) else 0
 
     def value(self, step: int) -> Any:
         """The value at a step: `old` at 0, `new` after the last step between both."""
@@ -241,17 +259,17 @@ class Cut:
         return (part[first:], same) if same >= first else None
 
 
-def list_cuts(root: EnvelopeValue, rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
+def list_cuts(root: EnvelopeValue, rules: ContextBudget) -> Iterator[Cut]:
     """Yields cuts of the ends of lists that do not hold only objects; values inside a removable end are skipped."""
     for node in walk(root, keep=rules.keep_items):
         items = node.value
         if not isinstance(items, list) or len(items) <= rules.keep_items:
             continue
         if not all(isinstance(item, dict) for item in items[rules.keep_items :]):
-            yield from _yield_if_smaller(_end_cut(node, items, rules), counter)
+            yield _end_cut(node, items, rules)
 
 
-def item_cuts(root: EnvelopeValue, rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
+def item_cuts(root: EnvelopeValue, rules: ContextBudget) -> Iterator[Cut]:
     """Yields cuts of single items after the first ones of lists: objects, long texts and long lists."""
     for node in walk(root, keep=rules.keep_items):
         items = node.value
@@ -260,57 +278,39 @@ def item_cuts(root: EnvelopeValue, rules: ContextBudget, counter: Counter) -> It
             if position < rules.keep_items:
                 continue
             if isinstance(item, dict):
-                lengths = range(rules.keep_chars, longest_text(item))
-                yield from _yield_if_smaller(_object_cut(item_node, item, item, lengths, rules), counter)
+                yield _object_cut(item_node, item, item, rules.keep_chars, sys.maxsize, rules)
             elif isinstance(item, str) and len(item) > rules.keep_chars:
-                yield from _yield_if_smaller(
-                    _text_cut(item_node, item, item, range(rules.keep_chars, len(item))), counter
-                )
+                yield _text_cut(item_node, item, item, range(rules.keep_chars, len(item)))
             elif isinstance(item, list) and len(item) > rules.keep_items:
-                yield from _yield_if_smaller(_end_cut(item_node, item, rules), counter)
+                yield _end_cut(item_node, item, rules)
 
 
-def text_cuts(roots: Iterable[EnvelopeValue], rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
+def text_cuts(roots: Iterable[EnvelopeValue], rules: ContextBudget) -> Iterator[Cut]:
     """Yields cuts of long texts, except those in naming fields."""
     for root in roots:
         for node in walk(root):
             text = node.value
             if isinstance(text, str) and len(text) > rules.keep_chars and node.key not in NAMING:
-                yield from _yield_if_smaller(_text_cut(node, text, text, range(rules.keep_chars, len(text))), counter)
+                yield _text_cut(node, text, text, range(rules.keep_chars, len(text)))
 
 
-def reference_cuts(
-    nodes: Iterable[EnvelopeValue], original: Any, rules: ContextBudget, counter: Counter
-) -> Iterator[Cut]:
+def reference_cuts(nodes: Iterable[EnvelopeValue], original: Any, rules: ContextBudget) -> Iterator[Cut]:
     """Yields cuts of values to `path + summary + hash`; a text keeps its length and digest."""
     for node in nodes:
         now, then = node.value, value_at(original, node.path)
         if isinstance(now, str):
-            cut = _text_cut(node, now, then, range(min(rules.keep_chars, len(then))))
+            yield _text_cut(node, now, then, range(min(rules.keep_chars, len(then))))
         elif isinstance(now, dict):
             known = then if isinstance(then, dict) else now
-            lengths = range(SHORTEST_TEXT, min(rules.keep_chars, longest_text(known)))
-            cut = _object_cut(node, now, known, lengths, rules)
+            yield _object_cut(node, now, known, SHORTEST_TEXT, rules.keep_chars, rules)
         elif isinstance(now, list):
-            cut = _list_cut(node, now, then if isinstance(then, list) else now, rules)
-        else:
-            continue
-        yield from _yield_if_smaller(cut, counter)
+            yield _list_cut(node, now, then if isinstance(then, list) else now, rules)
 
 
 def longest_text(value: dict[str, Any]) -> int:
     """Characters of the longest text in an object, without naming fields."""
     nodes = walk(EnvelopeValue({"": value}, "", ("",)))
     return max((len(node.value) for node in nodes if isinstance(node.value, str) and node.key not in NAMING), default=0)
-
-
-def _yield_if_smaller(cut: Cut, counter: Counter) -> Iterator[Cut]:
-    """Yields the cut with its gain if it saves both characters and tokens."""
-    then, now = text_of(cut.old), text_of(cut.new)
-    if len(now) < len(then):
-        gain = counter.count(then) - counter.count(now)
-        if gain > 0:
-            yield replace(cut, gain=gain)
 
 
 def _text_cut(node: EnvelopeValue, now: str, text: str, lengths: range) -> Cut:
@@ -320,27 +320,37 @@ def _text_cut(node: EnvelopeValue, now: str, text: str, lengths: range) -> Cut:
         return truncate(text, lengths[-step_number])
 
     between = max(0, len(lengths) - 1)
-    return Cut(node.holder, node.key, node.path, now, truncate(text, lengths.start), between, step)
+    return Cut(node.holder, node.key, node.path, now, lambda: truncate(text, lengths.start), lambda: between, step)
 
 
 def _object_cut(
-    node: EnvelopeValue, now: dict[str, Any], then: dict[str, Any], lengths: range, rules: ContextBudget
+    node: EnvelopeValue, now: dict[str, Any], then: dict[str, Any], shortest: int, longest: int, rules: ContextBudget
 ) -> Cut:
-    """Cuts an object to its reference: first by shorter texts, then field by field from the end.
+    """Cuts an object to its reference: first by texts of at most `longest` characters down to `shortest`, then field by
+    field from the end.
 
     Fields go one by one only if none of them is a naming field: the reference for the removed fields uses these names.
     """
     fields = 0 if set(then) & set(NAMING) else max(0, len(then) - 1)
 
+    def find_lengths() -> range:
+        return range(shortest, min(longest, longest_text(then)))
+
     def step(step_number: int) -> dict[str, Any]:
+        lengths = find_lengths()
         chars = lengths[-step_number] if step_number <= len(lengths) else lengths.start
         small = shorten(then, chars, rules.keep_items, node.path, NAMING)
         left = len(then) - max(0, step_number - len(lengths))
         kept = {name: small[name] for name in list(then)[:left]}
         return kept if left == len(then) else kept | reference_to_end(then, left, node.path, rules.keep_chars)
 
-    short = reference(now, then, node.path, rules.keep_chars)
-    return Cut(node.holder, node.key, node.path, now, short, len(lengths) + fields, step, whole=then)
+    def make_new() -> dict[str, str]:
+        return reference(now, then, node.path, rules.keep_chars)
+
+    def count_between() -> int:
+        return len(find_lengths()) + fields
+
+    return Cut(node.holder, node.key, node.path, now, make_new, count_between, step, whole=then)
 
 
 def _end_cut(node: EnvelopeValue, items: list[Any], rules: ContextBudget) -> Cut:
@@ -355,9 +365,12 @@ def _end_cut(node: EnvelopeValue, items: list[Any], rules: ContextBudget) -> Cut
             whole, count_kept(step_number), node.path, rules.keep_chars
         )
 
-    new = shorten_tail(whole, keep, node.path, rules.keep_chars)
+    def make_new() -> list[Any]:
+        return shorten_tail(whole, keep, node.path, rules.keep_chars)
+
     between = len(whole) - keep - 1
-    return Cut(items, slice(keep, None), node.path, whole[keep:], new, between, step, count_kept, whole=whole)
+    end = slice(keep, None)
+    return Cut(items, end, node.path, whole[keep:], make_new, lambda: between, step, count_kept, whole=whole)
 
 
 def _list_cut(node: EnvelopeValue, now: list[Any], then: list[Any], rules: ContextBudget) -> Cut:
@@ -367,8 +380,10 @@ def _list_cut(node: EnvelopeValue, now: list[Any], then: list[Any], rules: Conte
     def step(step_number: int) -> list[Any]:
         return now[: same - step_number] + shorten_tail(then, same - step_number, node.path, rules.keep_chars)
 
-    new = [reference(now, then, node.path, rules.keep_chars)]
-    return Cut(node.holder, node.key, node.path, now, new, max(0, same - 1), step, whole=then)
+    def make_new() -> list[Any]:
+        return [reference(now, then, node.path, rules.keep_chars)]
+
+    return Cut(node.holder, node.key, node.path, now, make_new, lambda: max(0, same - 1), step, whole=then)
 
 
 def _count_unmoved(now: list[Any], then: list[Any], rules: ContextBudget) -> int:

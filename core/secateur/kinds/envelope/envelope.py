@@ -21,7 +21,7 @@ additions of providers (`openai/`, `us.anthropic.`, a date, `-latest`, `-preview
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -32,25 +32,21 @@ import tomli
 from msgspec import field
 
 from secateur.errors import BudgetExceeded, PromptComposeError
-from secateur.kinds.envelope.remains import describe_remains
+from secateur.kinds.envelope.cut_record import CutRecord, Known, Remembered
+from secateur.kinds.envelope.ledger_entries import make_ledger, text_at
 from secateur.kinds.envelope.sections import (
     TARGET,
-    EnvelopeValue,
     Path,
-    copy_envelope,
-    is_entry,
     pinned_paths,
     section_of,
     sections,
     text_of,
     value_at,
-    walk,
 )
-from secateur.kinds.envelope.stages import CutRecord, Shrinking
-from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, Figure, LedgerShape, Totals
+from secateur.kinds.envelope.stages import Shrinking
+from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, LedgerShape, Totals
 from secateur.logs import log_report
 from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport
-from secateur.render.sentences import phrase
 from secateur.settings import ContextBudget, Settings
 from secateur.shape import Shape
 from secateur.suggestions import suggestion
@@ -243,7 +239,7 @@ class TrimmedEnvelope:
         """The JSON text of the ledger's entry at `index`, before and after; "" for the wrapper."""
         if index >= len(self.places):
             return "", ""
-        before, after = (_text_at(value, *self.places[index]) for value in (self.original, self.envelope))
+        before, after = (text_at(value, *self.places[index]) for value in (self.original, self.envelope))
         return before, after
 
     def output(self) -> FrozenOutput:
@@ -301,21 +297,29 @@ def trim_envelope(
 
 
 def fit(
-    original: dict[str, Any], budget: Budget, rules: ContextBudget, counter: Counter, pins: Collection[str] = ()
+    original: dict[str, Any],
+    budget: Budget,
+    rules: ContextBudget,
+    counter: Counter,
+    pins: Collection[str] = (),
+    remembered: Remembered | None = None,
 ) -> TrimmedEnvelope:
     """Trims the checked sections of an envelope to a known budget, with a known counter; what pins name stays whole.
-    Raises BudgetExceeded: as `trim_context_with_budget`."""
-    before = after = counter.count(text_of(original))
+    `remembered`: of earlier decisions on it. Raises BudgetExceeded: as `trim_context_with_budget`."""
+    known = remembered.known if remembered is not None else Known()
+    text = known.once("text", lambda: text_of(original))
+    before = after = known.once(counter.name, lambda: counter.count(text))
     trimmed, cut_record = original, CutRecord()
     pinned = frozenset(pinned_paths(original, pins).values())
     if before > budget.context:
-        trimmed = copy_envelope(original)
-        shrinking = Shrinking(original, trimmed, before, budget.context, rules, counter, pinned)
+        shrinking = Shrinking(original, before, budget.context, rules, counter, pinned, remembered)
         shrinking.run()
-        after, cut_record = shrinking.tokens, shrinking.cut_record
+        trimmed, after, cut_record = shrinking.trimmed, shrinking.tokens, shrinking.cut_record
         if not shrinking.fits:
             raise _exceeded_error(trimmed, after, budget.context, counter, pinned)
-    ledger, places = _ledger(original, trimmed, cut_record, pinned, before, after, budget.context, rules, counter)
+    ledger, places = make_ledger(
+        original, text, trimmed, cut_record, pinned, before, after, budget.context, rules, counter, known
+    )
     return TrimmedEnvelope(trimmed, ledger, budget.reserve, original, places, budget.notices)
 
 
@@ -339,82 +343,6 @@ def _exceeded_error(
     return BudgetExceeded(message, hint=f"a context budget of {tokens:,} is enough, or {other}")
 
 
-# --- the ledger -------------------------------------------------------------------------------------------------------
-
-
-def _ledger(
-    original: dict[str, Any],
-    trimmed: Any,
-    cut_record: CutRecord,
-    pinned: Collection[Path],
-    before: int,
-    after: int,
-    budget: int,
-    rules: ContextBudget,
-    counter: Counter,
-) -> tuple[Ledger, tuple[tuple[Path, int | None], ...]]:
-    """Makes the ledger: one entry per trimmed part, by action and path, none inside another; then what is unchanged,
-    then the wrapper. Returns it with the locations of the entries."""
-    rows = cut_record.sections()
-    unchanged = list(_unchanged_paths(original, {path: start for path, start, *_ in rows}, pinned))
-    rows += [(path, None, State.KEPT, _kept_reason(path, pinned)) for path in unchanged]
-    entries = []
-    for path, start, state, reason in rows:
-        then, now = (_text_at(value, path, start) for value in (original, trimmed))
-        name = section_of(path) + ("" if start is None else f"[{start}:]")
-        tokens = counter.count(then)
-        figures: dict[str, Figure] = {CHARS_BEFORE: len(then), CHARS_AFTER: len(now)}
-        if state is not State.KEPT:
-            figures["steps"] = _describe_steps(original, path, cut_record.reasons[path], rules)
-            figures["left"] = describe_remains(value_at(original, path), value_at(trimmed, path), start)
-        entries.append(Entry(name, state, reason, tokens, tokens if now == then else counter.count(now), figures))
-    around = {
-        side: len(text_of(whole)) - sum(int(entry.figures[side]) for entry in entries)
-        for side, whole in ((CHARS_BEFORE, original), (CHARS_AFTER, trimmed))
-    }
-    beside = before - sum(entry.before for entry in entries)
-    ledger = Ledger.closed("envelope", budget, entries, after, around=beside, figures=around)
-    return ledger, tuple((path, start) for path, start, _, _ in rows)
-
-
-def _unchanged_paths(
-    original: dict[str, Any], cut: Mapping[Path, int | None], pinned: Collection[Path]
-) -> Iterator[Path]:
-    """Yields the paths of sections without a cut or pin; in the other sections those of fields and entries beside them.
-    `cut`: path of a cut value, or of a list -> the first position of its cut end."""
-    above = {path[:length] for path in cut for length in range(1, len(path))}
-    above |= {path for path, start in cut.items() if start is not None}
-    around = {path[:length] for path in pinned if path[0] != TARGET for length in range(1, len(path))}
-
-    def leads_on(node: EnvelopeValue) -> bool:
-        return node.path in around or (node.path in above and not is_entry(node))
-
-    for section in original:
-        root = EnvelopeValue(original, section, (section,))
-        for node in walk(root, into=leads_on):
-            end = cut.get(node.path[:-1]) if isinstance(node.key, int) else None
-            in_cut = node.path in cut or node.path in above or (end is not None and node.key >= end)
-            listed = isinstance(node.key, str) or is_entry(node) or node.path in pinned
-            if listed and not in_cut and node.path not in around:
-                yield node.path
-
-
-def _describe_steps(original: Any, path: Path, reasons: Sequence[Reason], rules: ContextBudget) -> str:
-    """Says which stages cut a value, in their order; of those after the stages only the last, which goes furthest."""
-    figures: dict[str, Figure] = {"first": rules.keep_items, "characters": rules.keep_chars}
-    if isinstance(path[-1], int) and not isinstance(value_at(original, path), list):
-        figures |= {"item": path[-1] + 1, "items": len(value_at(original, path[:-1]))}
-    last = max(reasons)
-    steps = [reason for reason in dict.fromkeys(reasons) if reason < Reason.SUMMARY_SHORTENED or reason is last]
-    return "; ".join(phrase(reason, figures) for reason in steps)
-
-
-def _kept_reason(path: Path, pinned: Collection[Path]) -> Reason:
-    if path == (TARGET,):
-        return Reason.TARGET
-    return Reason.PINNED if path in pinned else Reason.FITS
-
-
 def action_of(entry: Entry) -> str:
     """Returns the frozen shape's name for the stage that trimmed an entry; "keep" if none did.
 
@@ -430,8 +358,3 @@ def _action(entry: Entry) -> TrimAction:
     section, reason = (AROUND, "around") if entry.id == WRAPPER else (entry.id, entry.reason.label)
     chars = int(entry.figures[CHARS_BEFORE]), int(entry.figures[CHARS_AFTER])
     return TrimAction(section, action_of(entry), reason, entry.before, entry.after, *chars)
-
-
-def _text_at(value: Any, path: Path, start: int | None) -> str:
-    held = value_at(value, path)
-    return text_of(held if start is None else held[start:])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from msgspec import structs
@@ -14,8 +13,18 @@ from msgspec import structs
 from secateur.errors import PromptComposeError, not_utf8
 from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.envelope.cut_record import Remembered
 from secateur.kinds.envelope.envelope import Budget, EnvelopeOutput, TrimmedEnvelope, budget_of, fit
-from secateur.kinds.envelope.sections import SECTIONS, TARGET, Path, parse_envelope, pinned_paths, sections, text_of
+from secateur.kinds.envelope.sections import (
+    SECTIONS,
+    TARGET,
+    Path,
+    digest_of,
+    parse_envelope,
+    pinned_paths,
+    sections,
+    text_of,
+)
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.kind_trials import KindTrials, Left
 from secateur.kinds.knobs import Knob
@@ -45,6 +54,7 @@ class Read:
     redactor: Redactor | None = None  # the redactor that read it
     notices: tuple[Notice, ...] = ()
     counted: dict[tuple[str, bytes], int] = field(default_factory=dict, repr=False, compare=False)
+    remembered: Remembered | None = field(default=None, repr=False, compare=False)  # of the trials of one explanation
 
 
 class _CachingCounter:
@@ -57,7 +67,7 @@ class _CachingCounter:
     def count(self, text: str) -> int:
         if len(text) < _SHORT:
             return self._count(text)
-        key = self.name, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        key = self.name, digest_of(text)
         tokens = self._counted.get(key)
         if tokens is None:
             tokens = self._counted[key] = self._count(text)
@@ -151,7 +161,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             _CachingCounter(get_counter(settings.tokens.counter), material.counted),
         )
         budget = budget_of(inputs["model"] or "", None, None, rules, counter.name)
-        trimmed = fit(material.sections, budget, rules, counter, settings.pins)
+        trimmed = fit(material.sections, budget, rules, counter, settings.pins, material.remembered)
         known = {*trimmed.ledger.ids, *pinned_paths(material.sections, settings.pins)}
         notices = *material.notices, *trimmed.notices, *warn_unknown_pins(settings, known)
         return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, notices)
@@ -160,7 +170,8 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         return sorted(set(super().unknown(outcome, ids)).difference(pinned_paths(dict(outcome.payload.original), ids)))
 
     def trials(self, material: Read, inputs: Inputs, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> Trials:
-        return KindTrials(self, material, inputs, settings, outcome, find_entries=_find_entries)
+        remembering = replace(material, remembered=Remembered())
+        return KindTrials(self, remembering, inputs, settings, outcome, find_entries=_find_entries)
 
     def described(self, material: Read) -> str:
         return f"{count_noun(len(material.sections), 'section')}, {count_noun(material.tokens, 'token')}"
@@ -208,7 +219,7 @@ def _target_notices(target: Any, redactor: Redactor | None) -> tuple[Notice, ...
 def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[Left]:
     """Finds entries by their places: a trimmed section has entries for its parts, and a list one for its end."""
     entries = [(*place, entry) for place, entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)]
-    trimmed = [(path, start, entry.state) for path, start, entry in entries if entry.state is not State.KEPT]
+    trimmed = _TrimmedPlaces((path, start, entry.state) for path, start, entry in entries)
     tokens = defaultdict[Path, int](int)
     for path, _, entry in entries:
         for length in range(len(path) + 1):
@@ -220,23 +231,41 @@ def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvel
 
     found = []
     for (path, start), entry in zip(asked.payload.places, asked.ledger.entries, strict=False):
-        state = _state_at(path, start, trimmed)
+        state = trimmed.state_at(path, start)
         found.append((state, entry.before if state is State.KEPT else left_at(path, start)))  # kept within a larger one
     return found
 
 
-def _state_at(path: Path, start: int | None, trimmed: Sequence[tuple[Path, int | None, State]]) -> State:
-    """The state of the value at a path, or of the end of the list there: kept, unless one of the trimmed places holds
-    it or lies in it."""
-    for other, begin, state in trimmed:
-        if other == path:
-            return state if begin is None or start is not None else State.SHORTENED
-        if other[: len(path)] == path:
-            inside = other[len(path)]
-            if start is None or not isinstance(inside, int) or inside >= start:
-                return State.SHORTENED
-        elif path[: len(other)] == other:
-            inside = path[len(other)]
-            if begin is None or not isinstance(inside, int) or inside >= begin:
-                return state
-    return State.KEPT
+class _TrimmedPlaces:
+    """The places that were trimmed: values, and ends of lists from a position on."""
+
+    def __init__(self, rows: Iterable[tuple[Path, int | None, State]]) -> None:
+        self._rows = [row for row in rows if row[2] is not State.KEPT]
+        self._at = {path: index for index, (path, _, _) in enumerate(self._rows)}
+        self._within = defaultdict[Path, list[int]](list)
+        for index, (path, _, _) in enumerate(self._rows):
+            for length in range(len(path)):
+                self._within[path[:length]].append(index)
+
+    def state_at(self, path: Path, start: int | None) -> State:
+        """The state of the value at a path, or of the end of the list there: kept, unless one of the trimmed places
+        holds it or lies in it. The first such place counts."""
+        states: dict[int, State] = {}
+        for length in range(len(path) + 1):
+            index = self._at.get(path[:length])
+            if index is not None:
+                _, begin, state = self._rows[index]
+                if length == len(path):
+                    states[index] = state if begin is None or start is not None else State.SHORTENED
+                elif _reaches(path[length], begin):
+                    states[index] = state
+        for index in self._within.get(path, ()):
+            if _reaches(self._rows[index][0][len(path)], start):
+                states[index] = State.SHORTENED
+                break
+        return states[min(states)] if states else State.KEPT
+
+
+def _reaches(step: str | int, start: int | None) -> bool:
+    """Tells whether a step leads into the end of a list from `start` on; None: into all of it."""
+    return start is None or not isinstance(step, int) or step >= start

@@ -4,12 +4,14 @@ its values, and finds the values for each stage of trimming.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from secateur.errors import PromptComposeError
 from secateur.kinds.json_fields import DuplicateField, lines_of, unique
@@ -23,9 +25,17 @@ _LIST_END = re.compile(r"\[\d+:\]\Z")
 _PLAIN_KEY = re.compile(r"[^\W\d][\w-]*")
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 def text_of(value: Any) -> str:
     """Writes the JSON text that is counted: on one line, without escaped characters."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _ENCODER.encode(value)
+
+
+def digest_of(text: str) -> bytes:
+    """The SHA-256 of a text, which stands for it where texts are remembered."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def section_of(path: Path) -> str:
@@ -116,6 +126,17 @@ def copy_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
     return {section: _copy_value(value, (section,), set()) for section, value in envelope.items()}
 
 
+def copy_trimmable(envelope: dict[str, Any]) -> dict[str, Any]:
+    """Copies a checked envelope for trimming; the target, which nothing changes, is shared."""
+    return {section: value if section == TARGET else _copy_checked(value) for section, value in envelope.items()}
+
+
+def _copy_checked(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _copy_checked(held) for key, held in value.items()}
+    return [_copy_checked(held) for held in value] if isinstance(value, list) else value
+
+
 def _copy_value(value: Any, path: Path, above: set[int]) -> Any:
     """Copies one value; `above` holds the ids of its containers. Tuples stay tuples in the target, which must come back
     equal."""
@@ -165,8 +186,7 @@ NAMING = ("path", "summary", "hash", "id", "name", "title")
 """Fields that identify an object: never truncated, so that the rest of an object can be found again."""
 
 
-@dataclass(frozen=True, slots=True)
-class EnvelopeValue:
+class EnvelopeValue(Struct, frozen=True):
     """A node of an envelope: a value and its location."""
 
     holder: Any  # a dict or a list

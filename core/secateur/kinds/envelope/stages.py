@@ -13,13 +13,13 @@ else the first step that fits is searched (`first_that_fits`).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
-from enum import IntEnum
+from functools import partial
 from itertools import accumulate
 from operator import itemgetter
 from typing import Any
 
+from secateur.kinds.envelope.cut_record import CutRecord, Ladder, Remembered, Stage
 from secateur.kinds.envelope.cuts import Cut, container_steps, item_cuts, list_cuts, reference_cuts, text_cuts
 from secateur.kinds.envelope.sections import (
     DIGEST,
@@ -27,6 +27,8 @@ from secateur.kinds.envelope.sections import (
     EnvelopeValue,
     Path,
     containers_of,
+    copy_trimmable,
+    digest_of,
     entries_of,
     extensions_of,
     fields_of,
@@ -34,7 +36,7 @@ from secateur.kinds.envelope.sections import (
     text_of,
     value_at,
 )
-from secateur.model import Reason, State
+from secateur.model import Reason
 from secateur.settings import ContextBudget
 from secateur.tokens import Counter
 
@@ -80,95 +82,37 @@ LEAST_USED = 0.85  # share of the budget. If less is used, a beginning of the la
 SHORTEST_SUMMARY = 24  # shortest useful summary, in characters; a shorter one is dropped
 
 
-class Stage(IntEnum):
-    """The stages of the spec, named by their action, mildest first; an entry shows the strongest that it met."""
-
-    SUMMARIZE = 1
-    TRUNCATE = 2
-    DROP = 3
-
-    @property
-    def state(self) -> State:
-        """The state in the ledger. A value that the spec drops counts as summarised, because a reference to it goes
-        out."""
-        return State.SHORTENED if self is Stage.TRUNCATE else State.SUMMARISED
-
-
-class CutRecord:
-    """Records the cuts so far: values and ends of lists, each with its strongest stage and the reason of that."""
-
-    def __init__(self) -> None:
-        self.reasons: defaultdict[Path, list[Reason]] = defaultdict(list)
-        """Every reason for which a path was cut, in the order of the cuts."""
-        self._values: dict[Path, tuple[Stage, Reason]] = {}
-        self._ends: dict[Path, tuple[int, Stage, Reason]] = {}  # list -> first position of its end, stage, reason
-
-    def __bool__(self) -> bool:
-        return bool(self._values or self._ends)
-
-    def add(self, path: Path, stage: Stage, reason: Reason, start: int | None = None) -> None:
-        """Records the cut of a value, or of the end of a list from `start` on."""
-        self.reasons[path].append(reason)
-        if start is None:
-            self._values[path] = max((stage, reason), self._values.get(path, (stage, reason)), key=itemgetter(0))
-        else:
-            self._ends[path] = start, stage, reason
-
-    def undo(self, path: Path) -> None:
-        """Forgets the cuts of a value, of its end and of all values in it."""
-        for cuts in (self._values, self._ends, self.reasons):
-            for other in [other for other in cuts if other[: len(path)] == path]:
-                del cuts[other]
-
-    def sections(self) -> list[tuple[Path, int | None, State, Reason]]:
-        """Lists (path, first position of the end of a list or None, state, reason), by stage and path, none inside
-        another.
-
-        The end of a list counts as the list if nothing else in it was cut.
-        """
-        values = [(path, *outcome) for path, outcome in self._values.items() if not self._is_covered(path)]
-        uncut = ((path, outcome) for path, outcome in self._ends.items() if path not in self._values)
-        ends = [(path, *outcome) for path, outcome in uncut if not self._is_covered(path)]
-        paths = [*(path for path, *_ in values), *(path for path, *_ in ends)]
-        inner = {path[:length] for path in paths for length in range(1, len(path))}
-        rows: list[tuple[Stage, Path, int | None, Reason]] = [
-            (stage, path, None, reason) for path, stage, reason in values
-        ]
-        rows += [(stage, path, start if path in inner else None, reason) for path, start, stage, reason in ends]
-        rows.sort(key=lambda row: row[:2])
-        return [(path, start, stage.state, reason) for stage, path, start, reason in rows]
-
-    def _is_covered(self, path: Path) -> bool:
-        """Tells whether a path lies inside a cut value or end."""
-        for length in range(1, len(path)):
-            above, step = path[:length], path[length]
-            if above in self._values:
-                return True
-            if above in self._ends and isinstance(step, int) and step >= self._ends[above][0]:
-                return True
-        return False
+_TOO_LONG = -1  # stands for the tokens of a step that does not shorten the value
 
 
 class Shrinking:
-    """Trims an envelope in place until it fits a budget.
+    """Trims a copy of an envelope until it fits a budget.
 
-    `tokens` and `cut_record` hold the result so far. What is `pinned` is cut by no stage.
+    `trimmed`, `tokens` and `cut_record` hold the result so far. What is `pinned` is cut by no stage.
     """
 
     def __init__(
         self,
         original: dict[str, Any],
-        trimmed: dict[str, Any],
         tokens: int,
         budget: int,
         rules: ContextBudget,
         counter: Counter,
         pinned: Collection[Path] = (),
+        remembered: Remembered | None = None,
     ) -> None:
-        self._original, self._trimmed, self._pinned = original, trimmed, pinned
+        self._original, self._pinned = original, pinned
         self._budget, self._rules, self._counter = budget, rules, counter
-        self.tokens = tokens
-        self.cut_record = CutRecord()
+        self._remembered = remembered
+        self._key = counter.name, rules.keep_items, rules.keep_chars, rules.extensions
+        self._ladder = remembered.ladder((*self._key, frozenset(pinned))) if remembered is not None else Ladder()
+        self._stage, self.tokens, self.trimmed, self.cut_record = 0, tokens, original, CutRecord()
+        for state in self._ladder.states:
+            if state[0] <= budget:
+                break
+            self.tokens, self.trimmed, self.cut_record = state
+            self._stage += 1
+        self.trimmed, self.cut_record = copy_trimmable(self.trimmed), self.cut_record.copy()
 
     @property
     def fits(self) -> bool:
@@ -177,18 +121,19 @@ class Shrinking:
 
     def run(self) -> None:
         """Runs the stages as far as needed."""
-        rules, counter = self._rules, self._counter
-        digest = EnvelopeValue(self._trimmed, DIGEST, (DIGEST,))
-        extensions = list(extensions_of(self._trimmed, rules.extensions))
-        last_reason = Reason.ENTRIES_DROPPED if any(entries_of(digest)) else Reason.REFERENCE_ONLY
+        rules = self._rules
+        digest = EnvelopeValue(self.trimmed, DIGEST, (DIGEST,))
+        extensions = list(extensions_of(self.trimmed, rules.extensions))
+        original_digest = EnvelopeValue(self._original, DIGEST, (DIGEST,))
+        last_reason = Reason.ENTRIES_DROPPED if any(entries_of(original_digest)) else Reason.REFERENCE_ONLY
 
         def references(nodes: Iterable[EnvelopeValue]) -> Iterable[Cut]:
-            return reference_cuts(nodes, self._original, rules, counter)
+            return reference_cuts(nodes, self._original, rules)
 
         stages: tuple[Callable[[], None], ...] = (
-            lambda: self._cut(item_cuts(digest, rules, counter), Stage.SUMMARIZE, Reason.LONG_LIST),
-            lambda: self._cut(list_cuts(digest, rules, counter), Stage.SUMMARIZE, Reason.LONG_LIST),
-            lambda: self._cut(text_cuts([digest, *extensions], rules, counter), Stage.TRUNCATE, Reason.LONG_TEXT),
+            lambda: self._cut(item_cuts(digest, rules), Stage.SUMMARIZE, Reason.LONG_LIST),
+            lambda: self._cut(list_cuts(digest, rules), Stage.SUMMARIZE, Reason.LONG_LIST),
+            lambda: self._cut(text_cuts([digest, *extensions], rules), Stage.TRUNCATE, Reason.LONG_TEXT),
             lambda: self._cut(references(entries_of(digest)), Stage.DROP, Reason.REFERENCE_ONLY, LEAST_USED),
             lambda: self._cut(
                 references([*fields_without_entries(digest), *extensions]), Stage.DROP, Reason.REFERENCE_ONLY
@@ -200,10 +145,14 @@ class Shrinking:
             lambda: self._cut(references(fields_of(digest)), Stage.DROP, last_reason),
             lambda: self._cut(references([digest]), Stage.DROP, last_reason),
         )
-        for stage in stages:
+        for stage in stages[self._stage :]:
             if self.fits:
                 break
             stage()
+            self._stage += 1
+            if self._remembered is not None and not self.fits and len(self._ladder.states) < self._stage:
+                state = self.tokens, copy_trimmable(self.trimmed), self.cut_record.copy()
+                self._ladder.states.append(state)
         if self.fits and self.tokens < LEAST_USED * self._budget:
             self._undo_needless_cuts()
 
@@ -212,39 +161,54 @@ class Shrinking:
     def _cut(self, candidates: Iterable[Cut], stage: Stage, reason: Reason, enough: float = 1.0) -> None:
         """Makes as many of the cuts as needed, those that save most first, and softens the last one as far as possible.
         `enough`: from this used share of the budget on, the last cut is not softened."""
-        cuts = sorted((cut for cut in candidates if self._may_change(cut.path)), key=lambda cut: (-cut.gain, cut.path))
+        cuts = [cut for cut in candidates if self._may_change(cut.path)]
+        for cut in cuts:
+            cut.gain = self._gain(cut)
+        cuts = sorted((cut for cut in cuts if cut.gain > 0), key=lambda cut: (-cut.gain, cut.path))
         made = 0
 
-        def make(count: int) -> int:
+        def make(count: int) -> None:
             nonlocal made
             for cut in cuts[made:count]:
                 cut.holder[cut.key] = cut.new
             for cut in cuts[count:made]:
                 cut.holder[cut.key] = cut.old
             made = count
-            return self._count()
 
         saved = list(accumulate(cut.gain for cut in cuts))
         count = self._settle(len(cuts), make, 1 + bisect_left(saved, self.tokens - self._budget))
         steps = [cut.between + 1 for cut in cuts[:count]]
         if self.fits and count and self.tokens < enough * self._budget:
-            steps[-1] = self._soften(cuts[count - 1])
+            steps[-1] = self._soften(cuts[count - 1], count)
         starts = [cut.start(step) for cut, step in zip(cuts, steps, strict=False)]
         if self.fits and count and self.tokens < LEAST_USED * self._budget:
             starts[-1] = self._keep_beginning(cuts[count - 1], starts[-1])
         for cut, start in zip(cuts, starts, strict=False):
             self.cut_record.add(cut.path, stage, reason, start)
 
-    def _soften(self, cut: Cut) -> int:
-        """Reduces a needed cut to the first step that is enough; returns the step."""
+    def _gain(self, cut: Cut) -> int:
+        """The tokens that a cut saves. Its stage, its path and the value tell it."""
+
+        def count() -> int:
+            return cut.count_gain(self._counter)
+
+        def look_up() -> int:
+            if self._remembered is None:
+                return count()
+            return self._remembered.known.once((self._key, self._stage, cut.path, digest_of(text_of(cut.old))), count)
+
+        return self._ladder.known.once((self._stage, cut.path), look_up)
+
+    def _soften(self, cut: Cut, count: int) -> int:
+        """Reduces the last of `count` needed cuts to the first step that is enough; returns the step."""
         longest = len(text_of(cut.old))
 
-        def make(step: int) -> int:
+        def make(step: int) -> bool:
             value = cut.value(step)
             cut.holder[cut.key] = value
-            return self._count() if len(text_of(value)) < longest else self._budget + 1
+            return len(text_of(value)) < longest
 
-        return self._settle(cut.between + 1, make, before=self.tokens + cut.gain)
+        return self._settle(cut.between + 1, make, before=self.tokens + cut.gain, after_cuts=count)
 
     def _keep_beginning(self, cut: Cut, start: int | None) -> int | None:
         """Keeps the longest beginning that fits of a cut whose first step leaves much room unused; returns the position
@@ -262,7 +226,7 @@ class Shrinking:
                 best = tokens, value, first
             return tokens
 
-        self._settle(units, make, before=self.tokens + cut.gain)
+        self._search(units, make, before=self.tokens + cut.gain)
         self.tokens, cut.holder[cut.key], start = best
         return start
 
@@ -282,13 +246,12 @@ class Shrinking:
         whole = [node.value for node in nodes]
         longest = max((len(entry["summary"]) for entry in whole), default=0)
 
-        def make(step: int) -> int:
+        def make(step: int) -> None:
             most, further = longest - step // len(nodes), len(nodes) - step % len(nodes)
             for index, (node, entry) in enumerate(zip(nodes, whole, strict=True)):
                 summary, room = entry["summary"], most - (index >= further)
                 short = len(summary) > room
                 node.holder[node.key] = entry | {"summary": summary[: room - 1] + "…"} if short else entry
-            return self._count()
 
         self._settle(max(0, longest - SHORTEST_SUMMARY) * len(nodes), make)
         self._note(nodes, whole, Stage.TRUNCATE, Reason.SUMMARY_SHORTENED)
@@ -304,14 +267,13 @@ class Shrinking:
         whole = [node.value for node in nodes]
         dropped = 0
 
-        def make(step: int) -> int:
+        def make(step: int) -> None:
             nonlocal dropped
             for index in range(len(nodes) - max(step, dropped), len(nodes) - min(step, dropped)):
                 node, entry = nodes[index], whole[index]
                 without = {name: held for name, held in entry.items() if name != field}
                 node.holder[node.key] = without if index >= len(nodes) - step else entry
             dropped = step
-            return self._count()
 
         self._settle(len(nodes), make)
         self._note(nodes, whole, Stage.DROP, reason)
@@ -331,13 +293,12 @@ class Shrinking:
                 limits.append(limits[-1] + size - least)
         whole = [node.value for node in nodes]
 
-        def make(step: int) -> int:
+        def make(step: int) -> None:
             left = limits[-1] - step
             for node, entry, first, last, (shorter, least) in zip(
                 nodes, whole, limits, limits[1:], steps, strict=False
             ):
                 node.holder[node.key] = entry if left >= last else shorter(least + max(0, left - first))
-            return self._count()
 
         self._settle(limits[-1], make)
         for node, before in zip(nodes, whole, strict=True):
@@ -357,10 +318,10 @@ class Shrinking:
         for path, start, *_ in self.cut_record.sections():
             key = path[-1] if start is None else slice(start, None)
             now, then = (
-                value_at(value, path[:-1] if start is None else path) for value in (self._trimmed, self._original)
+                value_at(value, path[:-1] if start is None else path) for value in (self.trimmed, self._original)
             )
             gain = self._counter.count(text_of(then[key])) - self._counter.count(text_of(now[key]))
-            cuts.append(Cut(now, key, path, then[key], now[key], gain=gain))
+            cuts.append(Cut(now, key, path, then[key], partial(itemgetter(key), now), gain=gain))
         cuts.sort(key=lambda cut: (cut.gain, cut.path))
 
         def make(count: int) -> int:
@@ -369,15 +330,42 @@ class Shrinking:
             return self._count()
 
         before = self.tokens + sum(cut.gain for cut in cuts)
-        count = self._settle(len(cuts), make, before=before)
+        count = self._search(len(cuts), make, before=before)
         for cut in cuts[: len(cuts) - count]:
             self.cut_record.undo(cut.path)
 
     # --- counting ---
 
-    def _settle(self, size: int, make: Callable[[int], int], guess: int = 0, before: int | None = None) -> int:
+    def _settle(
+        self,
+        size: int,
+        make: Callable[[int], bool | None],
+        guess: int = 0,
+        before: int | None = None,
+        after_cuts: int = 0,
+    ) -> int:
+        """Applies the first of `size` steps of this stage that fits, or the last if none does; returns its number and
+        keeps its tokens. `make` applies a step, and returns False for one that is never enough. A step that was counted
+        before is applied only if it is the result. `after_cuts`: the cuts of the stage before the steps."""
+        made = 0
+
+        def measure(step: int) -> int:
+            nonlocal made
+            made = step
+            return _TOO_LONG if make(step) is False else self._count()
+
+        def count(step: int) -> int:
+            tokens = self._ladder.known.once((self._stage, after_cuts, step), lambda: measure(step))
+            return self._budget + 1 if tokens == _TOO_LONG else tokens
+
+        step = self._search(size, count, guess, before)
+        if made != step:
+            make(step)
+        return step
+
+    def _search(self, size: int, make: Callable[[int], int], guess: int = 0, before: int | None = None) -> int:
         """Applies the first of `size` steps that fits, or the last if none does; returns its number and keeps its
-        tokens."""
+        tokens. `make` applies a step and counts it."""
         if not size:
             return 0
         before, after = self.tokens if before is None else before, make(size)
@@ -388,4 +376,4 @@ class Shrinking:
         return step
 
     def _count(self) -> int:
-        return self._counter.count(text_of(self._trimmed))
+        return self._counter.count(text_of(self.trimmed))
