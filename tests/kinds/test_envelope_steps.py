@@ -316,3 +316,17 @@ def test_probes_are_few_even_where_all_weight_is_in_one_step(guess: int) -> None
 
     assert first_that_fits(1_000_000, apply, 100, 1_000_001, 9, guess) == (123_456, 10)
     assert probes <= 70
+
+
+def test_a_pin_in_a_list_whose_end_is_dropped_is_a_row_beside_that_end() -> None:
+    documents = [{"path": f"docs/{number}.md"} for number in range(40)]
+    held = envelope({"documents": documents})
+    pin = "dependency_digest.documents[0]"
+    budget = count_tokens(json.dumps(held, ensure_ascii=False)) - 200
+    trimmed = trim_envelope(held, "some-model", budget, settings=with_values(Settings(), {"pins": (pin,)}))
+    left = len(trimmed.envelope["dependency_digest"]["documents"]) - 1
+    assert 0 < left < len(documents) - 1
+    rows = [entry.id for entry in trimmed.ledger.entries if "documents" in entry.id]
+    kept = [f"dependency_digest.documents[{number}]" for number in range(left)]
+    assert rows == [f"dependency_digest.documents[{left}:]", *kept]
+    assert sum(entry.before for entry in trimmed.ledger.entries) == trimmed.ledger.before

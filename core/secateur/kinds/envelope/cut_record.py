@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Collection, Hashable
 from enum import IntEnum
 from operator import itemgetter
 from typing import Any, TypeVar
@@ -59,16 +59,16 @@ class CutRecord:
         other._values, other._ends = dict(self._values), dict(self._ends)
         return other
 
-    def sections(self) -> list[tuple[Path, int | None, State, Reason]]:
+    def sections(self, pinned: Collection[Path] = ()) -> list[tuple[Path, int | None, State, Reason]]:
         """Lists (path, first position of the end of a list or None, state, reason), by stage and path, none inside
         another.
 
-        The end of a list counts as the list if nothing else in it was cut.
+        The end of a list counts as the list if nothing else in it was cut or is `pinned`.
         """
         values = [(path, *outcome) for path, outcome in self._values.items() if not self._is_covered(path)]
         uncut = ((path, outcome) for path, outcome in self._ends.items() if path not in self._values)
         ends = [(path, *outcome) for path, outcome in uncut if not self._is_covered(path)]
-        paths = [*(path for path, *_ in values), *(path for path, *_ in ends)]
+        paths = [*(path for path, *_ in values), *(path for path, *_ in ends), *pinned]
         inner = {path[:length] for path in paths for length in range(1, len(path))}
         rows: list[tuple[Stage, Path, int | None, Reason]] = [
             (stage, path, None, reason) for path, stage, reason in values

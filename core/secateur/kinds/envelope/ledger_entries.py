@@ -41,7 +41,7 @@ def make_ledger(
 ) -> tuple[Ledger, tuple[tuple[Path, int | None], ...]]:
     """Makes the ledger: one entry per trimmed part, by action and path, none inside another; then what is unchanged,
     then the wrapper. Returns it with the locations of the entries."""
-    rows = cut_record.sections()
+    rows = cut_record.sections(pinned)
     unchanged = list(_unchanged_paths(original, {path: start for path, start, *_ in rows}, pinned))
     rows += [(path, None, State.KEPT, _kept_reason(path, pinned)) for path in unchanged]
     entries = []
