@@ -106,8 +106,8 @@ class Known(dict[Hashable, Any]):
 
 
 class Ladder:
-    """What decisions on an envelope share that differ only in the budget: the envelope after each stage that was not
-    enough, and the gains of cuts and the tokens at steps by their stage."""
+    """Holds what decisions share that differ only in the budget: the envelope after each stage that was not enough, and
+    the gains of cuts and the tokens at steps by their stage."""
 
     def __init__(self) -> None:
         self.states: list[tuple[int, dict[str, Any], CutRecord]] = []  # tokens, envelope and cuts after each stage
@@ -118,7 +118,8 @@ _LADDERS = 4  # most combinations of pins and rules that are remembered; proofs 
 
 
 class Remembered:
-    """What decisions on one envelope tell each other, because proofs decide hundreds of times. It changes no result."""
+    """Holds the results that decisions on one envelope share, because proofs decide hundreds of times. It changes no
+    decision."""
 
     def __init__(self) -> None:
         self.known = Known()
@@ -126,7 +127,7 @@ class Remembered:
 
     def ladder(self, key: Hashable) -> Ladder:
         """Returns the ladder of these pins and rules."""
-        ladder = self._ladders[key] = self._ladders.pop(key, None) or Ladder()
+        ladder = self._ladders[key] = self._ladders.pop(key, Ladder())
         if len(self._ladders) > _LADDERS:
             del self._ladders[next(iter(self._ladders))]
         return ladder
