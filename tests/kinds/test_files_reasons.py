@@ -74,7 +74,7 @@ def test_a_file_below_the_share_of_snippets_says_that_it_has_no_room_as_a_whole_
     report = secateur("files", tmp_path, *words, "--format", "json").json
     refused = next(entry for entry in report["decisions"] if "threshold" in entry)
     assert refused["needed"] == refused["tokens_before"] > refused["left"]
-    assert refused["left"] < 150, "what is left at its turn, not the whole budget"
+    assert refused["left"] < 150, "what is left then, not the whole budget"
     (line,) = [row for row in secateur("files", tmp_path, *words).out.splitlines() if refused["module_name"] in row]
     assert f"; as a whole it needs {refused['needed']}" in line
 

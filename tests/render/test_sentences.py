@@ -34,9 +34,9 @@ def test_the_command_prints_them_all():
     [
         (Reason.OLDEST_RESULT, {"over": 1}, ": 1 token was still too many when its turn came"),
         (Reason.OLDEST_RESULT, {"over": 1200}, ": 1,200 tokens were still too many when its turn came"),
-        (Reason.NO_ROOM, {"needed": 975, "left": 0}, "needs 975; nothing was left at its turn"),
-        (Reason.NO_ROOM, {"needed": 975, "left": 1}, "needs 975, only 1 left at its turn"),
-        (Reason.SIGNATURE, {"needed": 65, "left": 0}, "the whole needs 65; nothing was left at its turn"),
+        (Reason.NO_ROOM, {"needed": 975, "left": 0}, "needs 975; nothing was left then"),
+        (Reason.NO_ROOM, {"needed": 975, "left": 1}, "needs 975, only 1 left then"),
+        (Reason.SIGNATURE, {"needed": 65, "left": 0}, "the whole needs 65; nothing was left then"),
         (
             Reason.OLDEST_RESULT,
             {"over": 2, "wrote": 1},
@@ -55,8 +55,8 @@ def test_the_command_prints_them_all():
         (Reason.REPEATS_EARLIER, {"lines": 1, "repeats": 1, "equal": 7}, "it repeats line 7"),
         (Reason.REPEATS_EARLIER, {"lines": 3, "equal_dropped": 7}, "its 3 lines repeat line 7, which is dropped too"),
         (Reason.REPEATS_EARLIER, {"lines": 11, "error": 7}, "it repeats the error of line 7"),
-        (Reason.NO_ROOM, {"needed": 975, "left": 0}, "needs 975; nothing was left at its turn"),
-        (Reason.SIGNATURE, {"needed": 975, "left": 0}, "the whole needs 975; nothing was left"),
+        (Reason.NO_ROOM, {"needed": 975, "left": 0}, "needs 975; nothing was left then"),
+        (Reason.SIGNATURE, {"needed": 975, "left": 0}, "the whole needs 975; nothing was left then"),
         (
             Reason.ROUTINE,
             {"lines": 1, "away": 0, "first": 1},

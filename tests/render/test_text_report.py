@@ -107,8 +107,8 @@ def test_no_match() -> None:
     [
         (Reason.FITS, "there was room: needed 100 of 150 left"),
         (Reason.PINNED, "pinned: needed 100 of 150 left"),
-        (Reason.SIGNATURE, "its declaration fits; the whole needs 100 of 150 left"),
-        (Reason.NO_ROOM, "needs 100, only 150 left"),
+        (Reason.SIGNATURE, "its declaration fits; the whole needs 100, only 150 left then"),
+        (Reason.NO_ROOM, "needs 100, only 150 left then"),
         (Reason.LARGER_THAN_BUDGET, "needs 100, more than the whole budget of 150 holds"),
         (Reason.EXCLUDED, "excluded"),
         (Reason.BEYOND_DEPTH, "further from the anchors than max_depth"),

@@ -54,9 +54,9 @@ def test_the_first_of_a_file_pays_for_its_heading(budget: int, out: str) -> None
 def test_what_did_not_fit_says_what_it_would_have_taken_at_its_turn() -> None:
     """B needs its heading, and C does not: A has paid for it."""
     selection = decided(349)
-    assert [why(selection, one) for one in selection.decisions][2] == "needs 100, only 99 left"
+    assert [why(selection, one) for one in selection.decisions][2] == "needs 100, only 99 left then"
     other = decided(249)
-    assert [why(other, one) for one in other.decisions][1] == "needs 130, only 129 left"
+    assert [why(other, one) for one in other.decisions][1] == "needs 130, only 129 left then"
     nothing = decided(119)
     assert [why(nothing, one) for one in nothing.decisions] == [
         f"needs {tokens}, more than the whole budget of 119 holds" for tokens in (120, 130, 120)

@@ -97,8 +97,9 @@ def turn_words(trials: Trials, levers: Sequence[Lever]) -> Iterator[tuple[str, s
     near = any(lever.state is State.KEPT and not lever.far for lever in levers)
     effects = set()
     for lever in levers:
-        effect = lever.others, lever.tokens, lever.state, lever.portion
-        if not (near and lever.far) and (effect not in effects or lever.name in (BUDGET, HOLD)):
+        setting = lever.name != BUDGET and not lever.name.startswith(HOLD)
+        effect = (lever.others, lever.tokens, lever.state, lever.portion) if setting else lever.typed
+        if not (near and lever.far) and effect not in effects:
             yield visible(lever.typed), cost_words(trials, lever)
         effects.add(effect)
 

@@ -16,7 +16,7 @@ _CUT = f"{_OLDEST}; cutting begins above {{zone:,}} tokens and goes on down to {
 
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
-    Reason.NO_ROOM: "needs {needed:,}{left:; nothing was left|, only # left|, only # left} at its turn",
+    Reason.NO_ROOM: "needs {needed:,}{left:; nothing was left|, only # left|, only # left} then",
     Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than the whole budget of {budget:,} holds",
     Reason.ZERO_BUDGET: "the budget is 0, needs {needed:,}",
     Reason.WRAPPER: "stands around the others: headings, names, punctuation",
@@ -24,7 +24,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.DAMAGED: "it cannot be read there; it is carried along as it is",
     Reason.PINNED: "pinned: needed {needed:,} of {left:,} left",
     Reason.SIGNATURE: (
-        "its declaration fits; the whole needs {needed:,}{left:; nothing was left|, only # left|, only # left} at its turn"
+        "its declaration fits; the whole needs {needed:,}{left:; nothing was left|, only # left|, only # left} then"
     ),
     Reason.EXCLUDED: "excluded",
     Reason.BEYOND_DEPTH: "further from the anchors than max_depth",

@@ -31,7 +31,8 @@ _NEAR_AND_WHOLE = (False, False)
 
 
 Cost = tuple[bool, bool, int, int]
-"""Whether a lever is far or exceeds the budget, keeps less than all, the items it drops or shortens, the tokens."""
+"""The cost of a lever: whether it is far or exceeds the budget, whether it keeps less than all, the items that it drops
+or shortens, and tokens."""
 
 
 class Lever(Struct, frozen=True):
