@@ -1,6 +1,7 @@
 """Every key of the Search bench does what the registry says."""
 
 import asyncio
+import re
 import shlex
 import threading
 from dataclasses import replace
@@ -164,8 +165,10 @@ async def test_proven_hints_hold_and_tell_their_price() -> None:
     answer, row = bench.state.answer, bench.state.cursor
     assert answer is not None and answer.selection.state[row] == State.DROPPED
     text = " ".join(" ".join(line[73:].split()) for line in lines)
-    budget = int(text.split("kept whole at budget ")[1].split(" ")[0].replace(",", ""))
-    then = select(answer.selection.pool, structs.replace(answer.settings, budget=budget))
+    first = re.search(r"› (pinned, )?at budget ([\d,]+): kept whole", text)
+    assert first is not None
+    pins, budget = (answer.selection.pool.symbol_id[row],) if first[1] else (), int(first[2].replace(",", ""))
+    then = select(answer.selection.pool, structs.replace(answer.settings, budget=budget, pins=pins))
     assert then.state[row] == State.KEPT
     lost = [other for other in answer.selection.kept_rows if then.state[other] == State.DROPPED]
     assert ("loses" in text) == bool(lost)

@@ -16,7 +16,7 @@ from secateur_tui.messages import PartMessage, Proven
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.proving import Crossed, Nothing, NotKnown, ProvenCurve, ProvenHint, Proving, Range
+from secateur_tui.state.proving import Crossed, Nothing, NotKnown, ProvenCurve, ProvenHint, Proving, Range, list_hints
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.curve_page import draw_curve
 from secateur_tui.widgets.line_view import DrawnView
@@ -189,10 +189,10 @@ class Proofs(ScreenPart):
             self._apply_awaited()
 
     def _insert_hint(self, hint: ProvenHint) -> None:
-        """Inserts a hint by its cost; the marked one stays marked, unless it is the cheapest."""
+        """Inserts a hint by its cost; the marked one stays marked, unless it is the cheapest or no longer listed."""
         marked = self._hints[self._chosen] if self._chosen else None
-        self._hints = sorted([*self._hints, hint], key=lambda proven: proven.lever.cost)
-        self._chosen = self._hints.index(marked) if marked is not None else 0
+        self._hints = list_hints([*self._hints, hint])
+        self._chosen = self._hints.index(marked) if marked in self._hints else 0
 
     def _apply_awaited(self) -> None:
         """Applies the hint that was asked for before it was proven, or says why there is none to apply."""

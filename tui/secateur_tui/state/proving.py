@@ -8,16 +8,17 @@ budgets that change anything, then the curve, then the ranges of knobs. Pure: th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from secateur.ledger import State
 from secateur.progress import Progress, unreported
 from secateur.render.proofs import NOTHING_FIXED, nothing_words
 from secateur.what_if.curve import Curve, curve_of
 from secateur.what_if.explanation import sweep_budgets
 from secateur.what_if.flips import Lever, find_levers, nearest_change, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
-from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
+from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials, Tried
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,19 @@ class ProvenHint:
     item: int
     lever: Lever
     gains: bool  # whether more of the item then goes out
+    decided: Tried  # the decision with it
+
+
+def list_hints(hints: Iterable[ProvenHint]) -> list[ProvenHint]:
+    """Lists hints, the cheapest first. Of those that change the same, it lists the first; a far budget only where
+    nothing nearer keeps the whole."""
+    ordered = sorted(hints, key=lambda hint: hint.lever.cost)
+    near = any(hint.lever.state is State.KEPT and not hint.lever.far for hint in ordered)
+    first = dict[object, ProvenHint]()
+    for hint in ordered:
+        if not (near and hint.lever.far):
+            first.setdefault((hint.lever.state, hint.lever.others, hint.lever.tokens), hint)
+    return [*first.values()]
 
 
 @dataclass(frozen=True)
@@ -132,7 +146,9 @@ class Proving:
         if item not in self._hints:
             gains = not self.trials.now.whole[item]
             for lever in find_levers(self.runs, item, self.swept):
-                hints.append(ProvenHint(item, lever, gains))
+                decided = self.runs.at(lever.name, lever.value)
+                assert decided is not None
+                hints.append(ProvenHint(item, lever, gains, decided))
                 yield hints[-1]
             if not self.runs.reached:
                 self._hints[item] = hints

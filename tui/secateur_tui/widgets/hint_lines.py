@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from secateur.kinds.knobs import Knob, decimal
 from secateur.ledger import State
+from secateur.render.page import count_noun
 from secateur.render.proofs import token_words
-from secateur.terminal import clip_left, visible
+from secateur.terminal import cell_width, clip_left, visible
 from secateur.what_if.flips import Lever
 from secateur.what_if.trials import BUDGET, HOLD, Trials
 
@@ -43,8 +44,7 @@ def draw_hints(
         return wrap_words(words, cells, "faint")
     lines: list[Line] = []
     for index, hint in enumerate(hints):
-        mark = Span("› " if index == chosen else "  ", "accent")
-        lines.append(line(mark, Span(f"{describe_hint(hint, trials, knobs)} (re-run ✓)", "success")))
+        lines += _draw_hint(hint, trials, knobs, "› " if index == chosen else "  ", cells)
         if index == chosen:
             lines += _draw_changes(hint, trials, cells)
     if keys[0]:
@@ -53,19 +53,36 @@ def draw_hints(
     return lines
 
 
-def describe_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob]) -> str:
-    """Says a hint in words, in those of the knob if the setting has others: "kept whole at budget 4,110", "kept in part
-    with strategy extract"."""
+def _draw_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob], mark: str, cells: int) -> list[Line]:
+    """Draws a hint: "at budget 4,110: kept whole", "with strategy extract: in part (40 of 190 tokens)". Words that are
+    too long are wrapped, so that no number is cut."""
+    (out, of), words = hint.lever.portion, f"{_describe_lever(hint.lever, trials, knobs)}: {_describe_turn(hint)}"
+    words += f" ({out:,} of {count_noun(of, 'token')})" if hint.gains and 0 < out < of else ""
+    proven = f"{words} (re-run ✓)"
+    fitting = proven if cell_width(mark + proven) <= cells else f"{words} ✓"
+    first, *others = wrap_words(fitting, cells, "success", indent=" " * len(mark))
+    return [(Span(mark, "accent"), first[0]._replace(text=first[0].text[len(mark) :])), *others]
+
+
+def _describe_turn(hint: ProvenHint) -> str:
     lever = hint.lever
-    partly = "more of it kept" if lever.grows else "kept in part"
-    kept = "kept whole" if lever.state is State.KEPT else partly
-    return f"{kept if hint.gains else 'no longer whole'} {_describe_lever(lever, trials, knobs)}"
+    if not hint.gains:
+        return "no longer whole"
+    if lever.state is State.KEPT:
+        return "kept whole"
+    if lever.grows:
+        return "more of it, not all"
+    return "in a summary" if lever.state is State.SUMMARISED else "in part"
 
 
 def _describe_lever(lever: Lever, trials: Trials, knobs: Sequence[Knob]) -> str:
-    if lever.name.startswith(HOLD):
-        only_pins = [*trials.changes(lever.name, lever.value)] in (["pins"], ["pins", "excludes"])
-        return "if it is pinned" if only_pins else f"with {visible(lever.typed)}"
+    """Names a value in the words of its knob. What is held is the item at the cursor, so its name is left out."""
+    hold, _, choice = lever.name.partition(" ")
+    if hold == HOLD:
+        held = "pinned" if "pins" in trials.changes(lever.name, lever.value) else "taken in"
+        if choice.isdecimal():
+            return f"{held}, at {trials.budget_label} {int(choice):,}"
+        return f"{held}, with strategy {choice}" if choice else held
     label = trials.budget_label if lever.name == BUDGET else lever.name.rpartition(".")[2].replace("_", " ")
     shown = next((knob.label for knob in knobs if knob.key == lever.name), label)
     label = label if shown in label else shown
@@ -76,23 +93,23 @@ def _describe_lever(lever: Lever, trials: Trials, knobs: Sequence[Knob]) -> str:
 
 def _draw_changes(hint: ProvenHint, trials: Trials, cells: int) -> list[Line]:
     lines, others = list[Line](), hint.lever.others
-    for verb, state, items in (
-        ("loses", State.DROPPED, others.loses),
-        ("shortens", State.SHORTENED, others.shortens),
-        ("gains", State.KEPT, others.gains),
-        ("restores", State.KEPT, others.restores),
+    for verb, role, items in (
+        ("loses", "warning", others.loses),
+        ("shortens", "warning", others.shortens),
+        ("gains", "faint", others.gains),
+        ("restores", "faint", others.restores),
     ):
         if not items:
             continue
-        costs = state is not State.KEPT
-        lines.append(line(Span(f"    {verb} {len(items):,}", "warning" if costs else "faint")))
+        lines.append(line(Span(f"    {verb} {len(items):,}", role)))
         for item in items[:_NAMED]:
+            state = State(int(hint.decided.state[item]))
             name = clip_left(visible(trials.ids[item]), max(1, cells - 6))
             lines.append(line(Span(f"    {state.glyph} ", state.label), Span(name)))
         if len(items) > _NAMED:
             lines.append(line(Span(f"      and {len(items) - _NAMED:,} more", "faint")))
-    lines.append(line(Span(f"    {token_words(trials, hint.lever)}", "warning" if hint.lever.over else "faint")))
-    return lines
+    role = "warning" if hint.lever.over else "faint"
+    return lines + wrap_words(token_words(trials, hint.lever), cells, role, indent="    ")
 
 
 def insert_hints(lines: Sequence[Line], hints: Sequence[Line]) -> list[Line]:
