@@ -26,6 +26,7 @@ _STEP = 10  # routine lines in one stretch
 _MOST_STEPS = 2000  # most stretches of routine lines
 _ANSWERS = 0.6  # lines that match the query at least this share as well as the best go out first
 _FASTER = 1.2  # each time that the text is still too long, this factor more is taken back, because recounting is slow
+_MOST_RECOUNTS = 24  # most recounts of the text while lines are added
 
 
 class ReadLog(Struct, frozen=True, eq=False):
@@ -55,7 +56,10 @@ class Stretch(Struct, eq=False):
 
 
 class LogText:
-    """Builds the text that goes out: spans of lines in the log's order, with marks for left-out lines."""
+    """Builds the text that goes out: spans of lines in the log's order, with marks for left-out lines.
+
+    `tokens` is a sum over lines and marks. Adjacent lines may take a token more or less than each alone, so `recount`
+    corrects it; `unsure` is by how much it may differ since then."""
 
     def __init__(self, log: ReadLog, counter: Counter) -> None:
         self._log, self._counter = log, counter
@@ -67,6 +71,8 @@ class LogText:
         self._spans: list[Span] = []
         self._notes: dict[int, str] = {}  # line -> the note below it
         self._costs: dict[str, int] = {}
+        self.tokens = self._count([self._head]) if self._head else 0
+        self.unsure, self._recounts = 0, 0
 
     def cost(self, spans: Sequence[Span], note: str = "") -> int:
         """Tokens that these lines add, with marks. They must not overlap the present spans."""
@@ -80,6 +86,11 @@ class LogText:
         gaps = pairwise([before, *(edge for span in spans for edge in span), after])
         marks += (mark for gap in islice(gaps, 0, None, 2) for mark in self._gap_marks(*gap))
         present = list(self._gap_marks(before, after)) if self._spans else []
+        if lines.steps:
+            above = [(before - 1, before)] if before else []
+            below = [(after, after + 1)] if after < len(lines) else []
+            marks += self._step_marks((*above, *spans, *below))
+            present += self._step_marks((*above, *below))
         return total + self._count(marks) - self._count(present)
 
     def least_cost(self, spans: Sequence[Span]) -> int:
@@ -94,13 +105,10 @@ class LogText:
         before = self._spans[position - 1][1] if position else 0
         return before, self._spans[position][0] if position < len(self._spans) else len(self._log.lines)
 
-    @property
-    def head(self) -> int:
-        """Tokens of the line above all others."""
-        return self._count([self._head]) if self._head else 0
-
     def put(self, spans: Sequence[Span], note: str = "") -> None:
         """Adds lines."""
+        self.tokens += self.cost(spans, note)
+        self.unsure += _size(spans) + 2 * len(spans) + 1
         position = bisect_left(self._spans, spans[0])
         self._spans[position:position] = spans
         if note:
@@ -110,7 +118,18 @@ class LogText:
         """Removes lines that were added together."""
         position = bisect_left(self._spans, spans[0])
         del self._spans[position : position + len(spans)]
-        self._notes.pop(spans[-1][1] - 1, None)
+        self.tokens -= self.cost(spans, self._notes.pop(spans[-1][1] - 1, ""))
+        self.unsure += _size(spans) + 2 * len(spans) + 1
+
+    def recount(self, *, always: bool = False) -> int:
+        """Counts the whole text and returns its tokens. Since this is slow, there is a bound unless `always`; beyond
+        it, the most tokens that the text may have are returned."""
+        if self.unsure and (always or self._recounts < _MOST_RECOUNTS):
+            self._recounts += 1
+            self.unsure = 0
+            if self._spans:
+                self.tokens = self._counter.count(self.render())
+        return self.tokens + self.unsure
 
     def render(self) -> str:
         """Returns the text; "" without lines."""
@@ -162,6 +181,14 @@ class LogText:
             what += f", {repeated:,} of them like earlier ones, numbers aside"
         yield self._mark_line(what)
 
+    def _step_marks(self, spans: Sequence[Span]) -> Iterator[str]:
+        """Yields the marks above lines of another job or step than the line before."""
+        step = ""
+        for start, end in spans:
+            for index in range(start, end):
+                if step != (step := self._log.lines.steps[index] or step):
+                    yield self._mark_line(step)
+
     def _cut_mark(self, index: int) -> str:
         lines = self._log.lines
         return self._mark_line(
@@ -195,29 +222,22 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
     text = LogText(log, counter)
     if size and log.lines.after[-1] <= 2 * budget:
         text.put([(0, size)])
-        tokens = counter.count(text.render())
-        if tokens <= budget:
-            return _select_all(log, rules, text.render(), tokens)
-        text.take([(0, size)])
+        if text.recount(always=True) <= budget:
+            return _select_all(log, rules, text.render(), text.tokens)
+        text = LogText(log, counter)
     stretches = _mark_pinned(list(_make_stretches(log, rules)), pins)
     added = _fill(log, rules, stretches, text)
-    rendered = text.render()
-    tokens = counter.count(rendered)
+    tokens = text.recount(always=True)
     at_once = 1.0
-    while tokens > budget:  # adjacent lines may take a token more than each alone
+    while tokens > budget:  # rare: only where lines take far more tokens together than alone
         for _ in range(min(int(at_once), len(added))):
-            _take_back(added.pop(), log, text)
-        rendered = text.render()
-        tokens = counter.count(rendered)
+            last = added.pop()
+            text.take(last.spans)
+            needed = text.cost(last.spans)
+            last.state, last.spans, last.figures = State.DROPPED, (), last.figures | {"needed": needed, "left": 0}
+        tokens = text.recount(always=True)
         at_once *= _FASTER
-    return LogSelection(log, _settle_all(log, rules, stretches), rendered, tokens)
-
-
-def _take_back(last: Stretch, log: ReadLog, text: LogText) -> None:
-    text.take(last.spans)
-    needed = sum(log.lines.after[end] - log.lines.after[start] for start, end in last.spans)
-    last.state, last.spans = State.DROPPED, ()
-    last.figures |= {"needed": needed, "left": 0}
+    return LogSelection(log, _settle_all(log, rules, stretches), text.render(), tokens)
 
 
 # --- what may go out --------------------------------------------------------------------------------------------------
@@ -329,60 +349,78 @@ def _split_routine(start: int, end: int, blocks: int) -> Iterator[Stretch]:
 def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText) -> list[Stretch]:
     """Decides on every stretch; returns the stretches that go out, in the order of adding."""
     budget, added = rules.max_tokens, list[Stretch]()
-    used = text.head
+
+    def put(stretch: Stretch, spans: Sequence[Span], limit: int, *, telling: bool = False) -> int:
+        """Adds lines of a stretch, fewer where the recounted text exceeds the limit, but not fewer than the stretch
+        has. Returns the tokens by which the recounted text exceeded the limit."""
+        note, over = text.note(stretch.start) if stretch.block else "", 0
+        while _size(spans) > _size(stretch.spans):
+            room = text.cost(spans, note)
+            text.put(spans, note)
+            excess = text.tokens + text.unsure - limit
+            if excess <= 0 or (excess := text.recount() - limit) <= 0:
+                stretch.spans = spans
+                break
+            over = over or excess
+            text.take(spans)
+            spans = _shorten(stretch, spans, room - excess, note, text, telling=telling)
+        else:
+            if stretch.spans:
+                text.put(stretch.spans, note)
+        if stretch.spans:
+            added.append(stretch)
+        return over
+
     for stretch in stretches:
         if not stretch.pinned:
             continue
         spans: Sequence[Span] = [(stretch.start, stretch.end)]
         note = text.note(stretch.start) if stretch.block else ""
-        needed, left = text.cost(spans, note), budget - used
+        needed, left = text.cost(spans, note), budget - text.recount()
         stretch.figures = {"needed": needed, "left": max(0, left)}
-        if needed <= left:
+        if needed > left:
+            spans = _shorten(stretch, spans, min(left, int(rules.block_share * budget)), note, text, telling=False)
+        stretch.figures["needed"] = needed + put(stretch, spans, budget)
+        if _size(stretch.spans) == stretch.end - stretch.start:
             stretch.state, stretch.reason = State.KEPT, Reason.PINNED
-        elif spans := _shorten(stretch, spans, min(left, int(rules.block_share * budget)), note, text, telling=False):
+        elif stretch.spans:
             stretch.state = State.SHORTENED
-        else:
-            continue
-        used += text.cost(spans, note)
-        text.put(spans, note)
-        stretch.spans = spans
-        added.append(stretch)
 
     def by(*reasons: Reason) -> list[Stretch]:
         return [stretch for stretch in stretches if stretch.reason in reasons]
 
     def offer(stretch: Stretch, limit: int, share: int, *, telling: bool = False) -> None:
-        nonlocal used
         if stretch.state is State.KEPT or stretch.reason is Reason.REPEATS_EARLIER:
             return
         whole: Sequence[Span] = _spans(log, stretch)
-        spans = whole
-        if not spans:
+        if not whole:
             stretch.reason = Reason.REPEATS_EARLIER
             return
-        if stretch.reason is Reason.ROUTINE and text.least_cost(spans) > min(limit - used, share):
-            return  # most stretches of a long log: they get their figures at the end
+        if stretch.reason is Reason.ROUTINE:
+            needed = text.least_cost(whole)
+            if abs(limit - text.tokens - needed) <= text.unsure:
+                text.recount()
+            if needed > min(limit - text.tokens, share):
+                return  # most stretches of a long log: they get their figures at the end
         times = log.failures.times.get(stretch.start, 1) if stretch.block else 1
         note = text.note(stretch.start) if stretch.block else ""
-        earlier = stretch.spans
         if stretch.state is State.SHORTENED:  # it may get more room than before
             text.take(stretch.spans)
-            used -= text.cost(stretch.spans, note)
             added.remove(stretch)
-            stretch.state, stretch.spans = State.DROPPED, ()
-        needed, room = text.cost(spans, note), min(limit - used, share)
-        if needed > room or telling:
-            spans = _shorten(stretch, spans, room, note, text, telling=telling)
-        spans = max(earlier, spans, key=_size)
-        if not spans:
-            stretch.figures |= {"needed": needed, "left": max(0, limit - used)}
+        needed = text.cost(whole, note)
+        spare = limit - text.tokens - needed
+        if abs(spare) <= text.unsure or (spare < 0 and limit == budget and not telling and not stretch.spans):
+            text.recount()  # it may fit, or it gets its figures now
+        left = limit - text.tokens
+        spans = whole
+        if needed > min(left, share) or telling:
+            spans = _shorten(stretch, whole, min(left, share), note, text, telling=telling)
+        over = put(stretch, spans, limit, telling=telling)
+        if not stretch.spans:
+            stretch.figures |= {"needed": needed + over, "left": max(0, left)}
             return
-        stretch.state = State.KEPT if _size(spans) == _size(whole) else State.SHORTENED
+        stretch.state = State.KEPT if _size(stretch.spans) == _size(whole) else State.SHORTENED
         stretch.figures = {"times": times} if times > 1 else {}
-        used += text.cost(spans, note)
-        stretch.spans = spans
-        text.put(spans, note)
-        added.append(stretch)
 
     results, last = by(Reason.RUN_RESULT), by(Reason.LAST_LINES)
     errors = by(Reason.FIRST_FAILURE)
@@ -422,7 +460,7 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
     if rules.fill:
         lines = sum(_size(stretch.spans) for stretch in added)
         for stretch in sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start)):
-            if used >= budget:
+            if text.tokens >= budget and text.recount() >= budget:
                 break
             stretch.figures["first"] = lines
             offer(stretch, budget, budget)
