@@ -26,6 +26,7 @@ _STEP = 10  # routine lines in one stretch
 _MOST_STEPS = 2000  # most stretches of routine lines
 _ANSWERS = 0.6  # lines that match the query at least this share as well as the best go out first
 _FASTER = 1.2  # each time that the text is still too long, this factor more is taken back, because recounting is slow
+_MOST_ROUNDS = 4  # most times that the lines of least rank are offered what is left
 _MOST_RECOUNTS = 24  # most recounts of the text while lines are added
 
 
@@ -71,7 +72,7 @@ class LogText:
         self._spans: list[Span] = []
         self._notes: dict[int, str] = {}  # line -> the note below it
         self._costs: dict[str, int] = {}
-        self.tokens = self._count([self._head]) if self._head else 0
+        self._head_tokens = self.tokens = self._count([self._head]) if self._head else 0
         self.unsure, self._recounts = 0, 0
 
     def cost(self, spans: Sequence[Span], note: str = "") -> int:
@@ -127,8 +128,7 @@ class LogText:
         if self.unsure and (always or self._recounts < _MOST_RECOUNTS):
             self._recounts += 1
             self.unsure = 0
-            if self._spans:
-                self.tokens = self._counter.count(self.render())
+            self.tokens = self._counter.count(self.render()) if self._spans else self._head_tokens
         return self.tokens + self.unsure
 
     def render(self) -> str:
@@ -229,7 +229,7 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
     added = _fill(log, rules, stretches, text)
     tokens = text.recount(always=True)
     at_once = 1.0
-    while tokens > budget:  # rare: only where lines take far more tokens together than alone
+    while added and tokens > budget:  # rare: only where lines take far more tokens together than alone
         for _ in range(min(int(at_once), len(added))):
             last = added.pop()
             text.take(last.spans)
@@ -417,7 +417,9 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
             spans = _shorten(stretch, whole, min(left, share), note, text, telling=telling)
         over = put(stretch, spans, limit, telling=telling)
         if not stretch.spans:
-            stretch.figures |= {"needed": needed + over, "left": max(0, left)}
+            stretch.figures |= {"needed": needed + over, "left": max(0, left)} | _count_marks(
+                log, stretch, needed + over
+            )
             return
         stretch.state = State.KEPT if _size(stretch.spans) == _size(whole) else State.SHORTENED
         stretch.figures = {"times": times} if times > 1 else {}
@@ -454,18 +456,32 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
     for share in (largest, budget):
         for stretch in (*errors, *matches):
             offer(stretch, budget - tail, share)
-    # everything else that fits
-    for stretch in (*reversed(last), *errors, *matches, *reversed(results), *by(Reason.BESIDE_ERROR)):
-        offer(stretch, budget, budget)
-    if rules.fill:
+    # everything else that fits; a line that takes the place of a longer mark makes room for what was refused before
+    others = (*reversed(last), *errors, *matches, *reversed(results), *by(Reason.BESIDE_ERROR))
+    routine = sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start)) if rules.fill else []
+    going_out = 0
+    for _ in range(_MOST_ROUNDS):
+        for stretch in others:
+            offer(stretch, budget, budget)
         lines = sum(_size(stretch.spans) for stretch in added)
-        for stretch in sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start)):
+        for stretch in routine:
+            if stretch.state is State.KEPT:
+                continue
             if text.tokens >= budget and text.recount() >= budget:
                 break
-            stretch.figures["first"] = lines
+            stretch.figures.setdefault("first", lines)
             offer(stretch, budget, budget)
             lines += _size(stretch.spans)
+        if lines == going_out:
+            break
+        going_out = lines
     return added
+
+
+def _count_marks(log: ReadLog, stretch: Stretch, needed: int) -> dict[str, Figure]:
+    """The part of what a stretch needs that is not its lines: marks that it adds, or that it spares."""
+    marks = needed - (log.lines.after[stretch.end] - log.lines.after[stretch.start])
+    return {"marks": max(0, marks), "spared": max(0, -marks)}
 
 
 def _spans(log: ReadLog, stretch: Stretch) -> list[Span]:
