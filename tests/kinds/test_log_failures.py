@@ -311,3 +311,31 @@ def test_a_line_that_only_sounds_like_an_error_is_not_called_one(tmp_path: Path)
 def test_a_row_shows_a_line_that_says_something(tmp_path: Path) -> None:
     outcome = pruned(tmp_path, "\n\n----\nreading the cart\n" + among("ERROR it broke"), 300)
     assert LogKind().describe(outcome, 0).beside == "reading the cart"
+
+
+def _compiler_log() -> str:
+    """A log in whose text adjacent lines take other tokens than each alone: paths below brackets, empty lines."""
+    errors = "".join(
+        f"/src/part{number}/node.cpp:{number}:9: error: no member named 'size{number}' (in Node)\n"
+        f"   {number} | node.size{number}();\n      |      ^\n\n"
+        for number in range(12)
+    )
+    routine = "".join(f"/usr/bin/c++ -O2 -o part{number}.o (step {number:x}/f0)\n\n" for number in range(60))
+    return routine + errors + "make: *** [all] Error 2\n" + routine.replace("c++", "ar") + "gcc finished\n"
+
+
+@pytest.mark.parametrize("name", ["compiler", *LOGS])
+def test_no_line_is_refused_that_would_fit(tmp_path: Path, name: str) -> None:
+    log = _compiler_log() if name == "compiler" else among(LOGS[name])
+    for budget in range(200, 2000, 63):
+        outcome = pruned(tmp_path, log, budget)
+        free = budget - outcome.ledger.after
+        refused = [one for one in outcome.payload.stretches if one.reason is Reason.NO_ROOM]
+        assert all(one.figures["needed"] > free and one.figures["left"] >= free for one in refused), budget
+        routine = any(one.reason is Reason.FITS for one in outcome.payload.stretches)
+        dropped = [one for one in refused if one.block is not None and one.block.repeats is None]
+        assert not (routine and dropped), budget
+        for one in refused:
+            lines = outcome.payload.log.lines
+            marks = one.figures["needed"] - lines.after[one.end] + lines.after[one.start]
+            assert one.figures["marks"] - one.figures["spared"] == marks
