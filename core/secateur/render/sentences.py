@@ -94,10 +94,17 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
         (reason, "left"): "{steps}: {left}" for reason in Reason if Reason.LONG_LIST <= reason <= Reason.ENTRIES_DROPPED
     },
     (Reason.LONG_LIST, "item"): "stage 1: item {item:,} of {items:,}, behind the first {first:,}",
-    (
-        Reason.SNIPPETS,
-        "setting",
-    ): "its relevant pieces go out: the whole needs {needed:,}, {setting} leaves it {left:,}",
+    (Reason.SNIPPETS, "setting"): (
+        "its relevant pieces go out: the whole needs {needed:,}, {setting} leaves it {left:,}"
+    ),
+    (Reason.NO_ROOM, "marks"): (
+        "needs {needed:,}, {marks:,} of it for marks of left-out lines"
+        "{left:; nothing was left|, only # left|, only # left} then"
+    ),
+    (Reason.NO_ROOM, "spared"): (
+        "needs {needed:,}, for it takes the place of marks of {spared:,}"
+        "{left:; nothing was left|, only # left|, only # left} then"
+    ),
     (Reason.LARGER_THAN_BUDGET, "head"): (
         "needs {needed:,}, more than the {room:,} that the pack's first and last line leave of the budget of {budget:,}"
     ),

@@ -84,7 +84,7 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
     tried += [_improving(runs, item, *choice) for choice in runs.trials.choices]
     levers = [lever for lever in tried if lever is not None]
     if not runs.trials.now.whole[item]:
-        held = _held_with_room(runs, item, min((lever.cost for lever in levers), default=None))
+        held = _held_with_room(runs, item, min((lever.cost for lever in levers if not lever.cost[1]), default=None))
         levers += [held] if held is not None else []
         if fewest := _fewest_dearer(levers):
             partly = _part_at_budget(runs, item)
@@ -147,7 +147,7 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
     trials = runs.trials
     if trials.fixed[item]:
         return None
-    far = best is None or best[:2] != _NEAR_AND_WHOLE
+    far = best is None or best[0]
     present, (out, size) = trials.budget, trials.portion(item, trials.now)
     sizes = {trials.needed(item) - out, size - out, size, size * 5 // 4} | _room_for_others(runs, item)
     most = max((FAR - 1) * present, size * 5 // 4) if far else (FAR - 1) * present

@@ -42,6 +42,9 @@ _SPREAD = 16
 _NEAR = (0.75, 0.9, 0.95, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)
 """The budgets of so many times the present one are, too."""
 
+_ROOMS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100)
+"""Percents of the present budget that are tried as room beside it for an item that is held."""
+
 FAR = 2
 """A budget of more than so many times the present one is the last of several levers."""
 
@@ -313,7 +316,7 @@ class TrialRuns:
 
     def list_rooms(self) -> Sequence[int]:
         """The tokens by which near budgets are larger than the present one."""
-        return [round(self.trials.budget * (times - 1)) for times in _NEAR if times > 1]
+        return [self.trials.budget * percent // 100 for percent in _ROOMS]
 
     @property
     def number(self) -> int:

@@ -316,6 +316,8 @@ def _explain_decision(outcome: Outcome[PrunedFiles], index: int) -> str:
         first, last = decision.tried[0].start, decision.tried[0].end
         lines = f"line, {first}," if first == last else f"lines, {line_range(first, last)},"
         reason = f"its best {lines} {reason if first == last else reason.replace('needs', 'need', 1)}"
+    elif decision.judge and not decision.score and decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET):
+        reason = f"nothing in it matches what the files are for; as a whole it {reason}"
     return f"{reason}; {decision.hint}" if decision.hint else reason
 
 
