@@ -161,8 +161,9 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
             break
     if cheapest is not None and cheapest.others.dearer and (swept := trials.sweep_held(item, most)) is not None:
         whole = np.flatnonzero(swept.whole(item))
-        fewest = swept.every[whole[np.argmin(swept.dearer[whole])]]
-        cheapest = _lever(runs, item, f"{HOLD} {fewest}", item)
+        fewest = swept.every[whole[[np.argmin(swept.dearer[whole])]]].tolist() if len(whole) else []
+        found = [_improving(runs, item, f"{HOLD} {budget}", item) for budget in fewest]
+        cheapest = min((cheapest, *(lever for lever in found if lever)), key=lambda lever: lever.cost)
     if cheapest is None or (best is not None and cheapest.cost >= best):
         return None
     below = max((room for room in rooms if room < cheapest.room), default=0)
