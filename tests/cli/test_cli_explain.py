@@ -147,6 +147,9 @@ def test_one_entry_can_be_asked_for_alone(name: str) -> None:
         rows = secateur(*COMMANDS[name], "--why", id_, "--format", "text").out.split("\n\n")[1].splitlines()
         assert rows[0].split(": ")[0][4:] == id_ and len(rows) > 1
         assert "\n".join(rows[:2]) in every  # the reason, and the cheapest lever
+    end = next(ids[0][at:] for at in range(len(ids[0]) - 1, -1, -1) if sum(i.endswith(ids[0][at:]) for i in ids) == 1)
+    if name not in ("log", "envelope"):  # whose ends of ids are those of entries that go out
+        assert secateur(*COMMANDS[name], "--why", end).out == secateur(*COMMANDS[name], "--why", ids[0]).out
     failed = secateur(*COMMANDS[name], "--why", ids[0] + "x", "--format", "text")
     assert failed.code == 2 and ids[0] in failed.err
     assert secateur(*COMMANDS[name], "--why", ids[0], "--format", "json").code == 2

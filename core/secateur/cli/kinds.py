@@ -62,7 +62,8 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
     parser.add_argument(
         "--why",
         metavar="ID",
-        help="instead of the report, what happened to this entry and what is proven to change that, the cheapest first",
+        help="instead of the report, what happened to this entry (its id or the end of it), and what is proven to change"
+        " that, the cheapest first",
     )
     parser.add_argument(
         "--report",
@@ -87,7 +88,7 @@ def run(kind: Kind[Any, Any], options: CommandCall) -> int:
     inputs |= {item.name: path_of_session(options, inputs[item.name]) for item in kind.inputs if item.sessions}
     inputs |= {declared.name: options.workspace_or_path() for declared in kind.inputs if declared.workspaces}
     inputs |= {EXPLAIN: options.explain, DROPPED: options.dropped, WHY: options.why}
-    if options.why and options.format != "text":
+    if options.why is not None and options.format != "text":
         raise UsageError("--why is printed as text", hint="--explain --dropped all --format json explains every entry")
     if EXPLAIN not in kind.blank_inputs() and options.dropped is not None and not options.explain:
         raise UsageError("--dropped needs --explain", hint="add --explain; --verbose lists every entry without proofs")

@@ -180,17 +180,19 @@ def carry_out(
 ) -> Delivery:
     """Reads, decides and delivers: the work of a command. `also`: called with the outcome while its texts can be read;
     then no cached answer is used."""
-    if isinstance(kind, KeepsAnswers) and not inputs.get(WHY):
+    if isinstance(kind, KeepsAnswers) and inputs.get(WHY) is None:
         return kind.carry_out(inputs, loaded, environment, verbose=verbose, also=also)
     settings = loaded.settings
-    ahead = environment.ahead or bool(inputs.get(EXPLAIN) or inputs.get(WHY))  # proofs need other settings too
+    ahead = (
+        environment.ahead or bool(inputs.get(EXPLAIN)) or inputs.get(WHY) is not None
+    )  # proofs need other settings too
     material = kind.read(inputs, settings, structs.replace(environment.redacting(settings), ahead=ahead))
     try:
         asks = any(knob.value(settings) in knob.asking for knob in kind.knobs)
         model = open_model(settings.llm, environment.environ) if asks else None
         outcome = answer_of(kind, material, inputs, settings, model, environment.progress)
         outcome = structs.replace(outcome, of_settings=(*loaded.notices, *not_scanned(settings)))
-        if inputs.get(WHY):
+        if inputs.get(WHY) is not None:
             trials = trials_of(kind, material, inputs, settings, outcome)
             return Delivery(_explain_entry(kind, outcome, trials, inputs[WHY], environment.progress).text())
         if inputs.get(EXPLAIN) and outcome.calls:
@@ -211,15 +213,18 @@ def carry_out(
 
 
 def _explain_entry(kind: Kind[Any, Any], outcome: Outcome[Any], trials: Trials, name: str, progress: Progress) -> Page:
-    """Reports what happened to one entry, and what is proven to change that. Raises UsageError: no entry has this
-    name."""
-    index = outcome.ledger.place_of.get(name)
-    if index is None or name not in trials.ids:
-        near = " or ".join(near_ids(name, trials.ids)) or "what --explain and the ledger of --format json list"
+    """Reports what happened to one entry, and what is proven to change that. Its name may be the end of its id. Raises
+    UsageError: no entry has this name."""
+    ids = [*trials.ids]
+    named = [id_ for id_ in ids if id_ == name] or [id_ for id_ in ids if id_.endswith(name)]
+    if len(named) != 1:
+        near = " or ".join(near_ids(name, ids)) or "what --explain and the ledger of --format json list"
         raise UsageError(f"nothing here is called {name}", hint=f"try {near}")
+    (name,) = named
+    index = outcome.ledger.place_of[name]
     entry = outcome.ledger.entries[index]
     prove = rendering.proofs.prove_turns
-    turns, nothing, _ = prove(trials, [*trials.ids].index(name), what_if.trials.SECONDS, progress)
+    turns, nothing, _ = prove(trials, ids.index(name), what_if.trials.SECONDS, progress)
     reason = f"  {entry.state.glyph} {visible(name)}: {visible(describe_reason(kind, outcome, index))}"
     rows: list[Sequence[str] | str] = [reason, *turns] if turns else [reason, f"      {nothing}"]
     section = Section(rows, columns=rendering.proofs.FLIPS)
