@@ -62,8 +62,8 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
     parser.add_argument(
         "--why",
         metavar="ID",
-        help="instead of the report, what happened to this entry (its id or the end of it), and what is proven to change"
-        " that, the cheapest first",
+        help="instead of the report, what happened to this entry (its id or the end of it), and what is proven to"
+        " change that, the cheapest first",
     )
     parser.add_argument(
         "--report",
