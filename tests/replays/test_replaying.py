@@ -53,7 +53,10 @@ def test_a_setting_changes_decisions_and_undo_takes_it_back(tmp_path: Path, open
     first, turned, back, again = replay(found, opened)
     assert states(first)["130"] == "kept" and states(turned)["130"] == "dropped"
     change = next(one for one in turned.changes if one.id == "130")
-    assert change.what is Aspect.STATE and change.because == "needs 39, only 7 left then"
+    assert (
+        change.what is Aspect.STATE
+        and change.because == "needs 39, 16 of it for marks of left-out lines, only 12 left then"
+    )
     assert [ledger_digest(step.decided.ledger) for step in (back, again) if step.decided] == [
         ledger_digest(step.decided.ledger) for step in (first, turned) if step.decided
     ]
@@ -203,7 +206,10 @@ def test_the_command_prints_what_each_event_changed(tmp_path: Path):
         tmp_path, {"do": "caption", "text": "look \x1b[31m"}, {"do": "set", "values": {"log.max_tokens": 300}}
     )
     ran = secateur("replay", found.path)
-    assert ran.code == 0 and "118-120: shortened -> dropped: needs 21, only 7 left then" in ran.out
+    assert (
+        ran.code == 0
+        and "118-120: shortened -> dropped: needs 21 more than the marks that it replaces, only 12 left then" in ran.out
+    )
     assert "look ␛[31m" in ran.out and "\x1b" not in ran.out
     told = secateur("replay", found.path, "--format", "json", "--verbose").json
     assert [step["event"]["do"] for step in told["steps"]] == ["open", "caption", "set"]

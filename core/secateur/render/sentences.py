@@ -102,7 +102,7 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
         "{left:; nothing was left|, only # left|, only # left} then"
     ),
     (Reason.NO_ROOM, "spared"): (
-        "needs {needed:,}, for it takes the place of marks of {spared:,}"
+        "needs {needed:,} more than the marks that it replaces"
         "{left:; nothing was left|, only # left|, only # left} then"
     ),
     (Reason.LARGER_THAN_BUDGET, "head"): (
