@@ -282,9 +282,9 @@ def test_a_routine_line_says_how_many_came_before_it(tmp_path: Path) -> None:
     outcome = pruned(tmp_path, log, 300)
     said = [sentence(entry) for entry in outcome.ledger.entries if entry.reason is Reason.ROUTINE]
     count = len(verbatim(outcome))
-    assert said and all(words.endswith(f"was left: {count} others came first") for words in said), said
+    assert said and all(words.endswith(f" left then: {count} others came first") for words in said), said
     asked = _sentences(pruned(tmp_path, log, 300, query="where is 19c?"))
-    assert any("do not match the query; no room for them was left: " in words for words in asked.values())
+    assert any("do not match the query; a part of them needs " in words for words in asked.values())
     alone = _sentences(pruned(tmp_path, log, 300, fill=False))
     assert any(words.endswith("log.fill is off, so only others go out") for words in alone.values())
 

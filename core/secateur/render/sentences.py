@@ -112,6 +112,15 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.FIRST_FAILURE, "sounds"): "it is the first that sounds like a failure",
     (Reason.DISTINCT_ERROR, "sounds"): "it sounds like an error that no line before it reports",
     (Reason.ROUTINE, "filling_off"): "{lines:a routine line|# routine lines}; log.fill is off, so only others go out",
+    (Reason.ROUTINE, "asked part left"): (
+        "{lines:it does|its # lines do} not match the query; {lines:it|a part of them} needs {part:,}, only {left:,}"
+        " left then: {first:# other|# others} came first"
+    ),
+    (Reason.ROUTINE, "part left"): (
+        "{lines:a routine line|# routine lines}{away:|, # line or more from any error, match or end|, # or more from"
+        " any error, match or end}; {lines:it|a part of them} needs {part:,}, only {left:,} left then:"
+        " {first:# other|# others} came first"
+    ),
     (Reason.ROUTINE, "asked"): (
         "{lines:it does|its # lines do} not match the query; no room for {lines:it|them} was left: {first:# other|#"
         " others} came first"

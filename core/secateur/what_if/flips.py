@@ -131,7 +131,8 @@ def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
         more = decided is not None and _improves(runs, decided, item)
         return decided is not None and more and trials.portion(item, decided)[0] >= out + least
 
-    near = [present, *(budget for budget in runs.first_budgets if present < budget <= FAR * present)]
+    budgets = {*runs.first_budgets, *(present + room for room in runs.list_rooms())}
+    near = [present, *sorted(budget for budget in budgets if present < budget <= min(FAR * present, runs.enough))]
     improving = [budget for budget in near[1:] if improves(budget)]
     if improving:
         below = near[near.index(improving[0]) - 1]

@@ -401,7 +401,8 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
             if abs(limit - text.tokens - needed) <= text.unsure:
                 text.recount()
             if needed > min(limit - text.tokens, share):
-                return  # most stretches of a long log: they get their figures at the end
+                stretch.figures |= {"part": needed, "left": max(0, limit - text.tokens)}
+                return
         times = log.failures.times.get(stretch.start, 1) if stretch.block else 1
         note = text.note(stretch.start) if stretch.block else ""
         if stretch.state is State.SHORTENED:  # it may get more room than before
@@ -627,7 +628,8 @@ def _settle(log: ReadLog, rules: Log, stretch: Stretch, spans: Sequence[Span], g
             stretch.figures = {"lines": lines, "repeats": repeats} | _repeated_lines(log, stretch, spans)
         elif why is Reason.ROUTINE and rules.max_tokens:
             away, first = stretch.figures.get("away", 0), stretch.figures.get("first", going_out)
-            stretch.figures = {"lines": lines, "repeats": repeats, "away": away}
+            refused = {name: stretch.figures[name] for name in ("part", "left") if name in stretch.figures}
+            stretch.figures = {"lines": lines, "repeats": repeats, "away": away} | refused
             stretch.figures |= {"first": min(first, going_out)} if going_out else {}
             if not rules.fill:
                 stretch.figures["filling_off"] = 1
