@@ -31,7 +31,7 @@ from secateur.kinds.conversation.session_facts import SessionFacts, SessionShape
 from secateur.kinds.conversation.session_formats.registry import parse_value
 from secateur.kinds.conversation.session_report import session_page
 from secateur.kinds.conversation.strategies import decide
-from secateur.kinds.conversation.summarized_groups import find_entries
+from secateur.kinds.conversation.summarized_groups import SummaryCosts
 from secateur.kinds.conversation.transcripts import FORMATS, Transcript, read_messages, read_transcript
 from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
@@ -190,6 +190,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     ) -> Trials:
         from secateur.kinds.kind_trials import KindTrials  # it needs numpy, which a conversation does not
 
+        find_entries = SummaryCosts(outcome.payload).find_entries
         return KindTrials(self, material, inputs, settings, outcome, find_entries=find_entries)
 
     def hold(self, outcome: Outcome[Pruned], index: int, settings: Settings) -> Settings | str:

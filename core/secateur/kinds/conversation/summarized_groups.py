@@ -8,7 +8,9 @@ groups are restored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from secateur.kinds.conversation.decisions import (
@@ -32,6 +34,9 @@ from secateur.tokens import Counter
 
 if TYPE_CHECKING:
     from secateur.kinds.kind_trials import Left
+
+_LEAD = re.compile(r"- [^:]{1,80}: |  ")
+"""The speaker before a line of a summary."""
 
 SUMMARIES_OF_ROOM = 0.5
 """Share of the free room that summaries may take; the rest is for the latest messages, unchanged."""
@@ -235,37 +240,63 @@ def _message(model: Message, role: str, text: str, form: str, position: int) -> 
     return {"role": role, "content": text} if known is None else known.make(model.raw, role, text, position)
 
 
-def _divide_summaries(items: Sequence[MessageDecision]) -> dict[int, dict[int, float]]:
-    """Divides the tokens of each summary, by its row, among the messages that it stands for, by their tokens."""
-    sizes, covered, row = dict[int, int](), dict[int, list[MessageDecision]](), -1
-    for index, item in enumerate(items):
-        if item.number < 0:
-            row = row if index and items[index - 1].number < 0 else index  # what joins it to the rest is a part of it
-            sizes[row] = sizes.get(row, 0) + item.after
-        elif item.state is State.SUMMARISED and row >= 0:
-            covered.setdefault(row, []).append(item)
-    return {
-        row: {item.number: sizes[row] * item.before / (sum(item.before for item in told) or 1) for item in told}
-        for row, told in covered.items()
+class SummaryCosts:
+    """Finds messages in other outcomes by their ids. A summary goes out less the lines about messages that another
+    outcome tells neither in a summary nor by whole messages, whatever the summaries there are called."""
+
+    def __init__(self, asked: Pruned) -> None:
+        self._origins = {row: _find_origins(asked, row) for row, item in enumerate(asked.items) if item.number < 0}
+
+    def find_entries(self, asked: Outcome[Pruned], outcome: Outcome[Pruned]) -> Sequence[Left]:
+        """See `KindTrials`."""
+        from secateur.kinds.kind_trials import find_by_id  # it needs numpy, which a conversation does not
+
+        found, items = list(find_by_id(asked, outcome)), asked.payload.items
+        heads = len(asked.ledger.entries) - len(items) - 1
+        added = [item for item in outcome.payload.items if item.number < 0]
+        told = {line for item in added for line in _summary_lines(item)}
+        told_by = {item.number for item in outcome.payload.items if item.state is State.KEPT}
+        for row, origins in self._origins.items():
+            lost = [line for line, number in origins.items() if line not in told and number not in told_by]
+            share = sum(map(len, lost)) / (sum(map(len, origins)) or 1)
+            gone = bool(lost) and len(lost) == len(origins)
+            left = items[row].after - max(round(items[row].after * share), bool(lost))
+            found[heads + row] = (State.DROPPED, 0) if gone else (State.SUMMARISED, max(0, left))
+        return found
+
+
+def _find_origins(asked: Pruned, row: int) -> dict[str, int]:
+    """Returns the lines of a summary that a message below it says, each with the number of the first that does."""
+    below = islice(asked.items, row + 1, None)
+    told = [item.number for item in takewhile(lambda item: item.number >= 0, below) if item.state is State.SUMMARISED]
+    texts = {number: _one_line(*(part.text for part in asked.transcript.messages[number].parts)) for number in told}
+    origins = {
+        line: next((number for number in told if line in texts[number]), -1)
+        for line in _summary_lines(asked.items[row])
     }
+    return {line: number for line, number in origins.items() if number >= 0}
 
 
-def find_entries(asked: Outcome[Pruned], outcome: Outcome[Pruned]) -> Sequence[Left]:
-    """Finds messages in another outcome by their ids. A summary goes out less what no longer stands for messages that
-    stay summarised, whatever the summaries there are called."""
-    from secateur.kinds.kind_trials import find_by_id  # it needs numpy, which a conversation does not
+def _summary_lines(item: MessageDecision) -> Iterator[str]:
+    """Yields the lines of the summary that a message which was added holds, without what leads and cuts them."""
+    for text in _strings(item.message):
+        for line in text.splitlines()[1:] if text.startswith(SUMMARY_MARK) else ():
+            said = max(_LEAD.sub("", line).split("…"), key=len)
+            if words := _one_line(said):
+                yield words
 
-    found, items = list(find_by_id(asked, outcome)), asked.payload.items
-    heads = len(asked.ledger.entries) - len(items) - 1
-    here, there = _divide_summaries(items), dict[int, float]()
-    for shares in _divide_summaries(outcome.payload.items).values():
-        there |= shares
-    for row in (row for row, item in enumerate(items) if item.number < 0):
-        still = [(share, there[number]) for number, share in here.get(row, {}).items() if number in there]
-        less = max(0, round(sum(now - then for now, then in still)))
-        gone = less and not any(then for _, then in still)
-        found[heads + row] = (State.DROPPED, 0) if gone else (State.SUMMARISED, max(0, items[row].after - less))
-    return found
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yields the texts in a message that goes out, of whatever format."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for held in value.values() if isinstance(value, dict) else value:
+            yield from _strings(held)
+
+
+def _one_line(*texts: str) -> str:
+    return " ".join(" ".join(texts).split())
 
 
 def drop_message(item: MessageDecision, measured: MeasuredTranscript, state: State, over: int) -> MessageDecision:
