@@ -259,7 +259,7 @@ class SummaryCosts:
         for row, origins in self._origins.items():
             lost = [line for line, number in origins.items() if line not in told and number not in told_by]
             share = sum(map(len, lost)) / (sum(map(len, origins)) or 1)
-            gone = bool(lost) and len(lost) == len(origins)
+            gone = bool(lost) and told.isdisjoint(origins)
             left = items[row].after - max(round(items[row].after * share), bool(lost))
             found[heads + row] = (State.DROPPED, 0) if gone else (State.SUMMARISED, max(0, left))
         return found
