@@ -16,7 +16,6 @@ from secateur.what_if.trials import BUDGET, FAR, HOLD, Differences, NumberKnob, 
 _HALVINGS = 40
 """Enough halvings to narrow any budget to one token."""
 
-
 _FEW_HALVINGS = 4
 """Enough to come near to the least budget of several."""
 
@@ -160,15 +159,15 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
             cheapest = lever
         if cheapest is not None and not cheapest.others.dearer:
             break
-    if cheapest is not None and cheapest.others.dearer and (swept := trials.sweep_held(item, most)) is not None:
-        whole = np.flatnonzero(swept.whole(item))
-        fewest = swept.every[whole[[np.argmin(swept.dearer[whole])]]].tolist() if len(whole) else []
-        found = [_improving(runs, item, f"{HOLD} {budget}", item) for budget in fewest]
-        cheapest = min((cheapest, *(lever for lever in found if lever)), key=lambda lever: lever.cost)
-    if cheapest is None or (best is not None and cheapest.cost >= best):
+    if cheapest is None:
         return None
-    below = max((room for room in rooms if room < cheapest.room), default=0)
-    costs = cheapest.cost[:3]
+    swept = trials.sweep_held(item, most) if cheapest.others.dearer or cheapest.room > size else None
+    if swept is not None and (whole := np.flatnonzero(swept.whole(item))).size:
+        found = _improving(runs, item, f"{HOLD} {swept.every[whole[np.argmin(swept.dearer[whole])]]}", item)
+        cheapest = min(cheapest, found or cheapest, key=lambda lever: lever.cost)
+    if best is not None and cheapest.cost >= best:
+        return None
+    below, costs = max((room for room in rooms if room < cheapest.room), default=0), cheapest.cost[:3]
 
     def costs_as_much(budget: int) -> bool:
         lever = _improving(runs, item, f"{HOLD} {budget}", item)
