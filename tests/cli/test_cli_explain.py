@@ -166,7 +166,11 @@ def test_a_long_list_says_how_many_more_there_are_and_how_one_gets_at_them(work:
     command = ("log", "long.log", "--max-tokens", 200, "--explain")
     dropped = re.compile(r"^  [○◐] \S+: ", re.MULTILINE)
     out = secateur(*command).out
-    (more,) = re.findall(r"^  (\d+) more: --dropped all lists them, --why ID explains one", out, re.MULTILINE)
+    (more,) = re.findall(
+        r"^  (\d+) more: --dropped all lists them, --why ID explains one, --pin ID keeps one of them$",
+        out,
+        re.MULTILINE,
+    )
     every = secateur(*command, "--dropped", "all").out
     assert len(dropped.findall(out)) == 40 and len(dropped.findall(every)) == 40 + int(more)
     assert "--dropped all" not in every
