@@ -20,8 +20,8 @@ from secateur.selection import select
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import with_values
 from secateur.what_if.explanation import Explanation, explain, explain_one
-from secateur.what_if.flips import Lever
 from secateur.what_if.knapsack import best_selection, solve
+from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, Knapsack, SharedCost, TrialRuns
 from support.kind_cases import CASES
 from support.strategies import cases

@@ -15,8 +15,8 @@ from secateur.shape import Shape
 from secateur.terminal import clip, visible
 from secateur.what_if.curve import Curve, Point
 from secateur.what_if.explanation import Explanation, explain_one
-from secateur.what_if.flips import Lever
 from secateur.what_if.knapsack import Best
+from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, HOLD, TimeLimit, Trials
 
 A = TypeVar("A", bound=Shape)

@@ -39,11 +39,15 @@ FIXED = frozenset(
 _SPREAD = 16
 """So many evenly spread budgets are tried first if they are tried one by one."""
 
-_NEAR = (0.75, 0.9, 0.95, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0)
+_BELOW = (0.75, 0.9, 0.95)
 """The budgets of so many times the present one are, too."""
 
-_ROOMS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100)
-"""Percents of the present budget that are tried as room beside it for an item that is held."""
+_NEAR = 100
+"""So many budgets above the present one up to FAR times it are, too, unless `Trials.most` is less than four times
+that."""
+
+_FEW_ROOMS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100)
+"""Percents of the present budget that are tried first as room beside it for an item that is held."""
 
 FAR = 2
 """A budget of more than so many times the present one is the last of several levers."""
@@ -218,7 +222,7 @@ class Trials(ABC):
     knobs: Sequence[NumberKnob]
     now: Tried
     fixed: BoolArray  # a mask of items that neither a budget nor a number changes: excluded, system messages
-    added: BoolArray = np.zeros(1, dtype=np.bool_)  # a mask of items that the decision itself adds: summaries
+    added: BoolArray = np.zeros(1, dtype=np.bool_)  # items that the decision adds: summaries
     choices: Sequence[tuple[str, str]] = ()  # (key of a setting, another choice): strategies
     scored: bool = False  # items have a worth, because a score decides and not a rule
     budget_label: str = BUDGET  # the name of the budget for people: "safe zone"
@@ -306,17 +310,30 @@ class TrialRuns:
         self._held = 0  # runs that held an item, which the limit does not count: each is asked for once
 
     @cached_property
+    def grid(self) -> Sequence[int]:
+        """Budgets at equal distances above the present one up to FAR times it, ascending."""
+        present, steps = self.trials.budget, max(1, min(_NEAR, self.trials.most // 4))
+        return sorted({present + (FAR - 1) * present * step // steps for step in range(1, steps + 1)} - {present})
+
+    @cached_property
     def first_budgets(self) -> Sequence[int]:
         """The budgets that are tried first if they are tried one by one, ascending. The nearest budget that turns an
         item is looked for between these, so that it does not depend on what else was asked."""
-        trials, near = self.trials, {round(self.trials.budget * times) for times in _NEAR}
+        trials, near = self.trials, {round(self.trials.budget * times) for times in _BELOW}
         spread_out = spread(trials.low, trials.end, _SPREAD)
-        within = (budget for budget in near if trials.low <= budget <= trials.enough)
+        within = (budget for budget in (*near, *self.grid) if trials.low <= budget <= trials.enough)
         return sorted({*trials.guesses(), *spread_out, *within, trials.enough})
 
-    def list_rooms(self) -> Sequence[int]:
-        """The tokens by which near budgets are larger than the present one."""
-        return [self.trials.budget * percent // 100 for percent in _ROOMS]
+    @cached_property
+    def near_budgets(self) -> Sequence[int]:
+        """Those of `first_budgets` above the present one up to FAR times it."""
+        present = self.trials.budget
+        return [budget for budget in self.first_budgets if present < budget <= FAR * present]
+
+    @property
+    def few_rooms(self) -> Sequence[int]:
+        """The tokens by which a few near budgets are larger than the present one."""
+        return [self.trials.budget * percent // 100 for percent in _FEW_ROOMS]
 
     @property
     def number(self) -> int:

@@ -16,8 +16,10 @@ from secateur.progress import Progress, unreported
 from secateur.render.proofs import NOTHING_FIXED, nothing_words
 from secateur.what_if.curve import Curve, curve_of
 from secateur.what_if.explanation import sweep_budgets
-from secateur.what_if.flips import Lever, find_levers, nearest_change, unchanged_range
+from secateur.what_if.flips import find_levers, nearest_change
 from secateur.what_if.knapsack import Best, best_selection
+from secateur.what_if.knob_values import unchanged_range
+from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials, Tried
 
 

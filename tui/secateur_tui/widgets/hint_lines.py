@@ -10,7 +10,7 @@ from secateur.ledger import State
 from secateur.render.page import count_noun
 from secateur.render.proofs import token_words
 from secateur.terminal import cell_width, clip_left, visible
-from secateur.what_if.flips import Lever
+from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, HOLD, Trials
 
 from secateur_tui.state.proving import ProvenHint

@@ -58,6 +58,13 @@ class _FileStatus:
     text: str | None = None
     threshold: Threshold | None = None
     pinned: bool = False
+    _lines: list[str] | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        if self._lines is None:
+            self._lines = split_lines(self.file.source.source_code)
+        return self._lines
 
     def keep(self, reason: Reason) -> None:
         self.reason, self.after, self.text, self.ranges = reason, self.file.cost, self.file.source.source_code, []
@@ -340,12 +347,13 @@ class _Snippets:
     def _narrow_piece(self, status: _FileStatus, position: int, left: int) -> tuple[list[Range], int]:
         """Chooses lines around the matches of a piece too large for the room, with their enclosing statements, and
         returns them with their tokens; empty if not even the best match fits."""
-        piece, lines = status.file.pieces[position], split_lines(status.file.source.source_code)
+        piece = status.file.pieces[position]
         shared = max(piece.within[0], piece.start - self._shared), min(piece.within[1], piece.end + self._shared)
         frame = 0 if self._kept.get(status.number) else self._frame_tokens(status)
         matching_lines = [line for line in piece.matches if piece.start <= line <= piece.end]
 
         def count(matches: int, reach: int) -> tuple[list[Range], int]:
+            lines = status.lines
             ranges = merge_ranges(add_context(matching_lines[:matches], lines, reach, shared, piece.within), lines)
             written = (f"{header(start, end, piece.owner)}{end_lines(lines[start - 1 : end])}" for start, end in ranges)
             return ranges, sum(self._counter.count_many(written)) + LONGER_HEADER
@@ -391,7 +399,7 @@ class _Snippets:
         status.ranges, status.text, status.after, status.reason = [], None, 0, Reason.NO_ROOM
         if not kept:
             return
-        lines = split_lines(source.source_code)
+        lines = status.lines
         pieces = [status.file.pieces[position] for position in sorted(kept)]
         ranges = merge_ranges((part for position in sorted(kept) for part in kept[position]), lines)
         owners = tuple(_shared_owner(pieces, written_range) for written_range in ranges)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from msgspec import Struct, field, structs
 
@@ -27,6 +27,7 @@ _MOST_STEPS = 2000  # most stretches of routine lines
 _ANSWERS = 0.6  # lines that match the query at least this share as well as the best go out first
 _FASTER = 1.2  # each time that the text is still too long, this factor more is taken back, because recounting is slow
 _MOST_ROUNDS = 4  # most times that the lines of least rank are offered what is left
+_MOST_COSTS = 200_000  # most marks whose tokens are remembered for the next decision
 _MOST_RECOUNTS = 24  # most recounts of the text while lines are added
 
 
@@ -40,6 +41,7 @@ class ReadLog(Struct, frozen=True, eq=False):
     repeated: Sequence[int]  # running total of lines that repeat an earlier one; one more than lines
     mark: str  # begins every line that is not from the log; no line of the log begins with exactly this mark
     redactor: Redactor | None = None  # the redactor that read it
+    costs: dict[str | Span, int] = field(default_factory=dict)  # the tokens of a mark, and of the one in a gap
 
 
 class Stretch(Struct, eq=False):
@@ -54,6 +56,7 @@ class Stretch(Struct, eq=False):
     spans: Sequence[Span] = ()  # the lines of it that go out
     figures: dict[str, Figure] = field(default_factory=dict)
     pinned: bool = False
+    least: int = 0  # tokens of its shortest line, as soon as they are asked for
 
 
 class LogText:
@@ -71,34 +74,37 @@ class LogText:
         )
         self._spans: list[Span] = []
         self._notes: dict[int, str] = {}  # line -> the note below it
-        self._costs: dict[str, int] = {}
+        self._costs = log.costs
+        if len(self._costs) > _MOST_COSTS:
+            self._costs.clear()
         self._head_tokens = self.tokens = self._count([self._head]) if self._head else 0
         self.unsure, self._recounts = 0, 0
 
     def cost(self, spans: Sequence[Span], note: str = "") -> int:
         """Tokens that these lines add, with marks. They must not overlap the present spans."""
-        lines = self._log.lines
-        total = sum(lines.after[end] - lines.after[start] for start, end in spans)
+        lines, tokens = self._log.lines, self._log.lines.after
+        before, after = self._gap_around(spans)
+        total, last = -self._mark_tokens(before, after), before
+        for start, end in spans:
+            total += self._gap_tokens(last, start) + tokens[end] - tokens[start]
+            last = end
+        total += self._gap_tokens(last, after)
         marks = [note] if note else []
         for start, end in spans if self._long else ():
             cut = self._long[bisect_left(self._long, start) : bisect_left(self._long, end)]
             marks += map(self._cut_mark, cut)
-        before, after = self._gap_around(spans)
-        gaps = pairwise([before, *(edge for span in spans for edge in span), after])
-        marks += (mark for gap in islice(gaps, 0, None, 2) for mark in self._gap_marks(*gap))
-        present = list(self._gap_marks(before, after)) if self._spans else []
         if lines.steps:
-            above = [(before - 1, before)] if before else []
-            below = [(after, after + 1)] if after < len(lines) else []
-            marks += self._step_marks((*above, *spans, *below))
-            present += self._step_marks((*above, *below))
-        return total + self._count(marks) - self._count(present)
+            marks += self._step_marks(before, after, spans)
+        return total + self._count(marks) if marks else total
 
-    def least_cost(self, spans: Sequence[Span]) -> int:
-        """A lower bound of `cost`, which counts no new mark."""
-        lines = self._log.lines
-        total = sum(lines.after[end] - lines.after[start] for start, end in spans)
-        return total - (self._count(list(self._gap_marks(*self._gap_around(spans)))) if self._spans else 0)
+    def line_tokens(self, spans: Sequence[Span]) -> int:
+        """Counts these lines without marks."""
+        tokens = self._log.lines.after
+        return sum(tokens[end] - tokens[start] for start, end in spans)
+
+    def least_cost(self, spans: Sequence[Span], tokens: int) -> int:
+        """A lower bound of `cost` for any lines of these spans that have so many tokens: it counts no new mark."""
+        return tokens - self._mark_tokens(*self._gap_around(spans))
 
     def _gap_around(self, spans: Sequence[Span]) -> Span:
         """The left-out lines around these: from the end of the span before to the start of the span after."""
@@ -181,12 +187,27 @@ class LogText:
             what += f", {repeated:,} of them like earlier ones, numbers aside"
         yield self._mark_line(what)
 
-    def _step_marks(self, spans: Sequence[Span]) -> Iterator[str]:
-        """Yields the marks above lines of another job or step than the line before."""
+    def _gap_tokens(self, start: int, end: int) -> int:
+        """Counts the mark in place of left-out lines."""
+        if (tokens := self._costs.get((start, end))) is None:
+            tokens = self._costs[start, end] = self._count(list(self._gap_marks(start, end)))
+        return tokens
+
+    def _mark_tokens(self, start: int, end: int) -> int:
+        """Counts the marks that stand between two lines that go out."""
+        if not self._spans:
+            return 0
+        steps = self._count(list(self._step_marks(start, end))) if self._log.lines.steps else 0
+        return steps + self._gap_tokens(start, end)
+
+    def _step_marks(self, before: int, after: int, spans: Sequence[Span] = ()) -> Iterator[str]:
+        """Yields the marks above lines of another job or step than the line before: of these, and of the next that goes
+        out."""
+        steps, size = self._log.lines.steps, len(self._log.lines)
         step = ""
-        for start, end in spans:
+        for start, end in ((max(0, before - 1), before), *spans, (after, min(after + 1, size))):
             for index in range(start, end):
-                if step != (step := self._log.lines.steps[index] or step):
+                if step != (step := steps[index] or step):
                     yield self._mark_line(step)
 
     def _cut_mark(self, index: int) -> str:
@@ -397,7 +418,7 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
             stretch.reason = Reason.REPEATS_EARLIER
             return
         if stretch.reason is Reason.ROUTINE:
-            needed = text.least_cost(whole)
+            needed = text.least_cost(whole, text.line_tokens(whole))
             if abs(limit - text.tokens - needed) <= text.unsure:
                 text.recount()
             if needed > min(limit - text.tokens, share):
@@ -516,6 +537,9 @@ def _shorten(
     if stretch.reason in (Reason.ROUTINE, Reason.BESIDE_ERROR, Reason.MATCHES_QUERY) and not stretch.pinned:
         return spans if telling and text.cost(spans, note) <= room else []
     indices = [index for start, end in spans for index in range(start, end)]
+    stretch.least = stretch.least or min(text.line_tokens([(index, index + 1)]) for index in indices)
+    if text.least_cost(spans, stretch.least) > room:
+        return []
     if stretch.reason is Reason.LAST_LINES:
         order = indices[::-1]
     elif stretch.reason is Reason.RUN_RESULT:
