@@ -24,7 +24,7 @@ _TRIED_ALL = 24  # up to so many values of a knob are all tried; of more, only s
 _TIMES, _MOST_VALUES = 8, 1_000
 """A number is tried up to `_TIMES` its present value, at no more than `_MOST_VALUES` values."""
 
-_LEAST_RUNS, _MOST_RUNS, _ENTRIES_RUN = 40, 600, 1_000_000
+_LEAST_RUNS, _MOST_RUNS, _ENTRIES_RUN = 40, 1_000, 1_000_000
 """The number of runs is limited so that they decide at most `_ENTRIES_RUN` entries together, within these bounds."""
 
 
@@ -123,7 +123,7 @@ class KindTrials(Trials):
             if isinstance(needed, int) and isinstance(left, int) and needed > left:
                 budgets |= {self.budget + needed - left}
         inside = sorted(budget for budget in budgets if budget <= self.enough)
-        return inside[: self.most // 6]
+        return inside[: self.most // 10]
 
     def knapsack(self) -> Knapsack | None:
         return self._question
