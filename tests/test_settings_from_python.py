@@ -12,6 +12,7 @@ import pytest
 from msgspec.structs import replace
 from secateur import Engine, Settings, prune
 from secateur.errors import ConfigError, UsageError
+from secateur.kinds.registry import BUILT_IN, get_kind
 from secateur.settings import (
     ContextPrune,
     GraphRag,
@@ -90,8 +91,18 @@ def test_prune_takes_settings_by_key(tmp_path: Path) -> None:
     by_key = prune("log", {"log.max_tokens": 100, "profile": "recommended"}, path=str(tmp_path / "build.log"))
     settings = with_values(Settings(profile="recommended"), {"log.max_tokens": 100})
     assert (by_key.ledger.budget, by_key.settings) == (100, settings)
+    of_the_kind = prune("log", {"budget": 100, "profile": "recommended"}, path=str(tmp_path / "build.log"))
+    assert of_the_kind.settings == settings
     with pytest.raises(ConfigError, match="unknown key budgte"):
         prune("log", {"budgte": 100}, path="build.log")
     with pytest.raises(UsageError, match="settings has the wrong type: int") as caught:
         prune("log", 100, path="build.log")  # type: ignore[arg-type]
     assert caught.value.hint == 'pass Settings(...), or {"budget": 1500}'
+
+
+@pytest.mark.parametrize("name", [place.name for place in BUILT_IN])
+def test_budget_is_the_budget_of_every_kind(name: str) -> None:
+    kind = get_kind(name)
+    with pytest.raises(ConfigError) as caught:
+        prune(name, {"budget": "many"}, **{given.name: "." for given in kind.inputs if given.required})
+    assert kind.budget.key in str(caught.value)

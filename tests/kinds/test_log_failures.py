@@ -182,6 +182,14 @@ def test_equal_lines_in_a_row_go_out_once_and_are_counted(tmp_path: Path) -> Non
     assert max(entry.figures.get("repeats", 0) for entry in outcome.ledger.entries) > 400
 
 
+def test_the_last_line_says_how_far_it_came(tmp_path: Path) -> None:
+    epochs = [f"epoch {number} of 90 loss 0.{99 - number}" for number in range(1, 91)]
+    text = pruned(tmp_path, "\n".join(epochs), 200).payload.text
+    assert text == f"{epochs[0]}\n… 88 lines like the one above, numbers aside …\n{epochs[-1]}\n"
+    waiting = pruned(tmp_path, "waiting for the lock\n" * 90, 60).payload.text
+    assert waiting == "waiting for the lock\n… 89 lines like the one above, numbers aside …\n"
+
+
 def test_lines_that_hold_words_of_the_query_come_before_other_lines(tmp_path: Path) -> None:
     log = among("ERROR it broke", before=600)
     (line,) = (line for line in log.split("\n") if line.endswith("-19c"))

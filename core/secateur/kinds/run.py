@@ -97,6 +97,7 @@ def prune(
     Args:
         kind: name of a kind of context; `secateur.kinds.registry.kinds()` lists them.
         settings: `Settings` or values by key, `{"budget": 1500}`; by default the defaults, without configuration files.
+            Among such values `budget` stands for the budget of the kind, whatever its key.
         llm: the language model to ask if the kind has questions; None: no model is asked.
         environment: the outside world that reading may use.
         inputs: values by name of the kind's `Input`s; others have their defaults.
@@ -108,7 +109,10 @@ def prune(
     """
     chosen, environment = registry.get_kind(kind), environment or Environment()
     if isinstance(settings, Mapping) or settings is None:
-        settings = with_values(Settings(), settings or {})
+        values = dict(settings or {})
+        if "budget" in values:
+            values = {chosen.budget.key: values.pop("budget")} | values
+        settings = with_values(Settings(), values)
     elif not isinstance(settings, Settings):
         message = f"settings has the wrong type: {type(settings).__name__}"
         raise UsageError(message, hint='pass Settings(...), or {"budget": 1500}')

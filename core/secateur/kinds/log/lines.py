@@ -262,7 +262,8 @@ def _split_line(line: str) -> Iterator[str]:
 
 
 def _find_repeats(lines: Sequence[str], progress: Progress) -> dict[int, int]:
-    """Finds lines that repeat the line before, in runs of at least LEAST_REPEATS lines."""
+    """Finds lines that repeat the line before, in runs of at least LEAST_REPEATS lines. The last line of a log is none,
+    unless it is equal."""
     repeats: dict[int, int] = {}
     first, rough = 0, b""
     for index, line in enumerate(lines):
@@ -277,7 +278,8 @@ def _find_repeats(lines: Sequence[str], progress: Progress) -> dict[int, int]:
             repeats.update(dict.fromkeys(range(first + 1, index), first))
         first = index
     if len(lines) - first >= LEAST_REPEATS:
-        repeats.update(dict.fromkeys(range(first + 1, len(lines)), first))
+        end = len(lines) - (lines[-1] != lines[first])  # the figures of the last line say how far it came
+        repeats.update(dict.fromkeys(range(first + 1, end), first))
     return repeats
 
 
