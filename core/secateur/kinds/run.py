@@ -282,7 +282,7 @@ def describe_reason(kind: Kind[Any, Any], outcome: Outcome[Any], index: int) -> 
     """The reason of an entry in words, and how the entry begins, if its id does not tell."""
     description = kind.describe(outcome, index)
     beside = clip(" ".join(description.beside.split()), _BEGINNING)
-    return f"{description.because}: {beside}" if beside else description.because
+    return f"{description.because}: “{beside}”" if beside else description.because
 
 
 def parse_dropped_limit(typed: str | int | None) -> int | UnsetType | None:

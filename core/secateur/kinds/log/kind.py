@@ -239,7 +239,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
     def _row(self, outcome: Outcome[LogSelection], index: int, stretch: Stretch) -> Sequence[str]:
         entry = outcome.ledger.entries[index]
         line = clip(_telling_line(stretch, outcome.payload.log.lines), _LINE_CELLS)
-        remark = f"{sentence(entry)}: {line}" if line else sentence(entry)
+        remark = f"{sentence(entry)}: “{line}”" if line else sentence(entry)
         return stretch.state.glyph, entry.id, change(entry.before, entry.after), remark
 
     def describe(self, outcome: Outcome[LogSelection], index: int) -> EntryDescription:
