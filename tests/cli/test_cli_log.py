@@ -26,7 +26,7 @@ def test_it_prints_what_goes_out_and_why(file: Path) -> None:
     assert (report.code, report.err) == (0, "")
     plain = secateur("log", file, "--max-tokens", 500, "--format", "plain").out
     assert f"-> {count_tokens(plain):,} (o200k_base), budget 500" in report.out
-    assert "it is the first thing that went wrong: ____" in report.out
+    assert "it is the first thing that went wrong: “____" in report.out
     assert len(secateur("log", file, "--max-tokens", 500, "--verbose").out.split("\n")) > len(report.out.split("\n"))
 
 
