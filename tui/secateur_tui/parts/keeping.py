@@ -69,7 +69,7 @@ class Keeping(ScreenPart):
         """Returns the places that a text names."""
         no_scenario = self._bench.part(Scenarios).cannot_save
         places = {
-            SCENARIO: "this screen: input, settings and decisions, for `secateur check`",
+            SCENARIO: "this screen: input, settings and assertions, for `secateur check`",
             YOURS: "the settings as a profile in your configuration, for every repository",
             REPOSITORY: "the settings as a profile in its secateur.toml, as far as it may set them",
             DEFAULT: f"the profile {self._default} becomes your default{self._left_behind}",
