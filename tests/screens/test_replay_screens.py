@@ -131,7 +131,8 @@ async def test_h_applies_what_the_demo_says_that_h_applies():
         await press(app, "h")
         await rested(app, player)
         assert app.screen.state.settings == with_values(app.screen.state.opened, hint.values)  # type: ignore[attr-defined]
-    assert f"It would be kept with a budget of {hint.values['budget']:,}, or" in data_dir("README.md").read_text("utf-8")
+    told = data_dir("README.md").read_text("utf-8")
+    assert f"It would be kept with a budget of {hint.values['budget']:,}, or" in told
 
 
 async def test_saved_as_the_demo_says_its_page_is_asserted_and_three_other_items(tmp_path: Path):

@@ -63,7 +63,7 @@ class FieldScreen(Guarded, Screen[None]):
         if self.focused is not None and not (self.has_class("-tiny") or self.has_class("-flat")):
             self.had_focus = self.focused
         self.scene.typing = self.in_field
-        for drawn in self.query("#blank, #footer, #title").results(DrawnView):
+        for drawn in self.query("#blank, #footer, #notices, #title").results(DrawnView):
             drawn.repaint()
 
     on_descendant_blur = on_descendant_focus
