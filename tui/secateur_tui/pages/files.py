@@ -11,6 +11,7 @@ from secateur.errors import UsageError
 from secateur.kinds.base import Outcome
 from secateur.kinds.files.kind import ReadFiles
 from secateur.kinds.files.sourcecode import SCORES, PrunedFiles
+from secateur.render.page import count_noun
 from secateur.settings import Settings
 from secateur.terminal import visible
 
@@ -81,4 +82,4 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
             lines.append(line(mark, f"{piece.score:>4.1f} {piece.start}-{piece.end} {piece.refused or 'is sent'}"))
             lines += wrap_words(visible(piece.name), cells, "faint", indent="    ")
         more = len(decision.tried) - _MOST_PIECES
-        return [*lines, line(Span(f"and {more:,} more pieces", "faint"))] if more > 0 else lines
+        return [*lines, line(Span(f"and {count_noun(more, 'more piece')}", "faint"))] if more > 0 else lines

@@ -22,6 +22,7 @@ from secateur.profile_files import (
     repository_file,
     write_profile,
 )
+from secateur.render.page import count_noun
 from secateur.settings import PROFILES, with_profile, with_values
 from secateur.settings.keys import nest_tables
 from secateur.system.processes import start_detached
@@ -131,7 +132,8 @@ class Keeping(ScreenPart):
         except SecateurError as error:
             return wrap_words(visible(error.message), cells, "error")
         values, refused = profile_of(settings, file.scope)
-        words = wrap_words(f"[profiles.{visible(name)}] in {visible(str(file.path))}: {len(values):,} settings.", cells)
+        where = f"[profiles.{visible(name)}] in {visible(str(file.path))}"
+        words = wrap_words(f"{where}: {count_noun(len(values), 'setting')}.", cells)
         if name in settings.profiles:
             words += wrap_words("There is such a profile: it is replaced.", cells, "accent")
         for key, why in refused.items():
