@@ -22,7 +22,7 @@ from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import Line, Span, line, stack_bar, wrap_words
 from secateur_tui.widgets.ledger_list import LedgerListing
 
-_SCORE_CELLS, _BAR_CELLS = 5, 10
+_SCORE_CELLS, _BAR_CELLS = 6, 10
 _MOST_PIECES = 40
 """Pieces of a file that the page Why lists."""
 
@@ -32,6 +32,7 @@ class FilesListing(LedgerListing):
 
     titles: ClassVar[tuple[str, str]] = ("file", "folder")
     spends_in_order: ClassVar[bool] = True
+    ordered_by: ClassVar[str] = "score"
 
     def own_columns(self) -> Sequence[ListColumn]:
         return (
