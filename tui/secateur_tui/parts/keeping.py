@@ -96,7 +96,7 @@ class Keeping(ScreenPart):
             self._ask_profile(choice, self._proposed)
 
     def _ask_profile(self, choice: str, name: str, wrong: str = "") -> None:
-        page = AskPage("Save as a profile", partial(self._draw_profile, choice, name, wrong), name)
+        page = AskPage("Save as a profile", partial(self._draw_profile, choice, name, wrong), name, replaced=not wrong)
         self._bench.app.push_screen(page, partial(self._save_profile, choice))
 
     @property
