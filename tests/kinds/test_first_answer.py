@@ -106,3 +106,10 @@ def test_on_a_terminal_it_comes_below_the_answer(words, environ, told):
     os.close(ours)
     os.close(theirs)
     assert done.stdout and (b"note: recommended keeps" in said) == told
+
+
+def test_one_candidate_that_fits_is_not_said_to_be_several(tmp_path):
+    (tmp_path / "a.py").write_text("def f():\n    pass\n")
+    with Engine.open(tmp_path) as one:
+        answer = first_answer(one, "f", Settings(budget=500))
+    assert answer.sentence() == "nothing was cut: the only candidate fits 500 tokens; a smaller budget cuts"

@@ -91,7 +91,9 @@ async def test_what_a_session_that_was_cut_off_had_tuned_is_offered_and_taken_up
         async with app.run_test(size=(120, 40)):
             offered = words(await settle(app))
             assert "a session was cut off; it had tuned budget 900" in offered and "z takes it up" in offered
-            await press(app, "z")
+            await press(app, "slash")
+            assert "Esc, then z" in words(await settle(app))
+            await press(app, "escape", "z")
             assert "cut off" not in words(await settle(app))
             state = bench_of(app).state
             assert (state.settings.budget, state.question) == (900, "round")
@@ -107,7 +109,14 @@ async def test_it_is_offered_before_anything_is_asked(store):
     with store.opened() as memory:
         app.remember(store, memory)
         async with app.run_test(size=(120, 40)):
-            assert "it had tuned budget 900: z takes it up" in words(await settle(app))
+            # the query has the keys: a bare z would be typed into it and asked
+            said = words(await settle(app))
+            assert "it had tuned budget 900: Esc, then z" in said
+            await press(app, "escape")
+            said = words(await settle(app))
+            assert "it had tuned budget 900: z takes it up" in said
+            await press(app, "slash")
+            assert "Esc, then z" in words(await settle(app))
             await press(app, "escape", "z")
             await settle(app)
             assert bench_of(app).state.question == "round" and bench_of(app).state.settings.budget == 900
@@ -179,6 +188,19 @@ async def test_the_offer_is_of_the_answer_that_it_was_found_for_and_of_no_other(
             if undo:
                 await press(app, *undo)
                 assert "recommended keeps" in words(await settle(app))
+
+
+async def test_a_profile_that_keeps_nothing_else_is_not_offered():
+    found = FirstAnswer("spec", 16000, 12, 12, (), (), 0)
+    app = inspector(settings=Settings(budget=16000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        bench = bench_of(app)
+        offer = bench.part(FirstAnswers)
+        offer._found, offer._of = found, (bench.state.question, bench.state.settings)
+        said = " ".join(plain(drawn) for drawn in offer.notices(116))
+        assert said == "! nothing was cut: all 12 candidates fit 16,000 tokens; B cuts, c compares profiles"
+        assert offer.offered == ""
 
 
 async def test_an_answer_of_which_nothing_was_cut_says_so():

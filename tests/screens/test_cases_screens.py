@@ -18,6 +18,7 @@ from secateur_lab.evaluation.cases import JudgedCase, read_cases
 from secateur_lab.evaluation.evaluation import make_plan, measure_cases
 from secateur_lab.evaluation.measuring import Choice, Measurer
 from secateur_tui.state.held_cases import HeldCases
+from secateur_tui.widgets.knob_panel import KnobPanel
 
 ROUND = "orders/domain/money.py::round_minor"
 QUERIES = ("where is the refund total rounded?", "round a refund to minor units", "who calls round_minor?")
@@ -82,6 +83,25 @@ async def test_a_turn_says_what_it_does_to_the_cases(app: Inspector, size: tuple
     assert "4 cases · recall 1.000→" in after
     assert "✗ must_keep" in after  # the assertion that breaks comes first
     assert "4 cases · recall 1.000 · 0 change" in again
+
+
+@pytest.mark.parametrize("size", [(120, 40), (200, 50)], ids=str)
+async def test_the_cases_stay_in_sight_beside_any_knob(app: Inspector, size: tuple[int, int]) -> None:
+    async with app.run_test(size=size):
+        await settle(app)
+        await press(app, "M", "w")
+        await settle(app)
+        panel = app.screen.query_one(KnobPanel)
+        for knob in panel.knobs:
+            assert panel.chosen == knob
+            lines = await settle(app)
+            assert "cases recall 1.000" in page_of(lines)
+            (row,) = [line for line in lines if "│▸" in line]
+            assert knob.label[:9] in row
+            await press(app, "down")
+        await press(app, "up")
+        lines = await settle(app)
+        assert "cases recall 1.000" in page_of(lines) and any("│▸" in line for line in lines)
 
 
 async def test_the_figures_are_those_of_evaluate_and_pools_are_read_once(cases: Path) -> None:

@@ -195,3 +195,25 @@ async def test_a_path_without_room_keeps_its_end_while_the_keys_go_elsewhere(tmp
         await press(app, "escape")
         title, _, field, *_ = await settle(app)
         assert "nightly-build.log " in title and " 6 Log" in title and "nightly-build.log " in field
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=str)
+async def test_a_passing_message_never_covers_the_row_at_the_cursor(size: tuple[int, int]) -> None:
+    app = inspector()
+    app.NOTIFICATION_TIMEOUT = 120.0
+    async with app.run_test(size=size, notifications=True):
+        await settle(app)
+        for _ in range(11):
+            await press(app, "down")
+            (alone,) = [line for line in await settle(app) if line.startswith("│▸")]
+            app.say("undone: budget 1,063 → 1,000, and what came of it in words that take several lines of a message")
+            lines = await settle(app)
+            assert any("undone: budget" in line for line in lines)
+            assert alone in lines, "\n".join(lines)
+            app.clear_notifications()
+        app.say("undone: budget 1,063 → 1,000")
+        for _ in range(11):
+            await press(app, "up")
+            app_lines = await settle(app)
+            (row,) = [line for line in app_lines if line.startswith("│▸")]
+            assert "undone" not in row, "\n".join(app_lines)

@@ -1,5 +1,8 @@
 """ItemFinding, filtering and sorting on the screen: goldens, and journeys that decide nothing otherwise."""
 
+import re
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import diff_kit
@@ -9,6 +12,7 @@ from inspector_kit import (
     ORDERS,
     Candidate,
     Inspector,
+    Pace,
     ScriptedEngine,
     assert_golden,
     bench_of,
@@ -22,6 +26,7 @@ from ledger_kit import WRITERS, opened
 from secateur.model import State
 from secateur.settings import Settings, with_values
 from secateur_tui.screen import Bench
+from secateur_tui.state.list_view import ListChoice
 from secateur_tui.widgets.chooser import Chooser, OfferList
 
 SIZES = [(120, 40), (80, 24)]
@@ -239,6 +244,48 @@ async def test_an_order_puts_the_largest_first_and_ties_stay() -> None:
         assert shown(app) == np.argsort(-tokens, kind="stable").tolist() or [
             int(tokens[row]) for row in shown(app)
         ] == sorted(tokens.tolist(), reverse=True)
+
+
+def log_opened() -> Inspector:
+    Path("run.log").write_text("".join(f"{at}: ERROR {at}\n" for at in range(40)), encoding="utf-8")
+    return Inspector(None, Settings(), bench="log", path="run.log", pace=Pace(0.001, 0.001, 0, proves=False))
+
+
+OWN_ORDERS = {"search": "prio▾", "files": "score▾", "log": "lines▾", "conversation": "#▾", "envelope": "stage▾"} | {
+    "diff": "chunk▾"
+}
+"""Bench -> the title that says what its list is ordered by."""
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 40), (200, 50)], ids=str)
+@pytest.mark.parametrize("kind", OWN_ORDERS)
+async def test_every_list_says_what_it_is_ordered_by(
+    kind: str, size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if kind in WRITERS:
+        WRITERS[kind](tmp_path)
+    diff_kit.write_pull_request(tmp_path)
+    openers = {"search": inspector, "diff": diff_kit.opened, "log": log_opened}
+    app = openers.get(kind, partial(opened, kind))()
+    async with app.run_test(size=size):
+        lines = await settle(app)
+
+        def marked(lines: Sequence[str]) -> list[str]:
+            (titles,) = [line for line in lines if "▾" in line]
+            return re.findall(r"\S+▾", titles)
+
+        assert marked(lines) == [OWN_ORDERS[kind]]
+        figures = {"tokens": ("in▾", "tok▾", "tokens▾"), "tokens out": ("out▾", "tokens▾"), "saved": ("saved▾",)}
+        for figure, titles in figures.items():
+            if figure not in bench_of(app).state.columns.figures:
+                continue
+            bench_of(app).choose(ListChoice(by=figure))
+            (title,) = marked(await settle(app))
+            assert title in titles, title
+        bench_of(app).choose(ListChoice(by="name"))
+        (title,) = marked(await settle(app))
+        assert title in ("name▾", "file▾", "lines▾", "role▾", "section▾")
 
 
 async def test_a_new_question_shows_everything_again() -> None:

@@ -104,7 +104,7 @@ async def test_a_saved_profile_is_the_present_one_and_the_next_key_leads_round_i
         await settle(app)
         await press(app, "w", "right")
         assert "spec*" in (await settle(app))[0]
-        await press(app, "S", *"yours", "enter", *["backspace"] * 4, *"mine2", "enter")
+        await press(app, "S", *"yours", "enter", *"mine2", "enter")  # what is proposed is marked: typing replaces it
         assert "mine2   " in (await settle(app))[0], "no star"
         tuned = bench_of(app).state.settings
         for profile in ("spec", "recommended", "mine2"):

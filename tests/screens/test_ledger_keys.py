@@ -407,6 +407,18 @@ async def test_a_pause_asks_and_escape_keeps_what_was_typed(bench: str) -> None:
         assert screen.field(first).value == f"{path}x" == screen.state.inputs[first]
 
 
+async def test_the_slash_goes_to_the_query_after_a_path_that_does_not_exist_too() -> None:
+    app = opened("files")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        screen = ledger_bench(app)
+        screen.go_to(screen.field(screen.kind_page.fields[0].name))
+        await press(app, "ctrl+u", *"nowhere", "escape")
+        await settle(app)
+        await press(app, "slash")
+        assert app.focused is screen.field("query")
+
+
 async def test_enter_asks_now_and_escape_too() -> None:
     for key in ("enter", "escape"):
         app = opened("files")

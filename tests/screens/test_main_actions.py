@@ -1,7 +1,9 @@
 """Each of the twelve main actions is one key, named in the last line or found in `?` by one word."""
 
+import re
 from pathlib import Path
 
+import pytest
 from inspector_kit import inspector, press, settle
 from secateur_tui.actions import BY_ID
 
@@ -43,3 +45,13 @@ def test_the_documentation_names_them() -> None:
     table = text.partition("## The keys that matter")[2].partition("## ")[0]
     for id_, word in WORDS.items():
         assert f"`{word}`" in table, id_
+
+
+@pytest.mark.parametrize("knob", ["pool", "pool cap", "query kind", "counter"])
+async def test_a_knob_that_is_shown_on_demand_is_found_in_the_help(knob: str) -> None:
+    app = inspector()
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "p", "M", "question_mark", "slash", *knob.replace(" ", "_").split("_")[0])
+        lines = await settle(app)
+        assert any(re.match(rf"[^a-z]*{knob}  ", line) for line in lines), "\n".join(lines)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, chdir
 from pathlib import Path
 from typing import Any
 
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
+from secateur.directories import data_dir
 from secateur.kinds.search.report_entries import shorten_ledger
 from secateur.ledger import Ledger
 from secateur.render.structured import dumps
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur_lab.commands.demo import list_demos
+from secateur_lab.replays.events import HintApplied
 from secateur_lab.replays.recording import Recording, read_recording
 from secateur_lab.replays.replaying import replay, root_for
 from secateur_lab.scenarios.running import BEST_DROPPED, session
+from secateur_lab.scenarios.scenario import read_scenario
 from secateur_tui.app import open_replay
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.replay_player import ReplayPlayer, group_stops
@@ -26,11 +30,13 @@ from secateur_tui.screen import Bench
 
 
 @asynccontextmanager
-async def played(recording: Recording, size: tuple[int, int] = (120, 40)) -> AsyncIterator[tuple[Inspector, Any]]:
+async def played(
+    recording: Recording, size: tuple[int, int] = (120, 40), *, proves: bool = False
+) -> AsyncIterator[tuple[Inspector, Any]]:
     """The inspector on the first stop of a recording."""
     with session(os.environ) as opened, chdir(root_for(recording)):
         player = ReplayPlayer(recording, opened, Settings())
-        app = open_replay(player, Pace(0.001, 0.001, 0, proves=False))
+        app = open_replay(player, Pace(0.001, 0.001, 0, proves=proves))
         async with app.run_test(size=size):
             await rested(app, player)
             yield app, player
@@ -90,6 +96,66 @@ async def test_every_stop_of_a_demo_shows_what_it_decides_without_a_screen(name:
             await press(app, "N")
             back = await rested(app, player)
             assert back == screens[number]
+
+
+def drawn_without_caption(lines: Sequence[str], caption: str) -> str:
+    """The frame without the lines in which the caption stands."""
+    own = [line for line in lines if line.strip() and "".join(line.split()) not in "".join(caption.split())]
+    assert len(own) < len([line for line in lines if line.strip()]), "the caption stands on the screen"
+    return " ".join("\n".join(own).split())
+
+
+@pytest.mark.parametrize("name", list_demos())
+async def test_every_figure_of_a_caption_stands_on_its_screen_or_on_the_one_before(name: str):
+    recording = list_demos()[name]
+    async with played(recording, (160, 50)) as (app, player):
+        before = ""
+        for number in range(len(player.stops)):
+            if number:
+                await press(app, "n")
+            frame = drawn_without_caption(await rested(app, player), player.caption)
+            told = player.caption if number else f"{recording.head.about} {player.caption}"
+            for figure in re.findall(r"\d[\d,.]*\d|\d", told):
+                assert re.search(rf"(?<![\d,.]){re.escape(figure)}(?![\d]|[,.]\d)", before + frame), (figure, frame)
+            before = frame
+
+
+async def test_h_applies_what_the_demo_says_that_h_applies():
+    recording = list_demos()["search"]
+    async with played(recording, proves=True) as (app, player):
+        stops = [[event for event in stop.events if isinstance(event, HintApplied)] for stop in player.stops]
+        ((place, hint),) = ((place, hints[0]) for place, hints in enumerate(stops) if hints)
+        for _ in range(place - 1):
+            await press(app, "n")
+            await rested(app, player)
+        await press(app, "h")
+        await rested(app, player)
+        assert app.screen.state.settings == with_values(app.screen.state.opened, hint.values)  # type: ignore[attr-defined]
+    told = data_dir("README.md").read_text("utf-8")
+    assert f"It would be kept with a budget of {hint.values['budget']:,}, or" in told
+
+
+async def test_saved_as_the_demo_says_its_page_is_asserted_and_three_other_items(tmp_path: Path):
+    file = tmp_path / "refunds.scenario.toml"
+    async with played(list_demos()["search"]) as (app, player):
+        for _ in player.stops[1:]:
+            await press(app, "n")
+            await rested(app, player)
+        assert "asserts three items" in player.caption and "m adds the page at the cursor" in player.caption
+        await press(app, "S")
+        assert any("this screen: input, settings and assertions" in line for line in await settle(app))
+        await press(app, "enter")
+        await settle(app)
+        app.screen.query_one("#answer").value = str(file)  # type: ignore[attr-defined]
+        await press(app, "enter")
+        await settle(app)
+        asserted = read_scenario(file).expect.must_keep
+        assert len(asserted) == 3
+        await press(app, "m")
+        await settle(app)
+    page = "docs/architecture.md::Architecture > Rounding"
+    assert page not in asserted
+    assert read_scenario(file).expect.must_keep == [*asserted, page]
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["120x40", "80x24"])

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 import secateur.errors
@@ -12,6 +13,7 @@ from secateur.kinds.steering import Steer
 from secateur.model import Channel, Reason, State
 from secateur.render.walk_text import BRIEF_RULES, RULES
 from secateur.settings import PROFILES, Settings, key_of, with_profile
+from secateur_tui.benches import page_of
 from secateur_tui.glossary import (
     BUDGET,
     COLUMNS,
@@ -23,6 +25,7 @@ from secateur_tui.glossary import (
     draw_words,
     glossary_sections,
 )
+from secateur_tui.pages.search import SearchPage
 from secateur_tui.state.ledger_answer import Sum
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS
@@ -51,6 +54,16 @@ def test_every_signal_and_every_knob_has_an_entry() -> None:
     for kind in registry.kinds().values():
         words = dict(glossary_sections(kind.knobs)).get("Knobs", {})
         assert all(words[knob.label] == key_of(knob.key).doc for knob in kind.knobs)
+
+
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+@pytest.mark.parametrize("kind", [kind.name for kind in registry.kinds().values()])
+def test_every_knob_of_a_bench_has_an_entry_also_those_that_are_shown_on_demand(kind: str, profile: str) -> None:
+    page = SearchPage(cast("Any", None), "orders") if kind == "search" else page_of(registry.get_kind(kind))
+    knobs = page.all_knobs_of(with_profile(Settings(), profile))
+    assert {"profile", "counter"} <= {knob.label for knob in knobs}
+    words = dict(glossary_sections(knobs))["Knobs"]
+    assert [knob.label for knob in knobs if key_of(knob.key).doc not in words[knob.label]] == []
 
 
 def test_every_mark_before_a_name_has_an_entry() -> None:

@@ -145,6 +145,8 @@ def test_a_long_path_does_not_hide_the_words_around_it() -> None:
     text = "! /home/somebody/" + "deep/" * 20 + "notes.json: cannot be read; 3 files are missing"
     short = shorten_paths(text, 60)
     assert short.startswith("! …/") and short.endswith("notes.json: cannot be read; 3 files are missing")
+    bracketed = shorten_paths(f"1 binary (docs/{'_static/' * 6}logo.png).", 60)
+    assert bracketed.startswith("1 binary (…/") and bracketed.endswith("/logo.png).")
     assert cell_width(short) <= 90 and shorten_paths("! a/b.py: cannot be read", 60) == "! a/b.py: cannot be read"
 
 

@@ -44,7 +44,7 @@ def test_no_escape_ends_a_paste(inside: str) -> None:
     assert paste.endswith("two'")
 
 
-@given(st.text("aq3\x1b[20~m\n", max_size=30), st.lists(st.integers(1, 6), min_size=40, max_size=60))
+@given(st.text("aq3\x1b[20~m\n]P\x07\\", max_size=30), st.lists(st.integers(1, 6), min_size=40, max_size=60))
 def test_where_the_reads_are_cut_changes_nothing(inside: str, sizes: list[int]) -> None:
     sent = f"k{START}{inside}|{END}j"
     if sent.count(END) > 1:  # no terminal sends the end mark as pasted text
@@ -53,6 +53,19 @@ def test_where_the_reads_are_cut_changes_nothing(inside: str, sizes: list[int]) 
     for size in sizes:
         reads, sent = [*reads, sent[:size]], sent[size:]
     assert read(*filter(None, [*reads, sent])) == read(f"k{START}{inside}|{END}j")
+
+
+@pytest.mark.parametrize("end", ["\x07", "\x1b\\"], ids=["bell", "terminator"])
+@pytest.mark.parametrize("kind", "]PX^_")
+def test_a_sequence_that_says_something_is_taken_out_with_all_that_it_says(kind: str, end: str) -> None:
+    assert read(f"{START}refund \x1b{kind}0;evil{end}total{END}") == ["'refund total'"]
+    sent = f"{START}refund \x1b{kind}0;evil{end}total{END}q"
+    for cut in range(len(START), len(sent) - 1):
+        assert read(sent[:cut], sent[cut:]) == ["'refund total'", "q"], cut
+
+
+def test_what_only_begins_like_a_sequence_loses_its_escape_alone() -> None:
+    assert read(f"{START}one \x1b]two\nthree\x07{END}") == [repr("one ]two\nthree\x07")]
 
 
 def test_keys_stay_keys() -> None:

@@ -215,6 +215,15 @@ class Inspector(Host):
             return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
         return self._benches[name]
 
+    def place_messages(self) -> None:
+        if not self.screen_stack:
+            return
+        if isinstance(self.screen, Bench):
+            self.screen.place_messages()
+        for holder in self.screen.query("ToastHolder"):  # Textual leaves those of earlier messages, each a row high
+            if not holder.children:
+                holder.remove()
+
     def _open_folder(self, path: str) -> None:
         """Opens a folder for the Search bench and shows it instead of the screen where the folder was typed."""
         if self._opener is None:

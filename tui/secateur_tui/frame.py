@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from secateur.kinds.knobs import further_knobs
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
@@ -132,7 +131,7 @@ class Frame:
             panel = KnobPanel(
                 scene.state.settings,
                 page.knobs_of,
-                lambda settings: (*(knobs := page.knobs_of(settings)), *further_knobs(knobs, page.kind.depends_on)),
+                page.all_knobs_of,
                 with_ranges=True,
                 id="knobs",
             )

@@ -66,6 +66,7 @@ COLUMNS: Mapping[str, str] = {
     "role": "who said it",
     "beginning": "how it begins",
     "tool": "the tool that it calls, or has the result of",
+    "saved": "tokens that came in and are not sent",
     "share": "the part of the safe zone that it takes as it is sent",
     "was": "the chunks that the file was in before the last change",
     "lines": "lines added and removed, the lines of a part, or why it is left out; of a log, their numbers",

@@ -79,10 +79,14 @@ class PatientPalette(CommandPalette):
             super()._action_command_list(action)
 
 
-_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~])?")
-"""The parts of pasted text that are taken out: colours and other control sequences, and any other escape."""
+_STRING = r"[\]PX^_][^\x07\x1b\r\n]{0,4096}"
+"""What follows the escape of a title, a device's command or the like, with all that it says but its end."""
 
-_CUT_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8})?\Z")
+_SEQUENCE = re.compile(rf"\x1b(?:\[[0-?]*[ -/]*[@-~]|{_STRING}(?:\x07|\x1b\\))?")
+"""The parts of pasted text that are taken out: colours and other control sequences with all that they say, and any
+other escape."""
+
+_CUT_SEQUENCE = re.compile(rf"\x1b(?:\[[0-?]{{0,64}}[ -/]{{0,8}}|{_STRING}\x1b?)?\Z")
 """The beginning of a sequence that ends in the next read."""
 
 _KEYS = re.compile(r"\x1b(?:\[M...|\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)

@@ -211,7 +211,11 @@ class Host(Guarded, App[int]):
     def say(self, message: str) -> None:
         """Shows a passing message in place of the one before; text from outside is allowed in it."""
         self.clear_notifications()
+        self.place_messages()
         self.notify(visible(message, keep_newlines=True), severity="warning", markup=False)
+
+    def place_messages(self) -> None:
+        """Finds the place for passing messages; the application knows which row they may not cover."""
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copies a text; a credential that was recognised, typed or read, stays behind."""

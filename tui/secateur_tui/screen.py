@@ -63,7 +63,7 @@ class FieldScreen(Guarded, Screen[None]):
         if self.focused is not None and not (self.has_class("-tiny") or self.has_class("-flat")):
             self.had_focus = self.focused
         self.scene.typing = self.in_field
-        for drawn in self.query("#blank, #footer, #title").results(DrawnView):
+        for drawn in self.query("#blank, #footer, #notices, #title").results(DrawnView):
             drawn.repaint()
 
     on_descendant_blur = on_descendant_focus
@@ -413,8 +413,16 @@ class Bench(FieldScreen):
     def _look_at(self, item: int) -> None:
         self.state.cursor = item
 
+    def place_messages(self) -> None:
+        """Puts passing messages into the half of the screen without the row at the cursor."""
+        rack, rows = self.query_one_optional("#textual-toastrack"), self.query_one("#list", ItemList)
+        if rack is not None:
+            rack.styles.dock = end = "top" if 2 * rows.cursor_y >= self.size.height else "bottom"
+            rack.styles.align_vertical = end
+
     @on(CursorMoved)
     def _cursor_moved(self) -> None:
+        self.place_messages()
         self.query_one("#budget", BudgetBar).repaint()
         self.paint_page()
         self._each(lambda part: part.cursor_moved())
@@ -484,6 +492,7 @@ class Bench(FieldScreen):
             if listing is not None:
                 listing.overruled = partial(find_overruling, state.kind_page.kind, state.answer)
             self.query_one("#list", ItemList).show(listing, state.cursor, state.view)
+            self.place_messages()
 
     def paint_knobs(self) -> None:
         """Paints the knobs from the state."""

@@ -46,9 +46,14 @@ def shorten_name(text: str, cells: int) -> str:
 def shorten_paths(text: str, cells: int) -> str:
     """Cuts off the first folders of every path that takes more than half of the width, so that the sentence stays
     readable. Expects visible text."""
-    words = text.split(" ")
     most = cells // 2
-    return " ".join(shorten_path(word, most) if len(word) > most and "/" in word else word for word in words)
+
+    def shorten(word: str) -> str:
+        before = word[: len(word) - len(word.lstrip("([\"'"))]  # an opening bracket stays with its closing one
+        return before + shorten_path(word.removeprefix(before), most - len(before))
+
+    words = text.split(" ")
+    return " ".join(shorten(word) if len(word) > most and "/" in word else word for word in words)
 
 
 SECTION = " > "

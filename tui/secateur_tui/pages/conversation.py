@@ -59,6 +59,7 @@ class ConversationListing(LedgerListing):
     """Lists messages by number, each with its tools and its share of the budget."""
 
     titles: ClassVar[tuple[str, str]] = ("role", "beginning")
+    ordered_by: ClassVar[str] = "number"
 
     def list_columns(self) -> Sequence[ListColumn]:
         digits = len(f"{len(self.answer.outcome.payload.transcript.messages):,}")

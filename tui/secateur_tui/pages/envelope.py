@@ -35,6 +35,7 @@ class EnvelopeListing(LedgerListing):
     """Sections and fields, each with the stage that trimmed it, and its characters."""
 
     titles: ClassVar[tuple[str, str]] = ("section", "")
+    ordered_by: ClassVar[str] = "stage"
 
     def own_columns(self) -> Sequence[ListColumn]:
         return (

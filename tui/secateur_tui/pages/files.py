@@ -11,6 +11,7 @@ from secateur.errors import UsageError
 from secateur.kinds.base import Outcome
 from secateur.kinds.files.kind import ReadFiles
 from secateur.kinds.files.sourcecode import SCORES, PrunedFiles
+from secateur.render.page import count_noun
 from secateur.settings import Settings
 from secateur.terminal import visible
 
@@ -21,7 +22,7 @@ from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import Line, Span, line, stack_bar, wrap_words
 from secateur_tui.widgets.ledger_list import LedgerListing
 
-_SCORE_CELLS, _BAR_CELLS = 5, 10
+_SCORE_CELLS, _BAR_CELLS = 6, 10
 _MOST_PIECES = 40
 """Pieces of a file that the page Why lists."""
 
@@ -31,6 +32,7 @@ class FilesListing(LedgerListing):
 
     titles: ClassVar[tuple[str, str]] = ("file", "folder")
     spends_in_order: ClassVar[bool] = True
+    ordered_by: ClassVar[str] = "score"
 
     def own_columns(self) -> Sequence[ListColumn]:
         return (
@@ -81,4 +83,4 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
             lines.append(line(mark, f"{piece.score:>4.1f} {piece.start}-{piece.end} {piece.refused or 'is sent'}"))
             lines += wrap_words(visible(piece.name), cells, "faint", indent="    ")
         more = len(decision.tried) - _MOST_PIECES
-        return [*lines, line(Span(f"and {more:,} more pieces", "faint"))] if more > 0 else lines
+        return [*lines, line(Span(f"and {count_noun(more, 'more piece')}", "faint"))] if more > 0 else lines

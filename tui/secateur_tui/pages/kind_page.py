@@ -16,7 +16,7 @@ from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
 from secateur.kinds.base import PIN, Environment, Kind, Outcome
 from secateur.kinds.command_line import quote_word
-from secateur.kinds.knobs import Knob
+from secateur.kinds.knobs import Knob, further_knobs
 from secateur.kinds.run import answer_of, command_line_of, trials_of
 from secateur.kinds.steering import Steer
 from secateur.ledger import WRAPPER
@@ -35,6 +35,7 @@ from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer, Sum
+from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.state.pack_text import PackText
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import blank, ledger_pages
@@ -214,6 +215,11 @@ class KindPage(Generic[M, P]):
         """Returns the knobs in the order of their panel."""
         return self.kind.knobs
 
+    def all_knobs_of(self, settings: Settings) -> Sequence[Knob]:
+        """Returns every setting that decides as a knob: those of the panel come first."""
+        knobs = self.knobs_of(settings)
+        return (*knobs, *further_knobs(knobs, self.kind.depends_on))
+
     def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
         """Returns words beside knobs, by their keys."""
         derived = not self.kind.budget.value(state.settings) and state.budget
@@ -291,7 +297,9 @@ class KindPage(Generic[M, P]):
 
     def listing(self, scene: Scene) -> ItemListing:
         """Returns what the list shows of the answer."""
-        return self.listing_type(_ledger(scene), scene.state.comparison, scene.crossings)
+        by = scene.state.choice.by
+        by = "" if by == LIST_ORDER else by
+        return self.listing_type(_ledger(scene), scene.state.comparison, scene.crossings, by)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""

@@ -17,7 +17,7 @@ from secateur.kinds.search.kind import Search, SearchDecision
 from secateur.model import Channel, Pool, Selection
 from secateur.progress import Progress, unreported
 from secateur.render.pack import body
-from secateur.render.page import shown_notices
+from secateur.render.page import count_noun, shown_notices
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.sources.workspace_file import is_workspace
@@ -80,7 +80,7 @@ def draw_first_screen(
         hint = f"{query_key} goes to the query, {help_key} shows every key{known}."
     lines += wrap_words(hint, cells, "faint")
     if status is not None:
-        words = f"{status.files:,} files, {status.fragments:,} fragments indexed"
+        words = f"{count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')} indexed"
         lines += [(), *wrap_words(words, cells, "faint")]
     return lines
 
@@ -274,7 +274,8 @@ class SearchPage(KindPage[Any, SearchDecision]):
             return blank.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
         if not state.asks:
             shown = keys.first_key("query"), keys.first_key("help"), keys.first_key("again")
-            offered = [*wrap_words(f"! {scene.offered}", cells, "warning"), ()] if scene.offered else []
+            offer = scene.offered()
+            offered = [*wrap_words(f"! {offer}", cells, "warning"), ()] if offer else []
             first = draw_first_screen(self.indexed, scene.examples, scene.recent, shown, cells, typing=scene.typing)
             return [*offered, *first]
         if pool is not None and not len(pool) and not state.needs_reading:

@@ -47,9 +47,7 @@ class Asking(ScreenPart):
     def _go_to_field(self) -> None:
         bench = self._bench
         bench.close_overlays()
-        first = bench.field(bench.kind_page.fields[0].name)
-        wrong = first if bench.jobs.error is not None else None  # the path that could not be read is typed again
-        bench.go_to(wrong or self._empty_field or bench.field(bench.kind_page.asking_field.name))
+        bench.go_to(self._empty_field or bench.field(bench.kind_page.asking_field.name))
 
     def cancel(self) -> bool:
         refresh = self._bench.app.keymap.first_key("refresh")

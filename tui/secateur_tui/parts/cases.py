@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from secateur.errors import SecateurError
+from secateur.render.page import count_noun
 from secateur.settings import Settings
 from secateur.terminal import visible
 
@@ -259,7 +260,7 @@ class Cases(ScreenPart):
             before = item.case
             lines += _draw_item(item, cells)
         more = len(self._moved) - MOST_ROWS
-        return [*lines, *(wrap_words(f"and {more:,} more items", cells, "faint") if more > 0 else [])]
+        return [*lines, *(wrap_words(f"and {count_noun(more, 'more item')}", cells, "faint") if more > 0 else [])]
 
 
 def _draw_recall(was: float | None, now: float | None) -> str:

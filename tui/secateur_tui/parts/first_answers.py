@@ -7,7 +7,7 @@ from functools import partial
 
 from secateur.engine import Engine
 from secateur.errors import SecateurError
-from secateur.kinds.search.first_answer import NAMED, RECOMMENDED, FirstAnswer, first_answer
+from secateur.kinds.search.first_answer import NAMED, RECOMMENDED, FirstAnswer, first_answer, nothing_cut
 from secateur.settings import Settings
 
 from secateur_tui.background import Cancelled
@@ -37,8 +37,8 @@ class FirstAnswers(ScreenPart):
     @property
     def offered(self) -> str:
         """The profile that is offered for the answer on the screen; "" if no profile is offered."""
-        state = self._bench.state
-        return RECOMMENDED if self._found is not None and self._of == (state.question, state.settings) else ""
+        state, found = self._bench.state, self._found
+        return RECOMMENDED if found and found.others and self._of == (state.question, state.settings) else ""
 
     def painted(self) -> None:
         bench, page = self._bench, self._bench.kind_page
@@ -69,14 +69,13 @@ class FirstAnswers(ScreenPart):
         if bench.state.partial:
             return ()
         shown = bench.app.keymap.first_key
-        if self.offered and self._found is not None and self._found.sentence():
+        if self.offered and self._found is not None:
             keys = f"{shown('compare')} compares, {shown('default')} makes {RECOMMENDED} your default"
             names = range(NAMED, -1, -1)  # the fewer, the longer they are
             drawn = [wrap_words(f"! {self._found.sentence(named)}: {keys}", cells, "accent") for named in names]
             return next((lines for lines in drawn if len(lines) < MOST_NOTICE_LINES), drawn[-1])
         if isinstance(answer, SearchAnswer) and FEWEST <= len(answer) == len(answer.selection.kept_rows):
-            fit = f"! nothing was cut: all {len(answer):,} candidates fit {answer.selection.budget:,} tokens"
-            return wrap_words(
-                f"{fit}; {shown('budget-down')} cuts, {shown('compare')} compares profiles", cells, "faint"
-            )
+            fit = nothing_cut(len(answer), answer.selection.budget)
+            keys = f"{shown('budget-down')} cuts, {shown('compare')} compares profiles"
+            return wrap_words(f"! {fit}; {keys}", cells, "faint")
         return ()

@@ -22,6 +22,7 @@ from secateur.profile_files import (
     repository_file,
     write_profile,
 )
+from secateur.render.page import count_noun
 from secateur.settings import PROFILES, with_profile, with_values
 from secateur.settings.keys import nest_tables
 from secateur.system.processes import start_detached
@@ -69,7 +70,7 @@ class Keeping(ScreenPart):
         """Returns the places that a text names."""
         no_scenario = self._bench.part(Scenarios).cannot_save
         places = {
-            SCENARIO: "this screen: input, settings and decisions, for `secateur check`",
+            SCENARIO: "this screen: input, settings and assertions, for `secateur check`",
             YOURS: "the settings as a profile in your configuration, for every repository",
             REPOSITORY: "the settings as a profile in its secateur.toml, as far as it may set them",
             DEFAULT: f"the profile {self._default} becomes your default{self._left_behind}",
@@ -95,7 +96,7 @@ class Keeping(ScreenPart):
             self._ask_profile(choice, self._proposed)
 
     def _ask_profile(self, choice: str, name: str, wrong: str = "") -> None:
-        page = AskPage("Save as a profile", partial(self._draw_profile, choice, name, wrong), name)
+        page = AskPage("Save as a profile", partial(self._draw_profile, choice, name, wrong), name, replaced=not wrong)
         self._bench.app.push_screen(page, partial(self._save_profile, choice))
 
     @property
@@ -131,7 +132,8 @@ class Keeping(ScreenPart):
         except SecateurError as error:
             return wrap_words(visible(error.message), cells, "error")
         values, refused = profile_of(settings, file.scope)
-        words = wrap_words(f"[profiles.{visible(name)}] in {visible(str(file.path))}: {len(values):,} settings.", cells)
+        where = f"[profiles.{visible(name)}] in {visible(str(file.path))}"
+        words = wrap_words(f"{where}: {count_noun(len(values), 'setting')}.", cells)
         if name in settings.profiles:
             words += wrap_words("There is such a profile: it is replaced.", cells, "accent")
         for key, why in refused.items():

@@ -14,7 +14,7 @@ from secateur_tui.glossary import draw_entry, glossary_sections
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets.candidate_list import SORTED
+from secateur_tui.widgets.listing import SORTED
 from secateur_tui.widgets.modal_page import FilteredPage
 
 _MOVES = (
@@ -110,9 +110,10 @@ class Program(ScreenPart):
         if state.columns is not None:
             shown = page.listing(self._bench.scene).columns
             listed.update(state.columns.facets["reason"](), [SORTED], (column.brief for column in shown))
-            listed.update(column.title.removesuffix(SORTED) for column in shown)
+            listed.update(part for column in shown for part in column.title.split(SORTED))
         bench = "" if everything else self._bench.name_of_bench
-        for title, explained in glossary_sections(page.knobs_of(state.settings), bench, listed):
+        knobs = page.all_knobs_of(state.settings) if everything else self._bench.knobs.knobs
+        for title, explained in glossary_sections(knobs, bench, listed):
             yield title, [(word, text, "") for word, text in explained.items()]
 
     def _describe(self, action: Action) -> tuple[str, str, str]:

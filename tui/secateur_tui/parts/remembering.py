@@ -51,7 +51,7 @@ class Remembering(ScreenPart):
 
     def mounted(self) -> None:
         self._bench.scene.recent = self._bench.app.recent
-        self._bench.scene.typing, self._bench.scene.offered = self._bench.in_field, self._describe_offer()
+        self._bench.scene.typing, self._bench.scene.offered = self._bench.in_field, self._describe_offer
 
     def job_ended(self, group: str) -> None:
         if group != _SUGGESTING:
@@ -84,19 +84,20 @@ class Remembering(ScreenPart):
         return offered if offered is not None and offered.bench == self._bench.name_of_bench else None
 
     def notices(self, cells: int) -> Iterable[Line]:
-        return wrap_words(f"! {offered}", cells, "warning") if (offered := self._bench.scene.offered) else ()
+        return wrap_words(f"! {offered}", cells, "warning") if (offered := self._describe_offer()) else ()
 
     def _describe_offer(self) -> str:
-        """Describes the offer; "" if there is no offer."""
+        """Describes the offer, with the keys that take it where the keys go now; "" if there is no offer."""
         offer = self._offer
         if offer is None:
             return ""
         named = [f"{name} {value}" for name, value in list(offer.values.items())[:NAMED]]
         more = f" and {len(offer.values) - NAMED} more" if len(offer.values) > NAMED else ""
         shown = self._bench.app.keymap.first_key
+        leave = f"{shown('back')}, then " if self._bench.in_field else ""
         return (
             f"a session was cut off; it had tuned {clip(visible(', '.join(named)), 90)}{more}:"
-            f" {shown('recover')} takes it up, {shown('forget')} forgets it"
+            f" {leave}{shown('recover')} takes it up, {shown('forget')} forgets it"
         )
 
     def _recover(self) -> None:
@@ -111,7 +112,6 @@ class Remembering(ScreenPart):
 
     def _forget(self) -> None:
         self._bench.app.forget_unfinished()
-        self._bench.scene.offered = ""
         self._bench.paint()
 
     # --- questions ---

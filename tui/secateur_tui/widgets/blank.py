@@ -5,7 +5,7 @@ from __future__ import annotations
 from secateur.errors import SecateurError
 from secateur.model import Pool
 from secateur.progress import FIRST
-from secateur.render.page import shown_notices
+from secateur.render.page import count_noun, shown_notices
 from secateur.terminal import visible
 
 from secateur_tui.messages import IndexProgress
@@ -24,7 +24,8 @@ def draw_progress(
     if progress is None:
         return [*lines, line(Span("looking for changed files …" if unit else "opening …", "faint"))]
     total = max(progress.total, progress.done)
-    figures = f"  {progress.done:,} of {total:,} {unit}".rstrip() if total else " …"
+    units = unit.removesuffix("s") if total == 1 else unit
+    figures = f"  {progress.done:,} of {total:,} {units}".rstrip() if total else " …"
     lines.append(line(outside(progress.phase), figures))
     if total:
         lines.append(
@@ -66,7 +67,8 @@ def draw_no_match(query: str, pool: Pool, status: Status | None, cells: int) -> 
 
 
 def _draw_indexed(status: Status, cells: int) -> list[Line]:
-    return wrap_words(f"{status.files:,} files, {status.fragments:,} fragments indexed", cells, "faint")
+    words = f"{count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')} indexed"
+    return wrap_words(words, cells, "faint")
 
 
 def _draw_warnings(pool: Pool, cells: int) -> list[Line]:

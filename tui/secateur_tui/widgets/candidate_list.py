@@ -17,7 +17,7 @@ from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.search_comparison import ABSENT, SearchComparison
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, line, stack_bar
-from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, find_alike, label_columns
+from secateur_tui.widgets.listing import SORTED, Crossing, CutLine, ItemListing, find_alike, label_columns
 
 _LEAST_BREAKDOWN, _MOST_BREAKDOWN = 8, 28
 """Cells of the bar of terms. The least matter more than all but the name: every screen of 100 columns has them."""
@@ -27,9 +27,6 @@ _NAME_CELLS = 20
 
 _COMPARED = 1_000
 """Labels that are compared: all of a search in most repositories."""
-
-SORTED = "▾"
-"""Stands behind the title of the column that the list is ordered by."""
 
 TITLES = {
     "priority": "prio",

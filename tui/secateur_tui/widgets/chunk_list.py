@@ -39,6 +39,7 @@ class ChunkListing(LedgerListing):
     """The chunks as headings, and their files below them. An item is a row of the answer."""
 
     titles: ClassVar[tuple[str, str]] = ("file", "folder")
+    grouped_by: ClassVar[str] = "chunk"
 
     def list_columns(self) -> Sequence[ListColumn]:
         beside, most = _measure_beside(self.answer)

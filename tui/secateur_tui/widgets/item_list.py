@@ -84,6 +84,11 @@ class ItemList(CursorView):
         """Returns the item of a row; of the cut the one above it."""
         return row - (0 <= self._cut_row <= row)
 
+    @property
+    def cursor_y(self) -> int:
+        """The row of the screen that the cursor is on."""
+        return self.region.y + self._row(self._index) - self.scroll_offset.y
+
     def line_count(self) -> int:
         return self._count + (self._cut_row >= 0)
 

@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from secateur_tui.messages import KnobClicked
 from secateur_tui.short_names import shorten_words
 from secateur_tui.state.signals import SIGNALS
-from secateur_tui.styled_text import Line, Span, fit_text, line, plain, width
+from secateur_tui.styled_text import Line, Span, clip_line, fit_text, line, plain, width
 from secateur_tui.widgets.line_view import LineView
 
 _SCALES = (1.0, 2.0, 5.0, 10.0)
@@ -185,9 +185,22 @@ class KnobPanel(LineView, can_focus=True):
             return (Span("›", "accent"), *drawn[1:])
         return (Span("▸", "accent cursor"), *(Span(span.text, f"{span.role} cursor") for span in drawn[1:]))
 
+    @property
+    def _for_knobs(self) -> int:
+        """The rows in sight that scroll: what is said of the knobs stays in sight below them."""
+        height = self.scrollable_content_region.height
+        return max(1, height - self.line_count() + len(self.knobs)) if self.line_count() > height else height
+
+    def draw_in_sight(self, y: int, cells: int) -> Line:
+        rows = self._for_knobs
+        if y < rows:
+            return super().draw_in_sight(y, cells)
+        below = len(self.knobs) + y - rows if self.line_count() > rows else self.line_count()
+        return clip_line(self.draw_line(below, cells), cells) if below < self.line_count() else ()
+
     def action_choose(self, by: int) -> None:
         self._chosen = (self.knobs.index(self.chosen) + by) % len(self.knobs)
-        height = self.scrollable_content_region.height
+        height = self._for_knobs
         if not self.scroll_offset.y <= self._chosen < self.scroll_offset.y + height:
             self.scroll_to(y=self._chosen - (height - 1 if by > 0 else 0), animate=False, immediate=True)
         self.refresh()
@@ -195,7 +208,7 @@ class KnobPanel(LineView, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         at = event.get_content_offset(self)
         row = at.y + self.scroll_offset.y if at is not None else -1
-        if at is None or not 0 <= row < len(self.knobs):
+        if at is None or not 0 <= row < len(self.knobs) or at.y >= self._for_knobs:
             return
         self._chosen = row
         self.refresh()

@@ -12,10 +12,10 @@ from secateur.ledger import WRAPPER
 from secateur.model import Reason, State
 from secateur.terminal import visible
 
-from secateur_tui.columns import Label, ListColumn, sample_items
+from secateur_tui.columns import NAME, Label, ListColumn, sample_items
 from secateur_tui.state.ledger_answer import ABSENT, LONGEST_BESIDE, LedgerAnswer, LedgerComparison
 from secateur_tui.styled_text import Line, Span, format_signed, line
-from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, find_alike, label_columns
+from secateur_tui.widgets.listing import SORTED, Crossing, CutLine, ItemListing, find_alike, label_columns
 
 LEAST_FIGURE = 5
 """The least width of a column of tokens."""
@@ -29,6 +29,28 @@ def label_path(entry: str) -> Label:
     if not of_symbol:
         place, _, name = text.rpartition("/")
     return Label(name, place) if name and place else Label(text)
+
+
+SAVED = "saved"
+"""The figure of an order that has no column of its own."""
+
+_COLUMNS_OF = {"tokens": ("in", "tokens"), "tokens out": ("out", "tokens"), SAVED: (SAVED,)}
+"""By figure the columns that show it, the first that a list has."""
+
+
+def mark_order(columns: Sequence[ListColumn], by: str) -> Sequence[ListColumn]:
+    """Returns the columns with a mark in the title of what orders the list: a column, or a figure. A figure without a
+    column takes the place of the last one."""
+    known = [column.id for column in columns]
+    marked = next((id_ for id_ in _COLUMNS_OF.get(by, (by,)) if id_ in known), "")
+    if not marked:
+        last = columns[-1]
+        figure = replace(last, id=by, title=by, least=max(last.least, len(by) + 1), wants=max(last.wants, len(by) + 1))
+        columns, marked = (*columns[:-1], figure), by
+    return [
+        replace(column, title=column.title + SORTED, brief=column.brief + SORTED) if column.id == marked else column
+        for column in columns
+    ]
 
 
 @lru_cache(maxsize=2)
@@ -50,16 +72,25 @@ class LedgerListing(ItemListing):
 
     titles: ClassVar[tuple[str, str]] = ("name", "")  # of the columns of names and places
     spends_in_order: ClassVar[bool] = False  # items are listed in the order in which the budget is spent
+    ordered_by: ClassVar[str] = NAME  # the column that tells of the list's own order
+    grouped_by: ClassVar[str] = ""  # what stands over the names in that order, if anything does
 
     def __init__(
         self,
         answer: LedgerAnswer[Any],
         comparison: LedgerComparison | None = None,
         crossings: Sequence[Crossing] = (),
+        sorted_by: str = "",
     ) -> None:
         super().__init__(answer)
         self.comparison = comparison
-        self.columns = self.list_columns()
+        self.columns = mark_order(self.list_columns(), sorted_by or self.ordered_by)
+        if not sorted_by and self.grouped_by:
+            title = self.grouped_by + SORTED
+            self.columns = [
+                replace(column, title=f"{title} {self.titles[0]}", brief=title) if column.id == NAME else column
+                for column in self.columns
+            ]
         self.cut = cut_of(answer, crossings) if self.spends_in_order else None
 
     def list_columns(self) -> Sequence[ListColumn]:
@@ -74,6 +105,12 @@ class LedgerListing(ItemListing):
             ListColumn.fixed("in", "in", figure, 3),
             ListColumn.fixed("out", "out", figure, 2),
         )
+
+    def draw_cell(self, item: int, column: ListColumn, cells: int) -> Line:
+        if column.id == SAVED:
+            entry = self.answer.entries[item]
+            return line(f"{entry.before - entry.after:,}")
+        return self.cell(item, column, cells)
 
     def own_columns(self) -> Sequence[ListColumn]:
         """Returns the columns that only this kind has; they stand behind the places."""

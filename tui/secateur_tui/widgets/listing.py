@@ -35,6 +35,10 @@ _NUMBER = re.compile(r":[0-9]+$")
 """Matches the line number behind a path, which is dropped before the path is cut."""
 
 
+SORTED = "▾"
+"""Stands behind the title of the column that the list is ordered by."""
+
+
 @dataclass(frozen=True, slots=True)
 class Crossing:
     """Items that cross the cut when the budget changes by a step; proven by a re-run of the engine."""
@@ -86,6 +90,10 @@ class ItemListing(ABC):
     @abstractmethod
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         """Returns the cell of an item in another column than those of the label; it is padded where it is shorter."""
+
+    def draw_cell(self, item: int, column: ListColumn, cells: int) -> Line:
+        """Returns the cell of an item in any column, also one that an order brings."""
+        return self.cell(item, column, cells)
 
     def tone(self, item: int) -> str:
         """Returns the role of text that has no role of its own."""
@@ -151,7 +159,7 @@ def draw_row(listing: ItemListing, item: int, layout: ListLayout) -> Line:
         elif id_ == PLACE:
             spans += (_GAP, *_pad_line(_draw_place(label, room), room))
         else:
-            own = listing.cell(item, column, room)
+            own = listing.draw_cell(item, column, room)
             if tone:
                 own = tuple(span if span.role else Span(span.text, tone) for span in own)
             spans += (_GAP, *_pad_line(own, room, column.right))

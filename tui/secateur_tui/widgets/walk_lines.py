@@ -85,7 +85,7 @@ def draw_whole(walk: Walk | None, symbol: str, cells: int) -> list[Line]:
         for item in joining[:NAMES_SHOWN]:
             lines += wrap_words(f"{_name(item.symbol_id)} would join {item.joins} parts", cells, "faint", indent="  ")
     if (deeper := walk.deeper) is not None:
-        sentence = f"at depth {deeper.depth}: {deeper.candidates:,} more candidates"
+        sentence = f"at depth {deeper.depth}: {count_noun(deeper.candidates, 'more candidate')}"
         if deeper.kept or deeper.lost:
             kept, lost = len(deeper.kept) + deeper.kept_more, len(deeper.lost) + deeper.lost_more
             sentence += f"; lets {count_noun(kept, 'other item')} out, {lost:,} no longer"

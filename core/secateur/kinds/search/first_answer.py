@@ -42,7 +42,7 @@ class FirstAnswer(Struct, frozen=True):
 
     def sentence(self, named: int = NAMED) -> str:
         """Writes the comparison for people, with so many names; "" if both keep the same."""
-        cut = f"nothing was cut: all {self.candidates:,} candidates fit {self.budget:,} tokens"
+        cut = nothing_cut(self.candidates, self.budget)
         if not self.others:
             return f"{cut}; a smaller budget cuts" if self.keeps_everything else ""
         names = ", ".join(visible(name) for name in self.names[:named])
@@ -50,6 +50,12 @@ class FirstAnswer(Struct, frozen=True):
         count = f"{len(self.others):,} other{'s' if len(self.others) > 1 else ''}"
         difference = f"{RECOMMENDED} keeps {count}" + (f": {names}{more}" if named else "")
         return f"{cut}; {difference}" if self.keeps_everything else difference
+
+
+def nothing_cut(candidates: int, budget: int) -> str:
+    """Says that every candidate fits."""
+    fit = f"all {candidates:,} candidates fit" if candidates > 1 else "the only candidate fits"
+    return f"nothing was cut: {fit} {budget:,} tokens"
 
 
 def first_answer(engine: Engine, query: str, settings: Settings, form: str = "markdown") -> FirstAnswer | None:

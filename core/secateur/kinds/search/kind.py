@@ -34,7 +34,7 @@ from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, s
 from secateur.model import Ledger, Pool, Selection, State
 from secateur.render.layouts import LAYOUTS
 from secateur.render.pack import gives_notices
-from secateur.render.page import Page, Section, line_range, notices_of, shown_notices
+from secateur.render.page import Page, Section, count_noun, line_range, notices_of, shown_notices
 from secateur.render.search_json import SearchOutput, search_ledger
 from secateur.render.text import kind_of, signals_of, why
 from secateur.retrieval.answers import Answer
@@ -107,6 +107,8 @@ def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environme
         return ()
     how = f"--profile {RECOMMENDED} asks so; secateur config --adopt {RECOMMENDED} makes it your default"
     sentence = comparison.sentence() if comparison is not None else ""
+    if comparison is not None and sentence and not comparison.others:
+        return (f"note: {sentence} (said once)",)
     return (f"note: {sentence}", f"      {how} (said once)") if sentence else ()
 
 
@@ -384,7 +386,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def described(self, material: RetrievedPool) -> str:
         status = material.engine.status()
-        return f"{status.files:,} files, {status.fragments:,} fragments, {len(material.pool):,} candidates"
+        counts = (status.files, "file"), (status.fragments, "fragment"), (len(material.pool), "candidate")
+        return ", ".join(count_noun(count, noun) for count, noun in counts)
 
     def output(self, outcome: Outcome[SearchDecision]) -> SearchOutput:
         """Returns the report. Its `ledger` lists the kept candidates and the best dropped ones."""
