@@ -11,11 +11,12 @@ from secateur.kinds.base import Environment
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.kind import LogKind
 from secateur.kinds.log.levels import RESULT
-from secateur.kinds.log.selection import select_lines
+from secateur.kinds.log.selection import LogText, select_lines
 from secateur.model import Reason, State
 from secateur.render.sentences import sentence
 from secateur.settings import Settings
 from secateur.settings.keys import replace_values
+from secateur.tokens import get_counter
 from support.logs import LOGS, Tallying, among, pruned, verbatim
 
 TELLING = {
@@ -292,9 +293,29 @@ def test_a_routine_line_says_how_many_came_before_it(tmp_path: Path) -> None:
     count = len(verbatim(outcome))
     assert said and all(words.endswith(f" left then: {count} others came first") for words in said), said
     asked = _sentences(pruned(tmp_path, log, 300, query="where is 19c?"))
-    assert any("do not match the query; a part of them needs " in words for words in asked.values())
+    assert any("do not match the query; the smallest of " in words for words in asked.values())
     alone = _sentences(pruned(tmp_path, log, 300, fill=False))
     assert any(words.endswith("log.fill is off, so only others go out") for words in alone.values())
+
+
+def test_what_routine_lines_need_is_what_the_text_grows_by(tmp_path: Path) -> None:
+    words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
+    lines = [f"reading the {one} table of {two}\nERROR no {two} for {one}" for one in words for two in words]
+    outcome = pruned(tmp_path, "\n".join(lines), 1_500, context_lines=0)
+    log, counter, measured = outcome.payload.log, get_counter(), 0
+    for stretch in outcome.payload.stretches:
+        if stretch.figures.get("parts") != 1:
+            continue
+        text = LogText(log, counter)
+        for other in outcome.payload.stretches:
+            if other.spans:
+                text.put(other.spans, text.note(other.start) if other.block else "")
+        assert text.recount(always=True) == outcome.payload.tokens
+        text.put([(stretch.start, stretch.end)])
+        grown = text.recount(always=True) - outcome.payload.tokens
+        assert abs(stretch.figures["part"] - grown) <= 1 and grown > stretch.figures["left"]
+        measured += 1
+    assert measured
 
 
 @pytest.mark.parametrize(

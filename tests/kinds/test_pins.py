@@ -192,6 +192,29 @@ def test_what_keeps_a_part_stands_beside_what_keeps_all_where_it_costs_fewer_ite
     assert cost_words(trials, partly) == "in part (30 of 100 tokens), as many tokens as now"
 
 
+class Grows(Trials):
+    """One item larger than any budget, of which as much goes out as there is room for."""
+
+    ids, budget, low, enough, knobs = ("one",), 100, 0, 10_000, ()
+
+    def __init__(self):
+        self.now, self.fixed = self.decide(BUDGET, 100), np.zeros(1, dtype=np.bool_)
+
+    def decide(self, name, value, progress=None):  # noqa: ARG002
+        left = max(0, int(value) - 100) if name == BUDGET else 0
+        state = State.KEPT if left >= 9_000 else State.SHORTENED if left else State.DROPPED
+        return Tried(np.array([state], dtype=np.int8), int(value), left=np.array([left]))
+
+    def portion(self, item, decided):
+        return int(decided.left[item]), 9_000
+
+
+def test_of_what_nothing_near_keeps_whole_the_greatest_part_is_listed_beside_the_cheapest():
+    trials = Grows()
+    levers, _ = explain_one(trials, 0)
+    assert [(lever.value, lever.portion[0]) for lever in levers] == [(110, 10), (200, 100), (9_100, 9_000)]
+
+
 def test_a_shortened_file_has_a_lever_by_which_more_of_it_goes_out(inputs):
     grown = 0
     for tokens in (120, 200, 300):

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
+from secateur import count_tokens, prune
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, trim_envelope
+from secateur.kinds.envelope.kind import _find_entries
 from secateur.kinds.envelope.remains import describe_remains
 from secateur.kinds.envelope.sections import value_at
 from secateur.model import Entry, State
@@ -100,3 +105,28 @@ def test_no_sentence_claims_what_the_output_does_not_hold(name: str, share: floa
 )
 def test_what_is_left_in_words(then: Any, now: Any, said: str) -> None:
     assert describe_remains(then, now) == said
+
+
+def test_what_is_left_of_an_entry_is_compared_with_all_that_is_left_of_it_elsewhere(tmp_path: Path) -> None:
+    """Of a module that had one field as a row, the tokens of that field counted as those of all of it."""
+    modules = [
+        entry | {"text": "It says a thing. " * 30, "names": [f"name_{n}" for n in range(60)]} for entry in MODULES
+    ]
+    path = tmp_path / "envelope.json"
+    path.write_text(json.dumps(envelope({"modules": modules})))
+    outcomes = [prune("envelope", {"budget": budget}, path=str(path)) for budget in range(6_000, 18_000, 500)]
+    compared = 0
+    for asked, other in pairwise(outcomes):
+        places = asked.payload.places
+        for (place, start), entry, (state, left) in zip(
+            places, asked.ledger.entries, _find_entries(asked, other), strict=False
+        ):
+            if start is not None or State.SHORTENED not in (state, entry.state) or len(place) != 3:
+                continue
+            before, after = (
+                count_tokens(json.dumps(value_at(outcome.payload.envelope, place))) for outcome in (asked, other)
+            )
+            if abs(after - before) > 20:
+                compared += 1
+                assert (left > entry.after) is (after > before), (entry.id, asked.ledger.budget)
+    assert compared >= 10

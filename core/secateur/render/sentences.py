@@ -94,6 +94,9 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
         (reason, "left"): "{steps}: {left}" for reason in Reason if Reason.LONG_LIST <= reason <= Reason.ENTRIES_DROPPED
     },
     (Reason.LONG_LIST, "item"): "stage 1: item {item:,} of {items:,}, behind the first {first:,}",
+    (Reason.SNIPPETS, "budget"): (
+        "its relevant pieces go out: the whole needs {needed:,}, more than the whole budget of {budget:,} holds"
+    ),
     (Reason.SNIPPETS, "setting"): (
         "its relevant pieces go out: the whole needs {needed:,}, {setting} leaves it {left:,}"
     ),
@@ -113,13 +116,13 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.DISTINCT_ERROR, "sounds"): "it sounds like an error that no line before it reports",
     (Reason.ROUTINE, "filling_off"): "{lines:a routine line|# routine lines}; log.fill is off, so only others go out",
     (Reason.ROUTINE, "asked part left"): (
-        "{lines:it does|its # lines do} not match the query; {lines:it|a part of them} needs {part:,}, only {left:,}"
-        " left then: {first:# other|# others} came first"
+        "{lines:it does|its # lines do} not match the query; {parts:as a whole it needs|the smallest of # parts needs}"
+        " {part:,}, only {left:,} left then: {first:# other|# others} came first"
     ),
     (Reason.ROUTINE, "part left"): (
         "{lines:a routine line|# routine lines}{away:|, # line or more from any error, match or end|, # or more from"
-        " any error, match or end}; {lines:it|a part of them} needs {part:,}, only {left:,} left then:"
-        " {first:# other|# others} came first"
+        " any error, match or end}; {parts:as a whole it needs|the smallest of # parts needs} {part:,}, only {left:,}"
+        " left then: {first:# other|# others} came first"
     ),
     (Reason.ROUTINE, "asked"): (
         "{lines:it does|its # lines do} not match the query; no room for {lines:it|them} was left: {first:# other|#"

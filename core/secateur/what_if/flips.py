@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
 from secateur.ledger import State
 from secateur.what_if.knob_values import knob_flip
@@ -54,6 +55,11 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
         if fewest := _fewest_dearer(levers):
             partly = _part_at_budget(runs, item)
             levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
+        if fewest == math.inf:
+            greatest = _greatest_part(
+                runs, item, max((lever.portion[0] for lever in levers if not lever.far), default=0)
+            )
+            levers += [greatest] if greatest is not None else []
     return sorted(levers, key=lambda lever: lever.cost)
 
 
@@ -85,7 +91,9 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
         return make_lever(runs, item, BUDGET, budget) if turns_item(runs, item, BUDGET, budget) else None
 
     best = _cheapest(runs, budgets, lever_at)
-    return best if best is not None and best.others.dearer < nearest.others.dearer else None
+    if best is None or best.others.dearer >= nearest.others.dearer:
+        return None
+    return replace(best, again=_again(runs, item, int(best.value), swept))
 
 
 def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
@@ -100,6 +108,21 @@ def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
         return None if lever is None or whole or lever.portion[0] < out + least else lever
 
     return _cheapest(runs, [budget for budget in runs.near_budgets if budget <= runs.enough], lever_at)
+
+
+def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
+    """Finds what keeps the greatest part of an item, at budgets up to FAR times the present one and with room for
+    holding it, and drops and shortens nothing; None if that is hardly more than `out`, which others keep."""
+    trials, present = runs.trials, runs.trials.budget
+    size = trials.portion(item, trials.now)[1]
+    tried = [(BUDGET, budget) for budget in runs.near_budgets]
+    tried += [(f"{HOLD} {present + room}", item) for room in runs.few_rooms] if not trials.fixed[item] else []
+    levers = (improving(runs, item, name, value) for name, value in tried)
+    partly = (lever for lever in levers if lever is not None and lever.state is not State.KEPT)
+    free = [lever for lever in partly if not lever.others.dearer]
+    best = max(free, key=lambda lever: (lever.portion[0], -lever.tokens), default=None)
+    least = min(_LEAST_PART * size, _LEAST_SHARE * present)
+    return best if best is not None and best.portion[0] >= out + least else None
 
 
 def _cheapest(runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int], Lever | None]) -> Lever | None:
@@ -190,8 +213,7 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None
         turning = swept.every[(whole == up) & beyond].tolist()
         nearest = turning[0 if up else -1] if turning else trials.budget
         if nearest != trials.budget and turns_item(runs, item, BUDGET, nearest):
-            again = swept.every[~whole & (swept.every > nearest)].tolist() if up else []
-            return make_lever(runs, item, BUDGET, nearest, again=again[0] if again else 0)
+            return make_lever(runs, item, BUDGET, nearest, again=_again(runs, item, nearest, swept) if up else 0)
         still = max(still, swept.high) if up else min(still, swept.low)
     end = runs.enough if up else runs.least
     if (end > still) is not up:
@@ -217,14 +239,16 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None
         if decided is None:
             break
         turn, still = (middle, still) if differs(runs, decided, item) else (turn, middle)
-    return make_lever(runs, item, BUDGET, turn, again=_again(runs, item, turn, tried) if up else 0)
+    return make_lever(runs, item, BUDGET, turn, again=_again(runs, item, turn, None) if up else 0)
 
 
-def _again(runs: TrialRuns, item: int, turn: int, tried: Sequence[int]) -> int:
-    """Finds a budget above the one that lets an item go out whole at which it no longer does; 0 if none of the `tried`
-    ones is such."""
+def _again(runs: TrialRuns, item: int, turn: int, swept: Swept | None) -> int:
+    """Finds a budget above the one that lets an item go out whole at which it no longer does; 0 if no tried one is
+    such."""
+    if swept is not None:
+        return next(iter(swept.every[~swept.whole(item) & (swept.every > turn)].tolist()), 0)
     whole = turn
-    for budget in tried:
+    for budget in runs.first_budgets:
         if budget <= turn:
             continue
         if (decided := runs.at(BUDGET, budget)) is not None and not decided.whole[item]:

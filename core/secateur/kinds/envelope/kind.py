@@ -220,19 +220,24 @@ def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvel
     """Finds entries by their places: a trimmed section has entries for its parts, and a list one for its end."""
     entries = [(*place, entry) for place, entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)]
     trimmed = _TrimmedPlaces((path, start, entry.state) for path, start, entry in entries)
-    tokens = defaultdict[Path, int](int)
+    rows = {path for path, _, _ in entries}
+    tokens, cut = defaultdict[Path, int](int), defaultdict[Path, int](int)
     for path, _, entry in entries:
         for length in range(len(path) + 1):
             tokens[path[:length]] += entry.after
+            cut[path[:length]] += entry.before - entry.after
 
-    def left_at(path: Path, start: int | None) -> int:
+    def left_at(path: Path, start: int | None, before: int) -> int:
+        if start is None and path not in rows and path in cut:  # what is kept of it has no row of its own
+            return max(0, before - cut[path])
         head = ((*path, position) for position in range(start or 0))
         return tokens[path] - sum(tokens[place] for place in head if place in tokens)
 
     found = []
     for (path, start), entry in zip(asked.payload.places, asked.ledger.entries, strict=False):
         state = trimmed.state_at(path, start)
-        found.append((state, entry.before if state is State.KEPT else left_at(path, start)))  # kept within a larger one
+        whole = state is State.KEPT  # within a larger one
+        found.append((state, entry.before if whole else left_at(path, start, entry.before)))
     return found
 
 

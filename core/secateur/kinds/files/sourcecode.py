@@ -395,7 +395,8 @@ class PrunedFiles:
         figures: dict[str, Figure] = {"score": decision.score} if decision.judge else {}
         if decision.left is not None:
             figures |= {"needed": decision.needed, "left": decision.left}
-        if decision.reason is Reason.LARGER_THAN_BUDGET:
+        larger = decision.reason is Reason.SNIPPETS and decision.needed > self.budget
+        if decision.reason is Reason.LARGER_THAN_BUDGET or larger:
             figures["budget"] = self.budget
         if decision.of_share:
             figures["setting"] = "context_prune.full_file_share"

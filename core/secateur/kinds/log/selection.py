@@ -258,7 +258,16 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
             last.state, last.spans, last.figures = State.DROPPED, (), last.figures | {"needed": needed, "left": 0}
         tokens = text.recount(always=True)
         at_once *= _FASTER
+    if rules.fill:
+        _measure_refused(log, stretches, text, budget - tokens)
     return LogSelection(log, _settle_all(log, rules, stretches), text.render(), tokens)
+
+
+def _measure_refused(log: ReadLog, stretches: Iterable[Stretch], text: LogText, left: int) -> None:
+    """Sets what each stretch of routine lines that is dropped would take now, with its marks, and what is left."""
+    for stretch in stretches:
+        if stretch.state is State.DROPPED and stretch.reason is Reason.ROUTINE and (spans := _spans(log, stretch)):
+            stretch.figures |= {"parts": 1, "part": max(text.cost(spans), left + 1), "left": left}
 
 
 # --- what may go out --------------------------------------------------------------------------------------------------
@@ -422,7 +431,6 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
             if abs(limit - text.tokens - needed) <= text.unsure:
                 text.recount()
             if needed > min(limit - text.tokens, share):
-                stretch.figures |= {"part": needed, "left": max(0, limit - text.tokens)}
                 return
         times = log.failures.times.get(stretch.start, 1) if stretch.block else 1
         note = text.note(stretch.start) if stretch.block else ""
@@ -599,9 +607,10 @@ def _settle_all(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[
             and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER)
         ):
             last.end, last.spans = stretch.end, (*last.spans, *stretch.spans)
+            parts = int(last.figures.get("parts", 0)) + int(stretch.figures.get("parts", 0))
             last.figures |= {
                 name: min(last.figures.get(name, figure), figure) for name, figure in stretch.figures.items()
-            }
+            } | {"parts": parts}
         else:
             settled.append(stretch)
     spans = [span for stretch in settled for span in stretch.spans]
@@ -652,7 +661,7 @@ def _settle(log: ReadLog, rules: Log, stretch: Stretch, spans: Sequence[Span], g
             stretch.figures = {"lines": lines, "repeats": repeats} | _repeated_lines(log, stretch, spans)
         elif why is Reason.ROUTINE and rules.max_tokens:
             away, first = stretch.figures.get("away", 0), stretch.figures.get("first", going_out)
-            refused = {name: stretch.figures[name] for name in ("part", "left") if name in stretch.figures}
+            refused = {name: stretch.figures[name] for name in ("parts", "part", "left") if name in stretch.figures}
             stretch.figures = {"lines": lines, "repeats": repeats, "away": away} | refused
             stretch.figures |= {"first": min(first, going_out)} if going_out else {}
             if not rules.fill:
