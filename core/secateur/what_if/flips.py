@@ -56,9 +56,8 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
             partly = _part_at_budget(runs, item)
             levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
         if fewest == math.inf:
-            greatest = _greatest_part(
-                runs, item, max((lever.portion[0] for lever in levers if not lever.far), default=0)
-            )
+            most = max((lever.portion[0] for lever in levers if not lever.far), default=0)
+            greatest = _greatest_part(runs, item, most)
             levers += [greatest] if greatest is not None else []
     return sorted(levers, key=lambda lever: lever.cost)
 
@@ -98,14 +97,12 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
 
 def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
     """Finds the cheapest of some near budgets at which more of an item goes out than a few words, if not all of it."""
-    trials = runs.trials
-    out, size = trials.portion(item, trials.now)
-    least = min(_LEAST_PART * size, _LEAST_SHARE * trials.budget)
+    least = runs.trials.portion(item, runs.trials.now)[0] + _least_part(runs, item)
 
     def lever_at(budget: int) -> Lever | None:
         lever = improving(runs, item, BUDGET, budget)
         whole = lever is None or lever.state is State.KEPT  # `budget_flip` finds what keeps the whole
-        return None if lever is None or whole or lever.portion[0] < out + least else lever
+        return None if lever is None or whole or lever.portion[0] < least else lever
 
     return _cheapest(runs, [budget for budget in runs.near_budgets if budget <= runs.enough], lever_at)
 
@@ -114,15 +111,18 @@ def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
     """Finds what keeps the greatest part of an item, at budgets up to FAR times the present one and with room for
     holding it, and drops and shortens nothing; None if that is hardly more than `out`, which others keep."""
     trials, present = runs.trials, runs.trials.budget
-    size = trials.portion(item, trials.now)[1]
-    tried = [(BUDGET, budget) for budget in runs.near_budgets]
+    tried: list[tuple[str, int]] = [(BUDGET, budget) for budget in runs.near_budgets]
     tried += [(f"{HOLD} {present + room}", item) for room in runs.few_rooms] if not trials.fixed[item] else []
     levers = (improving(runs, item, name, value) for name, value in tried)
     partly = (lever for lever in levers if lever is not None and lever.state is not State.KEPT)
     free = [lever for lever in partly if not lever.others.dearer]
     best = max(free, key=lambda lever: (lever.portion[0], -lever.tokens), default=None)
-    least = min(_LEAST_PART * size, _LEAST_SHARE * present)
-    return best if best is not None and best.portion[0] >= out + least else None
+    return best if best is not None and best.portion[0] >= out + _least_part(runs, item) else None
+
+
+def _least_part(runs: TrialRuns, item: int) -> float:
+    """The least number of tokens of an item by which a larger budget has to keep more to be of use."""
+    return min(_LEAST_PART * runs.trials.portion(item, runs.trials.now)[1], _LEAST_SHARE * runs.trials.budget)
 
 
 def _cheapest(runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int], Lever | None]) -> Lever | None:
@@ -163,9 +163,8 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
         lever = improving(runs, item, f"{HOLD} {budget}", item)
         return lever if lever is not None and lever.state is State.KEPT else None
 
-    cheapest = _cheapest(
-        runs, [present + room for room in sorted({*sizes, *runs.few_rooms}) if 0 < room <= most], lever_at
-    )
+    rooms = sorted(room for room in {*sizes, *runs.few_rooms} if 0 < room <= most)
+    cheapest = _cheapest(runs, [present + room for room in rooms], lever_at)
     if cheapest is None:
         return None
     added = {*np.flatnonzero(trials.added).tolist()}  # summaries, which are written anew in any case
