@@ -25,7 +25,7 @@ class LogListing(LedgerListing):
 
     def describe_item(self, item: int) -> str:
         """Returns the lines in a few words, and the tokens that leave of them."""
-        name = self.label(item).name
+        name = "" if self.after(item) < 0 else self.label(item).name
         return ("line " * name.isdigit() or "lines " * name[:1].isdigit()) + super().describe_item(item)
 
 
