@@ -415,8 +415,8 @@ class Bench(FieldScreen):
 
     def place_messages(self) -> None:
         """Puts passing messages into the half of the screen without the row at the cursor."""
-        rack, rows = self.query_one_optional("#textual-toastrack"), self.query_one("#list", ItemList)
-        if rack is not None:
+        rack, rows = self.query_one_optional("#textual-toastrack"), self.query_one_optional("#list", ItemList)
+        if rack is not None and rows is not None:  # a message may come before the list does
             rack.styles.dock = end = "top" if 2 * rows.cursor_y >= self.size.height else "bottom"
             rack.styles.align_vertical = end
 
