@@ -88,9 +88,10 @@ class LedgerListing(ItemListing):
         comparison: LedgerComparison | None = None,
         crossings: Sequence[Crossing] = (),
         sorted_by: str = "",
+        screen: int = 0,
     ) -> None:
         super().__init__(answer)
-        self.comparison = comparison
+        self.comparison, self.screen = comparison, screen
         self.columns = mark_order(self.list_columns(), sorted_by or self.ordered_by)
         if not sorted_by and self.grouped_by:
             title = self.grouped_by + SORTED
