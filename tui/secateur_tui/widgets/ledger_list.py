@@ -91,7 +91,7 @@ class LedgerListing(ItemListing):
         screen: int = 0,
     ) -> None:
         super().__init__(answer)
-        self.comparison, self.screen = comparison, screen
+        self.comparison, self.sorted_by, self.screen = comparison, sorted_by, screen
         self.columns = mark_order(self.list_columns(), sorted_by or self.ordered_by)
         if not sorted_by and self.grouped_by:
             title = self.grouped_by + SORTED
@@ -103,15 +103,16 @@ class LedgerListing(ItemListing):
 
     def list_columns(self) -> Sequence[ListColumn]:
         """Returns the columns, from left to right."""
-        most = max(self.answer.most, self.comparison.then.most if self.comparison is not None else 0)
-        figure = max(LEAST_FIGURE, len(f"{most:,}"))
+        answers = (self.answer, self.comparison.then) if self.comparison is not None else (self.answer,)
+        figure = max(LEAST_FIGURE, len(f"{max(answer.most for answer in answers):,}"))
+        sent = max(LEAST_FIGURE, len(f"{max(answer.most_sent for answer in answers):,}"))
         return (
-            ListColumn.fixed("delta", "Δ", figure + 1, 4),
+            ListColumn.fixed("delta", "Δ", sent + 1, 4),
             ListColumn.fixed("state", "", 2, 0),
             *measure_labels(type(self), self.answer),
             *self.own_columns(),
             ListColumn.fixed("in", "in", figure, 3),
-            ListColumn.fixed("out", "out", figure, 2),
+            ListColumn.fixed("out", "out", figure if self.sorted_by == SAVED else sent, 2),
         )
 
     def draw_cell(self, item: int, column: ListColumn, cells: int) -> Line:
