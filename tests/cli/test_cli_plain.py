@@ -39,6 +39,14 @@ def test_every_kind_is_told_in_words(kind: str, monkeypatch: pytest.MonkeyPatch)
     assert any(line.startswith("knob ") for line in lines) and lines[-1].startswith("command: secateur ")
 
 
+def test_no_figure_is_negative_where_lines_take_fewer_tokens_together(tmp_path: Path) -> None:
+    told = secateur("inspect", EXAMPLES / "ci.log", "--plain").out
+    assert "decided: 12 kept (2,061 tokens); 10 fewer together, 1,949 free" in told
+    assert secateur("log", EXAMPLES / "ci.log", "--report", tmp_path / "log.html").code == 0
+    page = (tmp_path / "log.html").read_text("utf-8")
+    assert "10 fewer together" in page and "-10 tokens" not in page
+
+
 def test_the_same_input_gives_the_same_lines() -> None:
     assert (
         secateur("inspect", *OPENED["search"], "--plain").out == secateur("inspect", *OPENED["search"], "--plain").out

@@ -33,7 +33,7 @@ from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import begin_sentence, plain
 from secateur_tui.widgets import candidate_list, chunk_list, ledger_pages, search_bar, why
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline
-from secateur_tui.widgets.listing import draw_row
+from secateur_tui.widgets.listing import SORTED, ItemListing, draw_row
 from support.kind_cases import CASES
 
 
@@ -61,16 +61,26 @@ def is_sound(ledger: Ledger) -> None:
     assert [entry for entry in ledger.entries if entry.state is State.DROPPED and entry.after] == []
 
 
+def titles_of(listing: ItemListing) -> set[str]:
+    """The words of the titles, without the mark of the order."""
+    return {title.strip() for column in listing.columns for title in column.title.split(SORTED)}
+
+
 def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Any]) -> None:
     """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
     ledger, drawn, listing = answer.ledger, [], subject.listing_type(answer)
     layout = lay_out_columns(listing.columns, CELLS)
-    assert {column.title for column in listing.columns} <= {"", *COLUMNS}, "the glossary explains every title"
+    assert titles_of(listing) <= {"", *COLUMNS}, "the glossary explains every title"
     pack = subject.pack(answer)
     assert "\n".join(pack.lines) == subject.kind.leaving(answer.outcome), "the pack is what leaves"
     assert [entry for entry in ledger.entries if entry.id != WRAPPER or entry.before or entry.after] == answer.entries
     for item, entry in enumerate(answer.entries):
         row = plain(draw_row(listing, item, layout))
+        if entry.after < 0:  # it says so in words, of the wrapper alone
+            assert (
+                entry.id == WRAPPER and f"{-entry.after:,} fewer together" in " ".join(row.split()) and "-" not in row
+            )
+            row += f" {entry.after:,}"
         glyph, before, after = ROW.search(row).groups()
         drawn.append((glyph, number(before), number(before) if after == "·" else number(after)))
         page = [plain(line) for line in ledger_pages.draw_why(answer, item, CELLS)]
@@ -92,7 +102,8 @@ def is_in_the_bar(picture: BudgetPicture, ledger: Ledger) -> None:
         came = max(total.before, total.after)  # what came is not named where it is less than what leaves
         assert told.get(state.glyph, (0, 0, 0)) == (total.items, total.after, came)
     around = ledger.after - sum(after for _, after, _ in told.values())
-    assert (f"wrapper {around:,}" in headline) == (around != 0)
+    assert (f"wrapper {around:,}" in headline) == (around > 0)
+    assert (f"{-around:,} fewer together" in headline) == (around < 0)
     left = picture.budget - ledger.after
     assert (f"free {left:,}" if left >= 0 else f"{-left:,} over") in headline
     assert sum(int(frame.tokens.sum()) + frame.around for frame in picture.frames) == picture.after == ledger.after
@@ -103,7 +114,7 @@ def is_in_chunks(answer: DiffAnswer) -> None:
     stands behind the changes."""
     ledger, shown = answer.ledger, dict.fromkeys((entry.id for entry in answer.ledger.entries), (0, 0))
     beside, listing = 0, chunk_list.ChunkListing(answer)
-    assert {column.title for column in listing.columns} <= {"", *COLUMNS}
+    assert titles_of(listing) <= {"", *COLUMNS}
     layout = lay_out_columns(listing.columns, CELLS)
     for item, row in enumerate(answer.rows):
         text = plain(listing.heading(item, CELLS) or draw_row(listing, item, layout))

@@ -39,7 +39,7 @@ def is_true(report: DecisionReport, outcome: Outcome[Any]) -> None:
         assert item.reason and item.name
         assert not item.terms or abs(item.score - sum(item.terms.values())) < 1e-9
         assert item.state is not State.DROPPED or item.went is None
-    if wrapper >= 0 and all(item.after >= 0 for item in report.items):
+    if report.free + wrapper >= 0 and all(item.after >= 0 for item in report.items):
         assert sum(one.tokens for one in segments_of(report)) == max(ledger.budget, ledger.after)
 
 

@@ -86,6 +86,14 @@ def test_the_bar_has_a_segment_for_each_item_that_goes_out_and_adds_up_to_the_bu
     assert "x (x), 60 tokens, kept" in page.texts
 
 
+def test_items_that_take_fewer_tokens_together_leave_the_bar_as_long_as_the_budget() -> None:
+    made = report()
+    made = replace(made, wrapper=-5, after=made.after - made.wrapper - 5)
+    assert sum(one.tokens for one in segments_of(made)) == made.budget
+    page = html_page(made)
+    assert "5 fewer together" in page and "-5" not in " ".join(Parsed(page).texts)
+
+
 def test_more_items_than_lines_share_segments() -> None:
     items = [item(number, State.KEPT, 3, 3) for number in range(1, 5001)]
     made = replace(report(), items=items, budget=15_000, after=15_000, wrapper=0, unlisted={})

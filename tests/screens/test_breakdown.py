@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from inspector_kit import ORDERS, ScriptedEngine, bench_of, inspector, make_pool, orders_engine, press, settle
+from ledger_kit import opened
 from secateur_tui.columns import lay_out_columns
 from secateur_tui.frame import ROOMY, WIDE
 from secateur_tui.widgets.item_list import ItemList
@@ -14,6 +16,35 @@ LONG = [
     replace(one, path=f"src/a/rather/long/way/{one.path}", name=f"RatherLongNamesOfClasses{number}.{one.name}")
     for number, one in enumerate(ORDERS * 20)
 ]
+
+
+SCREENS = [80, 99, 100, WIDE - 1, WIDE, 120, 130, ROOMY - 1, ROOMY, 170, 200, 240]
+
+
+async def test_a_bar_is_never_shorter_on_a_wider_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop").mkdir()
+    for number in range(6):
+        name = f"a_rather_long_name_of_a_file_about_money_{number}.py"
+        (tmp_path / "shop" / name).write_text(
+            f"def money_{number}(amount):\n    return amount\n" * (number + 1), "utf-8"
+        )
+    for app, id_ in (
+        (inspector(ScriptedEngine(lambda query, _: make_pool(LONG, query=query)), query="refund"), "terms"),
+        (opened("files"), "bar"),
+    ):
+        cells = []
+        async with app.run_test(size=(80, 30)) as pilot:
+            await settle(app)
+            for columns in SCREENS:
+                await pilot.resize_terminal(columns, 30)
+                await settle(app)
+                bench = bench_of(app)
+                layout = lay_out_columns(
+                    bench.kind_page.listing(bench.scene).columns, bench.query_one(ItemList).content_cells
+                )
+                cells.append(layout.cells.get(id_, 0))
+        assert cells == sorted(cells) and cells[SCREENS.index(100)] >= 8 and cells[-1] > cells[0], cells
 
 
 @pytest.mark.parametrize("columns", [100, WIDE - 1, WIDE, 120, ROOMY - 1, ROOMY, 200])

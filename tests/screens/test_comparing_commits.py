@@ -81,6 +81,30 @@ def test_what_is_read_shows_percent_and_the_key_that_ends_it() -> None:
     assert "Reading commit HEAD~1" in text and "1,240 of 4,000" in text and "31 %  Esc cancels" in text
 
 
+async def test_a_commit_that_is_not_there_stays_in_the_dialogue_with_the_error(app: Inspector) -> None:
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await compare(app, "@typo")
+        text = "\n".join(await settle(app))
+        assert "Compare with" in text and "no commit 'typo'" in text
+        profile = bench_of(app).state.settings.profile
+        await press(app, "p")
+        text = "\n".join(await settle(app))
+        assert "@typop" in text and bench_of(app).state.settings.profile == profile and "no commit" not in text
+        await press(app, "ctrl+a", "ctrl+k", *"@HEAD~1", "enter")
+        assert "refund_sum" in "\n".join(await settle(app))
+
+
+async def test_a_folder_without_git_is_said_to_have_no_history(shop: Path) -> None:
+    with Engine.open(shop, Settings(budget=400)) as engine:
+        bare = inspector(engine, Settings(budget=400), query=QUERY, path=str(shop))
+        async with bare.run_test(size=(120, 40)):
+            await settle(bare)
+            await compare(bare, "@HEAD~1")
+            text = "\n".join(await settle(bare))
+            assert "has no git history" in text and "Leave the revision out" not in text
+
+
 async def test_another_commit_stands_beside_the_files(app: Inspector) -> None:
     async with app.run_test(size=(120, 40)):
         await settle(app)

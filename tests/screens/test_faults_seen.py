@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from inspector_kit import Inspector, bench_of, inspector, press, settle
+from inspector_kit import Inspector, Pace, bench_of, inspector, press, settle
 from ledger_kit import WRITERS, opened
 from secateur.kinds.run import render as render_of
 from secateur.ledger import WRAPPER
@@ -217,3 +217,46 @@ async def test_a_passing_message_never_covers_the_row_at_the_cursor(size: tuple[
             app_lines = await settle(app)
             (row,) = [line for line in app_lines if line.startswith("│▸")]
             assert "undone" not in row, "\n".join(app_lines)
+
+
+@pytest.mark.parametrize("bench", ["search", "files"])
+async def test_the_key_of_the_query_is_no_text_in_an_empty_query(bench: str) -> None:
+    app = inspector(query="") if bench == "search" else opened("files", query="")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "/", *"a/b")
+        field = bench_of(app).field("query")
+        assert bench_of(app).focused is field and field.value == "a/b"
+
+
+async def test_an_absolute_path_is_typed_into_the_empty_field_of_a_path() -> None:
+    app = opened("conversation", path="")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "/")
+        assert bench_of(app).field("path").value == "/"
+
+
+async def test_the_list_has_the_keys_where_an_answer_needs_no_model() -> None:
+    settings = with_values(Settings(), {"context_budget.tokens": 4000})
+    app = opened("envelope", settings, model="")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        bench = bench_of(app)
+        assert bench.state.answer is not None and bench.focused is bench.home
+        await press(app, "f")
+        assert bench.field("model").value == ""
+
+
+async def test_the_message_of_a_log_has_the_room_that_long_numbers_leave(tmp_path: Path) -> None:
+    lines = [
+        f"12:00:00 {'ERROR' if at % 100 == 7 else 'INFO'} worker {at % 80} did job {at} of tenant {at % 17}"
+        for at in range(120_000)
+    ]
+    lines += ["12:00:01 INFO idle"] * 150_000
+    (tmp_path / "big.log").write_text("\n".join(lines) + "\n", "utf-8")
+    settings = with_values(Settings(), {"log.max_tokens": 1500})
+    app = Inspector(None, settings, bench="log", path="big.log", query="", pace=Pace(0.001, 0.001, 0, False))
+    async with app.run_test(size=SIZE):
+        shown = "\n".join(await settle(app))
+        assert "ERROR worker 7 did job 7 of" in shown and "ERROR…" not in shown

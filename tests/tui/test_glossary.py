@@ -46,6 +46,9 @@ def test_every_word_of_the_headline_has_an_entry() -> None:
         told += plain(draw_headline(picture, picture, 400))
     words = set(re.findall(r"[a-z]+", told)) - {"of"}
     assert words <= {*BUDGET, "chunks"}, words - {*BUDGET}
+    together = BudgetPicture((BudgetFrame.of(50, [(0, 90, State.KEPT)], -10),), {State.KEPT: Sum(1, 90, 90)})
+    (said,) = re.findall(r"\d+ ([a-z]+ together)", plain(draw_headline(together, None, 400)))
+    assert said in BUDGET
     assert {state.label for state in State} <= BUDGET.keys()
 
 

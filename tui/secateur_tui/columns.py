@@ -21,6 +21,10 @@ NAME, PLACE = "name", "place"
 
 _GAP = 1
 
+_BARS_GROW_FROM, _SCREEN_PER_CELL = 120, 4
+"""Columns of a screen from which bars in rows are longer, and those that bring a cell of them: the others are for names
+and places."""
+
 _SAMPLED = 500
 """Names that are measured to find how wide their columns want to be."""
 
@@ -89,6 +93,12 @@ def lay_out_columns(columns: Sequence[ListColumn], cells: int) -> ListLayout:
     shown = tuple(column for column in columns if column.id in given)
     ids = [column.id for column in shown]
     return ListLayout(shown, given, (NAME, PLACE) in pairwise(ids))
+
+
+def bar_cells(least: int, most: int, screen: int) -> int:
+    """Returns the cells of a bar in every row on a screen of so many columns: no fewer on a wider one, whose list may
+    be narrower because pages stand beside it."""
+    return min(most, least + max(0, screen - _BARS_GROW_FROM) // _SCREEN_PER_CELL)
 
 
 def sample_items(count: int, most: int = _SAMPLED) -> range:

@@ -119,7 +119,8 @@ class Frame:
         with Horizontal(id="fields"):
             for field in state.kind_page.fields:
                 text, id_ = state.inputs[field.name], f"field-{field.name}"
-                widget = QueryInput(text, field.placeholder, lines=field.lines, id=id_, classes="input")
+                opener = self._host().keymap.first_key("query") if field.name == "query" else ""
+                widget = QueryInput(text, field.placeholder, lines=field.lines, opener=opener, id=id_, classes="input")
                 widget.border_title = field.title
                 yield widget
 

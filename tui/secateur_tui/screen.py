@@ -171,10 +171,13 @@ class Bench(FieldScreen):
         self.kind_page.release()
 
     def on_resize(self) -> None:
-        """Gives the keys back to what had them before the terminal was too small to show it."""
-        self.call_after_refresh(self._focus_again)
+        """Gives the keys back to what had them before the terminal was too small to show it. The columns of the list
+        depend on the screen."""
+        self.call_after_refresh(self._resized)
 
-    def _focus_again(self) -> None:
+    def _resized(self) -> None:
+        if self.scene.screen != self.size.width:
+            self.paint_list()
         if self.focused is None and self.had_focus is not None and self.had_focus.focusable:
             self.set_focus(self.had_focus)
 
@@ -415,8 +418,8 @@ class Bench(FieldScreen):
 
     def place_messages(self) -> None:
         """Puts passing messages into the half of the screen without the row at the cursor."""
-        rack, rows = self.query_one_optional("#textual-toastrack"), self.query_one("#list", ItemList)
-        if rack is not None:
+        rack, rows = self.query_one_optional("#textual-toastrack"), self.query_one_optional("#list", ItemList)
+        if rack is not None and rows is not None:  # a message may come before the list does
             rack.styles.dock = end = "top" if 2 * rows.cursor_y >= self.size.height else "bottom"
             rack.styles.align_vertical = end
 
@@ -487,7 +490,7 @@ class Bench(FieldScreen):
     def paint_list(self) -> None:
         """Paints the list from the state."""
         if self.standing:
-            state = self.state
+            state, self.scene.screen = self.state, self.size.width
             listing = state.kind_page.listing(self.scene) if state.shown is not None else None
             if listing is not None:
                 listing.overruled = partial(find_overruling, state.kind_page.kind, state.answer)

@@ -159,8 +159,15 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
 """By reason and figure, or several: the sentence if the entry has these figures, and none is 0."""
 
 
+def fewer_together(wrapper: int) -> str:
+    """Words for the tokens of a wrapper below 0: neighbours may take fewer tokens together than alone."""
+    return f"{-wrapper:,} fewer together"
+
+
 def sentence(entry: Entry) -> str:
     """Formats the reason of an entry with its figures. If a figure is missing, the rest is cut, or the code is used."""
+    if entry.reason is Reason.WRAPPER and entry.after < 0:
+        return f"the others take {-entry.after:,} fewer tokens together than one by one"
     return phrase(entry.reason, entry.figures)
 
 

@@ -65,7 +65,8 @@ def open_source(
         return ClonedSource(git, rev or "HEAD", clone, ignore=ignore, max_file_bytes=max_file_bytes)
     if rev is not None:
         if not isinstance(git, Git):
-            hint = "Leave the revision out to read the files as they are."
+            history = "It has no git history. " if git is NoGit.NO_REPOSITORY else ""
+            hint = f"{history}Only the files as they are now can be read."
             hint += f" {git.hint}" if isinstance(git, ForeignRepository) else ""
             raise RepositoryError(f"cannot read revision {rev!r} of {path}: {git.value}", hint=hint, code=git.name)
         return CommitSource(git, rev, ignore=ignore, max_file_bytes=max_file_bytes)

@@ -44,7 +44,7 @@ from secateur_tui.state.input_files import SessionWatch
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clip_line, line, wrap_words
-from secateur_tui.widgets.ledger_list import LedgerListing
+from secateur_tui.widgets.ledger_list import LedgerListing, label_wrapper
 from secateur_tui.widgets.texts import wrap_text
 
 _LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
@@ -76,7 +76,8 @@ class ConversationListing(LedgerListing):
             shown = "" if row is None or row.number < 0 else f"{row.number:,}"
             return line(Span(f"{shown}{'=' if _is_cached(answer, item) else ' '}", "faint"))
         if column.id == "share":
-            return line(f"{share_of(pruned, answer.entries[item].after):.1%}")
+            after = answer.entries[item].after
+            return line(f"{share_of(pruned, after):.1%}") if after >= 0 else ()
         if column.id == "tool":
             tools = _list_tools(message_of(pruned, item))
             return line(shorten_words(tools, cells) if ", " in tools else shorten_name(tools, cells))
@@ -85,7 +86,7 @@ class ConversationListing(LedgerListing):
     @staticmethod
     def label_of(answer: LedgerAnswer[Pruned], item: int) -> Label:
         if answer.entries[item].id == WRAPPER:
-            return Label(WRAPPER)
+            return label_wrapper(answer.entries[item])
         message = message_of(answer.outcome.payload, item)
         role, words = _role(answer, item), visible(first_words(message)) if message is not None else ""
         described = _DESCRIPTION.match(words) if role == "request" else None

@@ -15,14 +15,14 @@ from secateur.render.page import count_noun
 from secateur.settings import Settings
 from secateur.terminal import visible
 
-from secateur_tui.columns import ListColumn
+from secateur_tui.columns import NAME, ListColumn, bar_cells
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import Line, Span, line, stack_bar, wrap_words
 from secateur_tui.widgets.ledger_list import LedgerListing
 
-_SCORE_CELLS, _BAR_CELLS = 6, 10
+_SCORE_CELLS, _NAME_CELLS, _LEAST_BAR, _MOST_BAR = 6, 20, 8, 20
 _MOST_PIECES = 40
 """Pieces of a file that the page Why lists."""
 
@@ -34,9 +34,16 @@ class FilesListing(LedgerListing):
     spends_in_order: ClassVar[bool] = True
     ordered_by: ClassVar[str] = "score"
 
+    def list_columns(self) -> Sequence[ListColumn]:
+        return [
+            replace(column, wants=min(column.wants, _NAME_CELLS)) if column.id == NAME else column
+            for column in super().list_columns()
+        ]
+
     def own_columns(self) -> Sequence[ListColumn]:
+        cells = bar_cells(_LEAST_BAR, _MOST_BAR, self.screen)
         return (
-            ListColumn("bar", "", _BAR_CELLS // 2, _BAR_CELLS, 7),
+            ListColumn("bar", "", cells, cells, 4),
             ListColumn.fixed("score", "score", _SCORE_CELLS, 5),
         )
 

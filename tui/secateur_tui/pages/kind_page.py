@@ -299,7 +299,7 @@ class KindPage(Generic[M, P]):
         """Returns what the list shows of the answer."""
         by = scene.state.choice.by
         by = "" if by == LIST_ORDER else by
-        return self.listing_type(_ledger(scene), scene.state.comparison, scene.crossings, by)
+        return self.listing_type(_ledger(scene), scene.state.comparison, scene.crossings, by, scene.screen)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""

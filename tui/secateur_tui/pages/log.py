@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from secateur.kinds.log.lines import body
 from secateur.model import Reason
 
-from secateur_tui.columns import Label
+from secateur_tui.columns import NAME, Label, ListColumn
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.widgets.ledger_list import LedgerListing
+
+_NUMBER_CELLS = 9
+"""Cells of the numbers of lines: 1200-1299."""
 
 
 class LogListing(LedgerListing):
     """Stretches of lines, called by their numbers."""
 
     titles: ClassVar[tuple[str, str]] = ("lines", "message")
+
+    def list_columns(self) -> Sequence[ListColumn]:
+        """Gives messages the room that few numbers need: longer ones take cells of their message."""
+        return [
+            replace(column, wants=min(column.wants, _NUMBER_CELLS), most=_NUMBER_CELLS) if column.id == NAME else column
+            for column in super().list_columns()
+        ]
 
     @staticmethod
     def label_of(answer: Any, item: int) -> Label:
@@ -25,7 +37,7 @@ class LogListing(LedgerListing):
 
     def describe_item(self, item: int) -> str:
         """Returns the lines in a few words, and the tokens that leave of them."""
-        name = self.label(item).name
+        name = "" if self.after(item) < 0 else self.label(item).name
         return ("line " * name.isdigit() or "lines " * name[:1].isdigit()) + super().describe_item(item)
 
 

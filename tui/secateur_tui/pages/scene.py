@@ -40,6 +40,7 @@ class Scene:
     examples: Sequence[ExampleQuery] = ()  # questions that the repository suggests
     query_lines: Mapping[str, Sequence[int]] | None = None  # per word of the query the lines of the item that hold it
     commits: Sequence[HistoryCommit] = ()  # the last that changed the file of the item
+    screen: int = 0  # columns of the screen
     exact: bool = False  # whether figures are shown with all their decimals
 
     @property

@@ -252,7 +252,12 @@ class SearchPage(KindPage[Any, SearchDecision]):
         assert answer is not None
         by = scene.state.choice.by if scene.state.choice.by != LIST_ORDER else ""
         return CandidateListing(
-            answer, scene.state.comparison, scene.crossings, of_workspace=self._of_workspace, sorted_by=by
+            answer,
+            scene.state.comparison,
+            scene.crossings,
+            of_workspace=self._of_workspace,
+            sorted_by=by,
+            screen=scene.screen,
         )
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:

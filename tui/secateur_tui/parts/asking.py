@@ -23,6 +23,7 @@ class Asking(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
+        self._opened_in: QueryInput | None = None  # the empty field that had the keys at the start, till an answer
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
@@ -35,7 +36,17 @@ class Asking(ScreenPart):
         return ""
 
     def mounted(self) -> None:
-        self._bench.go_to(self._empty_field or self._bench.home)
+        self._opened_in = self._empty_field
+        self._bench.go_to(self._opened_in or self._bench.home)
+
+    def painted(self) -> None:
+        """Gives the keys to the list as soon as there is an answer without what the first field asks for."""
+        field, bench = self._opened_in, self._bench
+        if field is None or bench.state.answer is None:
+            return
+        self._opened_in = None
+        if bench.focused is field and not field.value:
+            bench.go_home()
 
     @property
     def _empty_field(self) -> QueryInput | None:

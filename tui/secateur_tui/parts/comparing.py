@@ -72,6 +72,7 @@ class Comparing(ScreenPart):
         self._sides: SideBySide | None = None
         self._wrong: SecateurError | None = None
         self._cancelled = False
+        self._just_typed = False  # whether the word was chosen and is not compared yet
         self._material: Any = None  # of another commit; for the engine's thread
         self._material_key: object = None  # what it was read for; None: it is read again
 
@@ -138,8 +139,11 @@ class Comparing(ScreenPart):
 
     def _ask(self) -> None:
         words = self._propose_words()
-        word = self._word if self._word in words else words[0]
-        page = AskPage("Compare with", self._draw_question, word, replaced=True, proposals=words, check=self._parse)
+        self._open_dialogue(self._word if self._word in words else words[0], replaced=True)
+
+    def _open_dialogue(self, word: str, *, replaced: bool) -> None:
+        words = self._propose_words()
+        page = AskPage("Compare with", self._draw_question, word, replaced=replaced, proposals=words, check=self._parse)
         self._bench.app.push_screen(page, self._choose)
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
@@ -153,6 +157,8 @@ class Comparing(ScreenPart):
             other = self._parse(typed)
         except SecateurError as error:
             return [*lines, (), *wrap_words(visible(describe_error(error)), cells, "warning")]
+        if self._wrong is not None and typed == self._typed and self._shown_question == self._question:
+            return [*lines, (), *wrap_words(visible(describe_error(self._wrong)), cells, "warning")]
         return [*lines, (), line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
 
     def _parse(self, word: str) -> Alternative:
@@ -165,7 +171,7 @@ class Comparing(ScreenPart):
         if word is not None:
             if word != self._word:
                 self._typed, self._adopted_from = word, None
-            self._compared, self._cancelled = None, False
+            self._compared, self._cancelled, self._just_typed = None, False, True
             self._bench.show_page(PAGE)
             self._bench.paint_page()
 
@@ -213,6 +219,9 @@ class Comparing(ScreenPart):
         self._shown_question, self._other, self._sides, self._wrong = reading.question, other, sides, wrong
         self._bench.paint_page()
         self._bench.repaint_frame()
+        typed, self._just_typed = self._just_typed, False
+        if wrong is not None and typed and self._bench.app.screen is self._bench and self._bench.state.page == PAGE:
+            self._open_dialogue(self._typed, replaced=False)  # else the next letters would be keys
 
     def _decide(self, reading: ComparisonReading, outcome: Outcome[Any], other: Alternative) -> SideBySide:
         """Decides the other side, on the engine's thread; reads for it first where that is needed."""

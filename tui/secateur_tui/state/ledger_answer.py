@@ -94,6 +94,11 @@ class LedgerAnswer(Generic[P]):
         """Tokens of the largest item: they set the width of the figures' columns."""
         return max((max(entry.before, entry.after) for entry in self.entries), default=0)
 
+    @cached_property
+    def most_sent(self) -> int:
+        """The most tokens that are sent of an entry."""
+        return max((entry.after for entry in self.entries), default=0)
+
     def state_of(self, item: int) -> State:
         """Returns the state of an item."""
         return self.entries[item].state

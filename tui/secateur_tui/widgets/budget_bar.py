@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from secateur.model import IntArray, State
+from secateur.render.sentences import fewer_together
 from textual import events
 from textual.content import Content
 
@@ -233,7 +234,7 @@ def draw_headline(picture: BudgetPicture, then: BudgetPicture | None, cells: int
     left = f"free {'' if picture.counted else '≥ '}{free:,}" if free >= 0 else f"{-free:,} over"
     was = [f"was {then.after:,} ({format_signed(picture.after - then.after)})"] if then is not None else []
     around = picture.after - sum(total.after for total in picture.sums.values())
-    wrapper = [f"wrapper {around:,}"] if around else []
+    wrapper = [f"wrapper {around:,}" if around > 0 else fewer_together(around)] if around else []
     sums = [(state, picture.sums.get(state, Sum())) for state in (*TEXTURES, State.DROPPED)]
     shown = [(state, total) for state, total in sums if total.items or state is State.KEPT]
     whole = [f"{state.glyph} {state.label} {_count_items(total)}" for state, total in shown]

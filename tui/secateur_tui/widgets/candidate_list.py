@@ -11,7 +11,7 @@ import numpy as np
 from secateur.model import Pool, Reason, Selection, State
 from secateur.terminal import visible
 
-from secateur_tui.columns import NAME, Label, ListColumn, sample_items
+from secateur_tui.columns import NAME, Label, ListColumn, bar_cells, sample_items
 from secateur_tui.state.list_view import figures_of
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.search_comparison import ABSENT, SearchComparison
@@ -19,11 +19,11 @@ from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, line, stack_bar
 from secateur_tui.widgets.listing import SORTED, Crossing, CutLine, ItemListing, find_alike, label_columns
 
-_LEAST_BREAKDOWN, _MOST_BREAKDOWN = 8, 28
-"""Cells of the bar of terms. The least matter more than all but the name: every screen of 100 columns has them."""
+_LEAST_BREAKDOWN, _MOST_BREAKDOWN = 10, 28
+"""Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it."""
 
-_NAME_CELLS = 20
-"""Cells that names take before paths have any."""
+_NAME_CELLS, _PLACE_CELLS = 20, 12
+"""Cells that names take before paths have any, and the least of paths."""
 
 _COMPARED = 1_000
 """Labels that are compared: all of a search in most repositories."""
@@ -54,6 +54,7 @@ class CandidateListing(ItemListing):
         *,
         of_workspace: bool = False,
         sorted_by: str = "",
+        screen: int = 0,
     ) -> None:
         super().__init__(answer)
         self._of_workspace = of_workspace
@@ -61,7 +62,7 @@ class CandidateListing(ItemListing):
         self._figures = figures_of(answer.selection) | {answer.ordered_by: answer.selection.score}
         by = sorted_by if sorted_by in (NAME, *self._figures) else answer.ordered_by
         self._figure = answer.ordered_by if by in (NAME, "tokens") else by
-        self.columns = _columns(answer.selection.pool, self._figure, by)
+        self.columns = _columns(answer.selection.pool, self._figure, by, screen)
         self.cut = cut_of(answer.selection, crossings)
 
     def label(self, item: int) -> Label:
@@ -116,7 +117,7 @@ def order_figure(value: float, name: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def _columns(pool: Pool, figure: str, by: str) -> tuple[ListColumn, ...]:
+def _columns(pool: Pool, figure: str, by: str, screen: int) -> tuple[ListColumn, ...]:
     """Returns the columns of all answers from a pool: they stay where they are while knobs turn. `figure` is that of
     the last column, `by` the column that is marked."""
 
@@ -126,14 +127,14 @@ def _columns(pool: Pool, figure: str, by: str) -> tuple[ListColumn, ...]:
     digits = len(f"{len(pool):,}")
     most = int(pool.tokens.max()) if len(pool) else 0
     name, place = label_columns([label_of(pool, row) for row in sample_items(len(pool))], title(NAME, "name"), "in")
-    least = _LEAST_BREAKDOWN
+    cells = bar_cells(_LEAST_BREAKDOWN, _MOST_BREAKDOWN, screen)
     return (
         ListColumn.fixed("rank", "#", max(2, digits), 3),
         ListColumn.fixed("delta", "Δ", max(3, digits + 1), 5),
         ListColumn.fixed("state", "", 2, 0),
         replace(name, wants=min(name.wants, _NAME_CELLS)),
-        replace(place, matters=7),
-        ListColumn("terms", "why it ranks", least, least, 2, brief="why", most=_MOST_BREAKDOWN),
+        replace(place, matters=7, least=min(place.least, _PLACE_CELLS)),
+        ListColumn("terms", "why it ranks", cells, cells, 2, brief="why"),
         ListColumn.fixed("tokens", title("tokens", "tok"), max(5, len(f"{most:,}")), 4),
         ListColumn.fixed("order", title(figure, TITLES[figure]), 5, 6),
     )

@@ -8,8 +8,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from secateur.ledger import WRAPPER
+from secateur.ledger import WRAPPER, Entry
 from secateur.model import Reason, State
+from secateur.render.sentences import fewer_together
 from secateur.terminal import visible
 
 from secateur_tui.columns import NAME, Label, ListColumn, sample_items
@@ -29,6 +30,12 @@ def label_path(entry: str) -> Label:
     if not of_symbol:
         place, _, name = text.rpartition("/")
     return Label(name, place) if name and place else Label(text)
+
+
+def label_wrapper(entry: Entry) -> Label:
+    """Returns what the row of the wrapper is called; below 0 no figure tells of it, but the name."""
+    number, _, how = fewer_together(entry.after).rpartition(" ")
+    return Label(number, how, prose=True) if entry.after < 0 else Label(WRAPPER)
 
 
 SAVED = "saved"
@@ -81,9 +88,10 @@ class LedgerListing(ItemListing):
         comparison: LedgerComparison | None = None,
         crossings: Sequence[Crossing] = (),
         sorted_by: str = "",
+        screen: int = 0,
     ) -> None:
         super().__init__(answer)
-        self.comparison = comparison
+        self.comparison, self.sorted_by, self.screen = comparison, sorted_by, screen
         self.columns = mark_order(self.list_columns(), sorted_by or self.ordered_by)
         if not sorted_by and self.grouped_by:
             title = self.grouped_by + SORTED
@@ -95,15 +103,16 @@ class LedgerListing(ItemListing):
 
     def list_columns(self) -> Sequence[ListColumn]:
         """Returns the columns, from left to right."""
-        most = max(self.answer.most, self.comparison.then.most if self.comparison is not None else 0)
-        figure = max(LEAST_FIGURE, len(f"{most:,}"))
+        answers = (self.answer, self.comparison.then) if self.comparison is not None else (self.answer,)
+        figure = max(LEAST_FIGURE, len(f"{max(answer.most for answer in answers):,}"))
+        sent = max(LEAST_FIGURE, len(f"{max(answer.most_sent for answer in answers):,}"))
         return (
-            ListColumn.fixed("delta", "Δ", figure + 1, 4),
+            ListColumn.fixed("delta", "Δ", sent + 1, 4),
             ListColumn.fixed("state", "", 2, 0),
             *measure_labels(type(self), self.answer),
             *self.own_columns(),
             ListColumn.fixed("in", "in", figure, 3),
-            ListColumn.fixed("out", "out", figure, 2),
+            ListColumn.fixed("out", "out", figure if self.sorted_by == SAVED else sent, 2),
         )
 
     def draw_cell(self, item: int, column: ListColumn, cells: int) -> Line:
@@ -123,7 +132,7 @@ class LedgerListing(ItemListing):
         beside = answer.kind.describe(answer.outcome, entry_number).beside if entry_number is not None else ""
         if beside:
             return Label(visible(entry.id), visible(beside[:LONGEST_BESIDE]), prose=True)
-        return label_path(entry.id)
+        return label_wrapper(entry) if entry.id == WRAPPER else label_path(entry.id)
 
     def label(self, item: int) -> Label:
         return self.label_of(self.answer, item)
@@ -134,6 +143,10 @@ class LedgerListing(ItemListing):
     def after(self, item: int) -> int:
         return int(self.answer.entries[item].after)
 
+    def describe_item(self, item: int) -> str:
+        after = self.after(item)
+        return fewer_together(after) if after < 0 else super().describe_item(item)
+
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:  # noqa: ARG002 - columns of subclasses use it
         entry = self.answer.entries[item]
         if column.id == "delta":
@@ -143,6 +156,8 @@ class LedgerListing(ItemListing):
             return self.decision(item, entry.state, flipped)
         if column.id == "in":
             return line(f"{entry.before:,}")
+        if entry.after < 0:
+            return ()  # its name says it
         return line(f"{entry.after:,}" if entry.after != entry.before else "·")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE
 from secateur.model import State
-from secateur.render.sentences import describe_redactions
+from secateur.render.sentences import describe_redactions, fewer_together
 from secateur.terminal import visible
 
 from secateur_tui.short_names import shorten_path
@@ -43,9 +43,10 @@ def draw_why(answer: LedgerAnswer[Any], item: int, cells: int, facts: Sequence[L
     entry = answer.entries[item]
     state = entry.state
     head = line(Span(f"{state.glyph} {state.label.upper()}", f"bold {state.label}"))
-    figure = line(
+    figures = (
         f"{entry.before:,} → {entry.after:,} tokens" if entry.after != entry.before else f"{entry.before:,} tokens"
     )
+    figure = line(figures if entry.after >= 0 else fewer_together(entry.after))
     lines = [spread_line(head, figure, cells), *wrap_name(entry.id, cells)]
     if {CHARS_BEFORE, CHARS_AFTER} <= entry.figures.keys():
         before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]

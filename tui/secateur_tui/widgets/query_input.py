@@ -28,8 +28,9 @@ MOST_PASTED = 20_000
 class QueryInput(Guarded, Input):
     """A one-line field; Enter submits. With `lines` it takes texts of several lines."""
 
-    def __init__(self, value: str, placeholder: str, *, lines: bool = False, **options: Any) -> None:
-        self._lines = lines
+    def __init__(self, value: str, placeholder: str, *, lines: bool = False, opener: str = "", **options: Any) -> None:
+        """`opener`: the key that leads to this field; it is no text while nothing is typed yet."""
+        self._lines, self._opener = lines, opener
         self._note = "", ""  # what was pasted last, and what of it was not taken
         super().__init__(visible(value), placeholder=placeholder, select_on_focus=False, **options)
 
@@ -67,6 +68,11 @@ class QueryInput(Guarded, Input):
         notes = [*([f"{lines:,} lines"] if lines > 1 else []), *([note] if self.noted else [])]
         if self._lines or note:
             self.border_subtitle = Content(", ".join(notes))
+
+    async def _on_key(self, event: events.Key) -> None:
+        if self._opener and event.character == self._opener and not self.value:
+            event.stop()
+            event.prevent_default()
 
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls the handler of `Input` after this one, on the same event.

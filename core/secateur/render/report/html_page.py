@@ -26,6 +26,7 @@ from secateur.render.report.looks import (
     pattern_styles,
     segments_of,
 )
+from secateur.render.sentences import fewer_together
 from secateur.terminal import visible
 
 BAR_HEIGHT = 46
@@ -159,8 +160,10 @@ def _bar(report: DecisionReport) -> str:
         for state in STATE_ORDER[:3]
         if report.counts[state].number
     ]
-    if report.wrapper:
+    if report.wrapper > 0:
         legend.append(_legend("wrapper", "around them", 0, report.wrapper))
+    elif report.wrapper < 0:
+        legend.append(f"<li>{escape(fewer_together(report.wrapper))}</li>")
     legend.append(_legend("free", "free", 0, report.free))
     return f'<div class="bar">{picture}</div><ul class="legend">{"".join(legend)}</ul>'
 

@@ -130,8 +130,9 @@ def segments_of(report: DecisionReport) -> list[Segment]:
             )
     if report.wrapper > 0:
         segments.append(Segment(report.wrapper, WRAPPER, f"around the items: {report.wrapper:,} tokens"))
-    if report.free:
-        segments.append(Segment(report.free, FREE, f"free: {report.free:,} tokens"))
+    free = report.free + min(0, report.wrapper)  # the segments before it overlap by as much as they are fewer together
+    if free > 0:
+        segments.append(Segment(free, FREE, f"free: {report.free:,} tokens"))
     return segments
 
 

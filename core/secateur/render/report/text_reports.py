@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from secateur.ledger import State
 from secateur.render.markdown import block, escape_line, heading, one_line
 from secateur.render.report.content import DecisionReport, ReportItem, state_words, summary_sentence
+from secateur.render.sentences import fewer_together
 from secateur.terminal import ELLIPSIS, clip, visible
 
 LIMIT = 60_000  # most characters in total: a comment on GitHub holds 65,536
@@ -128,7 +129,8 @@ def _lines(report: DecisionReport) -> Iterator[str]:
         yield f"asked: {line}"
     yield f"budget: {report.after:,} of {report.budget:,} tokens go out, {report.before:,} came in{report.saved_words}"
     counts = "; ".join(state_words(report)) or "nothing"
-    yield f"decided: {counts}; {report.wrapper:,} tokens around them, {report.free:,} free"
+    around = f"{report.wrapper:,} tokens around them" if report.wrapper >= 0 else fewer_together(report.wrapper)
+    yield f"decided: {counts}; {around}, {report.free:,} free"
     for label, text in report.figures:
         yield f"{label}: {text}" if label else text
     for label, value in report.knobs:
