@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 from msgspec.structs import replace
@@ -19,6 +20,9 @@ _LEAST_PART = 0.05
 
 _LEAST_SHARE = 0.1
 """The least share of the budget that a part of an item takes at a larger budget, if the item is so large."""
+
+_NEAR_ITS_SIZE = 32
+"""So many budgets with just the room for an item that is held are tried: a few tokens decide what goes out last."""
 
 _NEAR_AND_WHOLE = (False, False)
 """The beginning of the cost of a lever that lets the whole item go out, within the budget or twice that."""
@@ -110,13 +114,13 @@ def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
 def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
     """Finds what keeps the greatest part of an item, at budgets up to FAR times the present one and with room for
     holding it, and drops and shortens nothing; None if that is hardly more than `out`, which others keep."""
-    trials, present = runs.trials, runs.trials.budget
-    tried: list[tuple[str, int]] = [(BUDGET, budget) for budget in runs.near_budgets]
-    tried += [(f"{HOLD} {present + room}", item) for room in runs.few_rooms] if not trials.fixed[item] else []
-    levers = (improving(runs, item, name, value) for name, value in tried)
-    partly = (lever for lever in levers if lever is not None and lever.state is not State.KEPT)
-    free = [lever for lever in partly if not lever.others.dearer]
-    best = max(free, key=lambda lever: (lever.portion[0], -lever.tokens), default=None)
+    held = ((f"{HOLD} {budget}", item) for budget in reversed(runs.grid) if not runs.trials.fixed[item])
+    parts = []
+    for tried in (((BUDGET, budget) for budget in reversed(runs.near_budgets)), held):
+        levers = (improving(runs, item, name, value) for name, value in tried)
+        partly = (lever for lever in levers if lever is not None and lever.state is not State.KEPT)
+        parts += [*islice((lever for lever in partly if not lever.others.dearer), 1)]  # the largest budget keeps most
+    best = max(parts, key=lambda lever: (lever.portion[0], -lever.tokens), default=None)
     return best if best is not None and best.portion[0] >= out + _least_part(runs, item) else None
 
 
@@ -175,7 +179,10 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
             whole = np.flatnonzero(swept.whole(item))
             budgets = swept.every[whole[[np.argmin(swept.dearer[whole])]]].tolist() if whole.size else []
         else:
-            budgets = [budget for budget in runs.grid if lossy or budget < present + cheapest.room]
+            exact = max(1, trials.needed(item) - out, size - out)
+            near = {present + exact + more for more in range(_NEAR_ITS_SIZE)} if exact < most else set[int]()
+            most_tried = present + (most if lossy else cheapest.room)
+            budgets = sorted(budget for budget in {*near, *runs.grid} if budget < most_tried)
         found = _cheapest(runs, budgets, lever_at)
         cheapest = min(cheapest, found or cheapest, key=lambda lever: lever.cost)
     return cheapest if best is None or cheapest.cost < best else None

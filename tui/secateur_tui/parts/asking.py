@@ -58,7 +58,9 @@ class Asking(ScreenPart):
     def _go_to_field(self) -> None:
         bench = self._bench
         bench.close_overlays()
-        bench.go_to(self._empty_field or bench.field(bench.kind_page.asking_field.name))
+        first, asking = (bench.field(bench.kind_page.fields[0].name), bench.field(bench.kind_page.asking_field.name))
+        wrong = bench.jobs.error is not None and not asking.value  # nothing is asked, and the path could not be read
+        bench.go_to(first if wrong else self._empty_field or asking)
 
     def cancel(self) -> bool:
         refresh = self._bench.app.keymap.first_key("refresh")

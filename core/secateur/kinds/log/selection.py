@@ -415,6 +415,9 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
             stretch.state, stretch.reason = State.KEPT, Reason.PINNED
         elif stretch.spans:
             stretch.state = State.SHORTENED
+    # shares are those of the room that pins leave: with room for a pin beside them, the others stay as they are
+    taken = text.recount() if added else 0
+    free = max(0, budget - taken)
 
     def by(*reasons: Reason) -> list[Stretch]:
         return [stretch for stretch in stretches if stretch.reason in reasons]
@@ -461,16 +464,16 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
         key=lambda stretch: (-_best_match(log, stretch), -_grade(stretch), _variant(stretch), stretch.start),
     )
     matches = sorted(by(Reason.MATCHES_QUERY), key=lambda stretch: (-_best_match(log, stretch), stretch.start))
-    largest = int(rules.block_share * budget)
+    largest = int(rules.block_share * free)
     best = max(log.matches.values(), default=0)
     # stretches that answer the query
     answers = [stretch for stretch in (*matches, *errors) if best and _best_match(log, stretch) >= _ANSWERS * best]
     for stretch in sorted(
         answers, key=lambda stretch: (-_best_match(log, stretch), stretch.block is None, stretch.start)
     ):
-        offer(stretch, budget // 2, largest, telling=True)
+        offer(stretch, taken + free // 2, largest, telling=True)
     # the telling lines of every error, and the results of the run
-    share = int(rules.last_share * budget)
+    share = int(rules.last_share * free)
     reserve = min(share, sum(text.cost(spans) for stretch in results if (spans := _spans(log, stretch))))
     likely = [stretch for stretch in errors if _grade(stretch) >= LIKELY or stretch.reason is Reason.FIRST_FAILURE]
     for variant in (False, True):  # first one of each form, then those that differ only in numbers
