@@ -80,7 +80,7 @@ class PatientPalette(CommandPalette):
 
 
 _STRING = r"[\]PX^_][^\x07\x1b\r\n]{0,4096}"
-"""What follows the escape of a title, a device's command or the like, with all that it says but its end."""
+"""A title, a command for a device or the like, behind its escape: all that it says but its end."""
 
 _SEQUENCE = re.compile(rf"\x1b(?:\[[0-?]*[ -/]*[@-~]|{_STRING}(?:\x07|\x1b\\))?")
 """The parts of pasted text that are taken out: colours and other control sequences with all that they say, and any
