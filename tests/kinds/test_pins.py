@@ -254,3 +254,27 @@ def test_a_lever_says_at_which_larger_budget_it_no_longer_keeps_the_entry():
     assert token_words(trials, lever) == "20 tokens more, no longer whole at 180"
     shape = explain(trials, [0]).what_if(0).levers[0]
     assert shape.again == 180
+
+
+def test_a_pin_with_its_room_leaves_the_shares_of_the_others_as_they_are(tmp_path):
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+    others = [
+        f"worker {first} reads table {second} of {third}" for first in words for second in words for third in words
+    ]
+    lines = others[:]
+    for error in ("KeyError: 'a'", "ValueError: no number", "OSError: no disk"):
+        stack = [f"  at step {step} of the way to {error[:3]}, frame {step * 7}" for step in range(200)]
+        lines += ["Traceback (most recent call last):", *stack, error, *others[:20]]
+    path = tmp_path / "build.log"
+    path.write_text("\n".join(lines))
+
+    def decided(budget, **pins):
+        values = {"log.max_tokens": budget, "log.fill": False, **pins}
+        return {entry.id: entry.after for entry in prune("log", values, path=str(path)).ledger.entries}
+
+    alone = decided(1_000)
+    room = decided(4_000, pins=["301-400"])["301-400"] + 5  # and a mark
+    beside = decided(1_000 + room, pins=["301-400"])
+    blocks = [id_ for id_ in alone if alone[id_] > 100]
+    assert len(blocks) >= 2
+    assert all(abs(beside[id_] - alone[id_]) <= 20 for id_ in blocks), "about a line"

@@ -262,8 +262,8 @@ def _split_line(line: str) -> Iterator[str]:
 
 
 def _find_repeats(lines: Sequence[str], progress: Progress) -> dict[int, int]:
-    """Finds lines that repeat the line before, in runs of at least LEAST_REPEATS lines. The last line of a log is none,
-    unless it is equal."""
+    """Finds lines that repeat the line before, in runs of at least LEAST_REPEATS lines. The last line of the log counts
+    only if it is equal to the first of its run."""
     repeats: dict[int, int] = {}
     first, rough = 0, b""
     for index, line in enumerate(lines):

@@ -259,7 +259,7 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
         tokens = text.recount(always=True)
         at_once *= _FASTER
     if rules.fill:
-        _measure_refused(log, stretches, text, budget - tokens)
+        _measure_refused(log, stretches, text, max(0, budget - tokens))
     return LogSelection(log, _settle_all(log, rules, stretches), text.render(), tokens)
 
 
