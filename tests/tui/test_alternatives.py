@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,10 +20,19 @@ SEARCH, LOG, DIFF = registry.get_kind("search"), registry.get_kind("log"), regis
 def test_every_word_that_is_offered_stands_for_something() -> None:
     for kind in registry.kinds().values():
         inputs, in_force = kind.blank_inputs(), kind.budget_in_force(Settings(), None)
-        for word in propose_words(kind, Settings(), in_force, ghost=True):
+        for word in propose_words(kind, Settings(), inputs, in_force, ghost=True):
             other = parse_alternative(word, kind, Settings(), inputs, ghost=True)
             differs = (other.settings != Settings()) + (other.inputs != inputs) + other.ghost
             assert differs == 1, (kind.name, word)
+
+
+def test_a_commit_is_offered_only_where_there_may_be_one(tmp_path: Path) -> None:
+    inputs = SEARCH.blank_inputs() | {"path": str(tmp_path)}
+    assert "@HEAD~1" not in propose_words(SEARCH, Settings(), inputs, 8_000, ghost=True)
+    (tmp_path / ".git" / "objects").mkdir(parents=True)
+    (tmp_path / ".git" / "refs").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    assert "@HEAD~1" in propose_words(SEARCH, Settings(), inputs, 8_000, ghost=True)
 
 
 def test_a_profile_a_budget_a_commit() -> None:

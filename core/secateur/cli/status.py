@@ -14,7 +14,7 @@ from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
 from secateur.cli.output import emit
 from secateur.cli.part import remembered_part
-from secateur.render.page import Column, Page, Section, not_shown
+from secateur.render.page import Column, Page, Section, count_noun, not_shown
 from secateur.sources.named import FORMS
 from secateur.terminal import visible
 
@@ -106,12 +106,13 @@ def render(
             examples=UNSET if examples is None else examples,
         )
         return json.dumps(output.to_dict(), ensure_ascii=True, indent=2) + "\n"
+    indexed = {"file": status.files, "line": status.lines, "fragment": status.fragments}
     unresolved = status.call_sites - status.calls_resolved - status.calls_external
     rows = [
         ("source", status.source),
-        ("indexed", f"{status.files:,} files, {status.lines:,} lines, {status.fragments:,} fragments"),
+        ("indexed", ", ".join(count_noun(count, noun) for noun, count in indexed.items())),
         ("languages", ", ".join(f"{name} {count:,}" for name, count in status.languages.items()) or "none"),
-        ("read now", f"{status.read:,} files; {status.reused:,} known"),
+        ("read now", f"{count_noun(status.read, 'file')}; {status.reused:,} known"),
         ("call graph", f"{status.edges:,} edges"),
         (
             "call sites",

@@ -135,7 +135,7 @@ class Comparing(ScreenPart):
     def _propose_words(self) -> Sequence[str]:
         state = self._bench.state
         kind, in_force = state.kind_page.kind, state.budget
-        return propose_words(kind, state.settings, in_force, ghost=self._ghost)
+        return propose_words(kind, state.settings, self._bench.given, in_force, ghost=self._ghost)
 
     def _ask(self) -> None:
         words = self._propose_words()

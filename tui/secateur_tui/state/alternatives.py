@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from secateur.errors import UsageError, shown
 from secateur.kinds.base import Kind
 from secateur.kinds.knobs import profiles_of
 from secateur.settings import Settings, with_profile
+from secateur.sources.location import locate
+from secateur.sources.named import is_named
 from secateur.suggestions import suggestion
 
 GHOST = "ghost"
@@ -33,13 +36,20 @@ class Alternative:
     ghost: bool = False
 
 
-def propose_words(kind: Kind[Any, Any], settings: Settings, in_force: int, *, ghost: bool) -> Sequence[str]:
-    """Returns words worth typing, the likeliest first: other profiles, half and double the budget, a commit, the
-    ghost."""
+def propose_words(
+    kind: Kind[Any, Any], settings: Settings, inputs: Mapping[str, Any], in_force: int, *, ghost: bool
+) -> Sequence[str]:
+    """Returns words worth typing, the likeliest first: other profiles, half and double the budget, a commit where there
+    may be one, the ghost."""
     words = [name for name in profiles_of(settings) if name != settings.profile]
     words += [f"{budget:,}" for budget in (in_force // 2, in_force * 2) if budget > 0]
-    words += [COMMIT + "HEAD~1"] if find_commit_input(kind) else []
+    words += [COMMIT + "HEAD~1"] if find_commit_input(kind) and _may_have_commits(inputs) else []
     return [*words, *([GHOST] if ghost else [])]
+
+
+def _may_have_commits(inputs: Mapping[str, Any]) -> bool:
+    path = str(inputs.get("path") or ".")
+    return is_named(path) or not Path(path).is_dir() or locate(Path(path)) is not None
 
 
 def find_commit_input(kind: Kind[Any, Any]) -> str:
@@ -66,7 +76,7 @@ def parse_alternative(
     commit = find_commit_input(kind)
     if word.startswith(COMMIT) and len(word) > 1 and commit:
         return Alternative(f"commit {shown(word[1:])}", settings, {**inputs, commit: word[1:]})
-    words = propose_words(kind, settings, 0, ghost=ghost)
+    words = propose_words(kind, settings, inputs, 0, ghost=ghost)
     near = suggestion(word, words)
     takes = "type a profile, a budget" + (", a commit (@HEAD~3)" if commit else "") + (", ghost" * ghost)
     if word.startswith(COMMIT) and not commit:

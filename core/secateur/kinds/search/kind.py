@@ -68,7 +68,8 @@ def search_delivery(
     if verbose and not partial:
         status = engine.status()
         messages.append(
-            f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now,"
+            f"{status.source}: {count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')},"
+            f" {status.read:,} read now,"
             f" cached answer: {answer.cached}"
         )
     if form in LAYOUTS and not gives_notices(answer.text, answer.warnings, form):
