@@ -211,6 +211,8 @@ def test_a_summary_is_no_message_of_which_a_part_goes_out() -> None:
     (point,) = [point for point in out["curve"]["points"] if point["budget"] == 400]
     assert any(entry["before"] == 0 < entry["after"] for entry in out["ledger"]["entries"])
     assert (point["kept"], point["partly"]) == (states.count("kept"), states.count("summarised"))
+    name, *_ = [entry["id"] for entry in out["ledger"]["entries"] if entry["id"].startswith("summary of ")]
+    assert "it is no part of the input: ask what keeps one of those" in secateur(*words[:-2], "--why", name).out
 
 
 PINS = {

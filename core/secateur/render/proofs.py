@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+import numpy as np
 from msgspec import structs
 
 from secateur.ledger import LedgerShape, State
@@ -26,6 +27,9 @@ MOST_NAMED = 3  # most items in a sentence
 SHOWN_POINTS = 14  # about how many points of the curve are in the text; the JSON has more
 NOTHING_FIXED = "nothing would change it: its reason depends on no budget and no number"
 """For an item whose reason is one of `FIXED`."""
+
+NOTHING_ADDED = "it is no part of the input: ask what keeps one of those that it stands for"
+"""For a summary."""
 
 _ID_CELLS = 120
 _TURNS = "what turns each, whole or not, the cheapest first, and what it costs; proven by deciding again"
@@ -80,7 +84,7 @@ def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]
     if levers:
         yield from turn_words(trials, levers)
     elif trials.fixed[item]:
-        yield "", NOTHING_FIXED
+        yield "", fixed_words(trials, item)
     elif item not in explanation.levers:
         yield (
             "",
@@ -119,7 +123,7 @@ def prove_turns(
     if levers:
         return list(turn_words(trials, levers)), "", runs.number
     if trials.fixed[item]:
-        return [], NOTHING_FIXED, runs.number
+        return [], fixed_words(trials, item), runs.number
     nothing = f"nothing turned it in {count_noun(runs.number, 'trial')}"
     return [], nothing + (f"; the search ended after {runs.reached}" if runs.reached else ""), runs.number
 
@@ -154,6 +158,11 @@ def name_items(trials: Trials, items: Sequence[int]) -> str:
         line = ("line " if name.isdecimal() else "lines ") if _PLACE.fullmatch(name) else ""
         return clip(line + name, _ID_CELLS)
     return f"{len(items):,}"
+
+
+def fixed_words(trials: Trials, item: int) -> str:
+    """Says why no value is tried for an item."""
+    return NOTHING_ADDED if item in np.flatnonzero(trials.added) else NOTHING_FIXED
 
 
 def nothing_words(trials: Trials, tried: int, every: tuple[int, int] | None, reached: str = "") -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from secateur.ledger import State
 from secateur.progress import Progress, unreported
-from secateur.render.proofs import NOTHING_FIXED, nothing_words
+from secateur.render.proofs import fixed_words, nothing_words
 from secateur.what_if.curve import Curve, curve_of
 from secateur.what_if.explanation import sweep_budgets
 from secateur.what_if.flips import find_levers, nearest_change
@@ -161,7 +161,7 @@ class Proving:
 
     def _explain_nothing(self, item: int) -> str:
         if self.trials.fixed[item]:
-            return NOTHING_FIXED
+            return fixed_words(self.trials, item)
         every = (self.swept.low, self.swept.high) if self.swept is not None else None
         return nothing_words(self.trials, len(self.runs.list_tried(BUDGET)), every, self.runs.reached)
 
