@@ -215,6 +215,22 @@ def test_of_what_nothing_near_keeps_whole_the_greatest_part_is_listed_beside_the
     assert [(lever.value, lever.portion[0]) for lever in levers] == [(110, 10), (200, 100), (9_100, 9_000)]
 
 
+class GrowsInSteps(Grows):
+    """The same, of which something goes out only if it is held with room: 40 tokens, or 70 with more room."""
+
+    def decide(self, name, value, progress=None):  # noqa: ARG002
+        budget = int(name.removeprefix(HOLD) or 100) if name.startswith(HOLD) else int(value)
+        left = 0 if name == BUDGET or budget < 133 else 40 if budget < 167 else 70
+        return Tried(
+            np.array([State.SHORTENED if left else State.DROPPED], dtype=np.int8), budget, left=np.array([left])
+        )
+
+
+def test_a_part_that_only_a_pin_with_room_keeps_has_the_least_room_and_the_greatest_part_too():
+    levers, _ = explain_one(GrowsInSteps(), 0)
+    assert [(lever.room, lever.portion[0]) for lever in levers] == [(33, 40), (67, 70)]
+
+
 def test_a_shortened_file_has_a_lever_by_which_more_of_it_goes_out(inputs):
     grown = 0
     for tokens in (120, 200, 300):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 
 import numpy as np
 from msgspec.structs import replace
@@ -60,6 +59,8 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
             partly = _part_at_budget(runs, item)
             levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
         if fewest == math.inf:
+            least = _held_part(runs, item)
+            levers += [least] if least is not None else []
             most = max((lever.portion[0] for lever in levers if not lever.far), default=0)
             greatest = _greatest_part(runs, item, most)
             levers += [greatest] if greatest is not None else []
@@ -101,27 +102,59 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
 
 def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
     """Finds the cheapest of some near budgets at which more of an item goes out than a few words, if not all of it."""
-    least = runs.trials.portion(item, runs.trials.now)[0] + _least_part(runs, item)
+    budgets = [budget for budget in runs.near_budgets if budget <= runs.enough]
+    return _cheapest(runs, budgets, lambda budget: _partly(runs, item, (BUDGET, budget)))
 
-    def lever_at(budget: int) -> Lever | None:
-        lever = improving(runs, item, BUDGET, budget)
-        whole = lever is None or lever.state is State.KEPT  # `budget_flip` finds what keeps the whole
-        return None if lever is None or whole or lever.portion[0] < least else lever
 
-    return _cheapest(runs, [budget for budget in runs.near_budgets if budget <= runs.enough], lever_at)
+def _held_part(runs: TrialRuns, item: int) -> Lever | None:
+    """Finds the cheapest of some near budgets at which holding an item keeps more of it than a few words."""
+    if runs.trials.fixed[item]:
+        return None
+    return _cheapest(runs, runs.grid, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)))
+
+
+def _partly(runs: TrialRuns, item: int, tried: tuple[str, int]) -> Lever | None:
+    """Returns a lever if with it more of an item goes out than a few words, if not all of it."""
+    lever = improving(runs, item, *tried)
+    if lever is None or lever.state is State.KEPT:  # others find what keeps the whole
+        return None
+    return (
+        lever if lever.portion[0] >= runs.trials.portion(item, runs.trials.now)[0] + _least_part(runs, item) else None
+    )
 
 
 def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
     """Finds what keeps the greatest part of an item, at budgets up to FAR times the present one and with room for
-    holding it, and drops and shortens nothing; None if that is hardly more than `out`, which others keep."""
-    held = ((f"{HOLD} {budget}", item) for budget in reversed(runs.grid) if not runs.trials.fixed[item])
-    parts = []
-    for tried in (((BUDGET, budget) for budget in reversed(runs.near_budgets)), held):
-        levers = (improving(runs, item, name, value) for name, value in tried)
-        partly = (lever for lever in levers if lever is not None and lever.state is not State.KEPT)
-        parts += [*islice((lever for lever in partly if not lever.others.dearer), 1)]  # the largest budget keeps most
-    best = max(parts, key=lambda lever: (lever.portion[0], -lever.tokens), default=None)
-    return best if best is not None and best.portion[0] >= out + _least_part(runs, item) else None
+    holding it, with the least room, and drops and shortens nothing; None if that is hardly more than `out`, which
+    others keep."""
+    least = out + _least_part(runs, item)
+
+    def greatest(at: Callable[[int], tuple[str, int]], budgets: Sequence[int]) -> Lever | None:
+        def lever_at(budget: int) -> Lever | None:
+            lever = improving(runs, item, *at(budget))
+            return None if lever is None or lever.state is State.KEPT or lever.others.dearer else lever
+
+        best = next((lever for lever in map(lever_at, reversed(budgets)) if lever is not None), None)
+        if best is None or best.portion[0] < least:
+            return None
+        below, turn = runs.trials.budget, runs.trials.budget + best.room
+
+        def keeps_as_much(budget: int) -> bool:
+            lever = lever_at(budget)
+            return lever is not None and lever.portion[0] >= best.portion[0]
+
+        for budget in (budget for budget in reversed(budgets) if budget < turn):
+            if not keeps_as_much(budget):
+                below = budget
+                break
+            turn = budget
+        return lever_at(halve(below, turn, keeps_as_much))
+
+    parts = [greatest(lambda budget: (BUDGET, budget), runs.near_budgets)]
+    if not runs.trials.fixed[item]:
+        parts.append(greatest(lambda budget: (f"{HOLD} {budget}", item), runs.grid))
+    found = (lever for lever in parts if lever is not None)
+    return max(found, key=lambda lever: (lever.portion[0], -max(lever.tokens, lever.room)), default=None)
 
 
 def _least_part(runs: TrialRuns, item: int) -> float:
