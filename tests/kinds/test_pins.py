@@ -231,6 +231,23 @@ def test_a_part_that_only_a_pin_with_room_keeps_has_the_least_room_and_the_great
     assert [(lever.room, lever.portion[0]) for lever in levers] == [(33, 40), (67, 70)]
 
 
+class Islands(Parts):
+    """Holding the last of three items drops the others, unless the budget is one of three or at least 1,241."""
+
+    budget, enough, knobs = 1_000, 4_000, ()
+
+    def decide(self, name, value, progress=None):  # noqa: ARG002
+        budget = int(name.removeprefix(HOLD) or 1_000) if name.startswith(HOLD) else int(value)
+        held, spared = name.startswith(HOLD), budget >= 1_241 or 1_217 <= budget < 1_220
+        others = State.DROPPED if held and not spared else State.KEPT
+        left = np.array([100 * (others is State.KEPT)] * 2 + [100 * held])
+        return Tried(np.array([others, others, State.KEPT if held else State.DROPPED], dtype=np.int8), 900, left=left)
+
+
+def test_a_little_below_the_room_that_spares_the_others_smaller_steps_find_a_lesser_one():
+    assert [(lever.room, lever.others.dearer) for lever in explain_one(Islands(), 2)[0]] == [(217, 0), (0, 2)]
+
+
 def test_a_shortened_file_has_a_lever_by_which_more_of_it_goes_out(inputs):
     grown = 0
     for tokens in (120, 200, 300):

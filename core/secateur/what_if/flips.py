@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from msgspec.structs import replace
@@ -22,6 +23,9 @@ _LEAST_SHARE = 0.1
 
 _NEAR_ITS_SIZE = 32
 """So many budgets with just the room for an item that is held are tried: a few tokens decide what goes out last."""
+
+_FINER, _FINER_STEPS = 400, 20
+"""Below the budget that was found so many steps are tried, each of such a share of the present one."""
 
 _NEAR_AND_WHOLE = (False, False)
 """The beginning of the cost of a lever that lets the whole item go out, within the budget or twice that."""
@@ -110,7 +114,7 @@ def _held_part(runs: TrialRuns, item: int) -> Lever | None:
     """Finds the cheapest of some near budgets at which holding an item keeps more of it than a few words."""
     if runs.trials.fixed[item]:
         return None
-    return _cheapest(runs, runs.grid, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)))
+    return _cheapest(runs, runs.grid, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)), finer=True)
 
 
 def _partly(runs: TrialRuns, item: int, tried: tuple[str, int]) -> Lever | None:
@@ -162,10 +166,14 @@ def _least_part(runs: TrialRuns, item: int) -> float:
     return min(_LEAST_PART * runs.trials.portion(item, runs.trials.now)[1], _LEAST_SHARE * runs.trials.budget)
 
 
-def _cheapest(runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int], Lever | None]) -> Lever | None:
+def _cheapest(
+    runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int], Lever | None], *, finer: bool = False
+) -> Lever | None:
     """Returns the cheapest of the levers at ascending budgets above the present one; of the budgets between it and the
-    one below, the least that costs as few items and was found by halving the distance."""
-    below = before = runs.trials.budget
+    one below, the least that costs as few items and was found by halving the distance. `finer`: a little further below
+    it looks in smaller steps."""
+    present = runs.trials.budget
+    below = before = present
     best = None
     for budget in budgets:
         lever = lever_at(budget)
@@ -176,13 +184,18 @@ def _cheapest(runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int],
         before = budget
     if best is None:
         return None
-    costs = best.cost[:3]
+    costs, turn = best.cost[:3], present + best.room
 
     def costs_as_much(budget: int) -> bool:
         lever = lever_at(budget)
         return lever is not None and lever.cost[:3] <= costs
 
-    return lever_at(halve(below, runs.trials.budget + best.room, costs_as_much))
+    steps = [*range(below, present, -max(1, present // _FINER))][: _FINER_STEPS if finer else 0]
+    for lower, budget in pairwise(reversed(steps)):
+        if costs_as_much(budget):
+            below, turn = lower, budget
+            break
+    return lever_at(halve(below, turn, costs_as_much))
 
 
 def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | None:
@@ -215,8 +228,8 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
             exact = max(1, trials.needed(item) - out, size - out)
             near = {present + exact + more for more in range(_NEAR_ITS_SIZE)} if exact < most else set[int]()
             most_tried = present + (most if lossy else cheapest.room)
-            budgets = sorted(budget for budget in {*near, *runs.grid} if budget < most_tried)
-        found = _cheapest(runs, budgets, lever_at)
+            budgets = sorted({*(budget for budget in (*near, *runs.grid) if budget < most_tried), most_tried})
+        found = _cheapest(runs, budgets, lever_at, finer=True)
         cheapest = min(cheapest, found or cheapest, key=lambda lever: lever.cost)
     return cheapest if best is None or cheapest.cost < best else None
 
