@@ -128,7 +128,7 @@ class PromptComposeError(SecateurError):
 
 def shown(name: str | Path) -> str:
     """Formats a path for an error."""
-    return clip(visible(str(name)), PATH_CELLS)
+    return clip(visible(str(name)), PATH_CELLS) or "''"
 
 
 def without_password(text: str) -> str:

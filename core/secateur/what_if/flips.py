@@ -24,7 +24,7 @@ _LEAST_SHARE = 0.1
 _NEAR_ITS_SIZE = 32
 """So many budgets with just the room for an item that is held are tried: a few tokens decide what goes out last."""
 
-_FINER, _FINER_STEPS = 400, 20
+_FINER, _FINER_STEPS = 400, 40
 """Below the budget that was found so many steps are tried, each of such a share of the present one."""
 
 _NEAR_AND_WHOLE = (False, False)
@@ -219,13 +219,13 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
         return None
     added = {*np.flatnonzero(trials.added).tolist()}  # summaries, which are written anew in any case
     lossy = not added.issuperset((*cheapest.others.loses, *cheapest.others.shortens))
-    if lossy or cheapest.room > size * 5 // 4:
+    exact = max(1, trials.needed(item) - out, size - out)
+    if lossy or cheapest.room > exact + present // 100:
         swept = trials.sweep_held(item, most)
         if swept is not None:
             whole = np.flatnonzero(swept.whole(item))
             budgets = swept.every[whole[[np.argmin(swept.dearer[whole])]]].tolist() if whole.size else []
         else:
-            exact = max(1, trials.needed(item) - out, size - out)
             near = {present + exact + more for more in range(_NEAR_ITS_SIZE)} if exact < most else set[int]()
             most_tried = present + (most if lossy else cheapest.room)
             budgets = sorted({*(budget for budget in (*near, *runs.grid) if budget < most_tried), most_tried})
