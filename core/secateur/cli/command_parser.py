@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,13 @@ from secateur.cli import completers, parsing
 from secateur.cli.parsing import Parser
 
 ON = "have workers do it: of a cluster at tcp://127.0.0.1:8786 or tls://host:8786, or processes:4 (docs/cluster.md)"
+
+
+class _Format(argparse.Action):
+    """Stores the format, and that it was typed: `--why` has another default."""
+
+    def __call__(self, _parser: Any, namespace: argparse.Namespace, values: Any, _flag: str | None = None) -> None:
+        namespace.format, namespace.format_typed = values, True
 
 
 class CommandParser(Parser):
@@ -57,6 +65,7 @@ class CommandParser(Parser):
         self.completed_by(counter, completers.counters)
         group.add_argument(
             "--format",
+            action=_Format,
             type=self.one_of("--format", formats),
             choices=formats,
             default=default,

@@ -88,10 +88,10 @@ def run(kind: Kind[Any, Any], options: CommandCall) -> int:
     inputs |= {item.name: path_of_session(options, inputs[item.name]) for item in kind.inputs if item.sessions}
     inputs |= {declared.name: options.workspace_or_path() for declared in kind.inputs if declared.workspaces}
     inputs |= {EXPLAIN: options.explain, DROPPED: options.dropped, WHY: options.why}
-    if options.why is not None and options.format == kind.formats[0]:
-        options.format = "text"
-    if options.why is not None and options.format != "text":
-        raise UsageError("--why is printed as text", hint="--explain --dropped all --format json explains every entry")
+    if options.why is not None:
+        options.format = options.format if "format_typed" in options else "text"
+        if options.format not in ("text", "json"):
+            raise UsageError("--why is printed as text or json", hint="choose another --format")
     if EXPLAIN not in kind.blank_inputs() and options.dropped is not None and not options.explain:
         raise UsageError("--dropped needs --explain", hint="add --explain; --verbose lists every entry without proofs")
     flags: dict[str, Any] = {}

@@ -9,7 +9,7 @@ The functions and classes of the specs are thin adapters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
@@ -28,11 +28,11 @@ from secateur.ledger import Entry, Ledger, Notice, State
 from secateur.llm import open_model
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor, not_scanned
-from secateur.render.page import Page, Section, add_pins, add_redactions, count_noun
+from secateur.render.page import Page, add_pins, add_redactions, count_noun
 from secateur.render.structured import dumps, dumps_report
 from secateur.settings import Loaded, Settings, with_values
 from secateur.suggestions import near_ids
-from secateur.terminal import clip, visible
+from secateur.terminal import clip
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     import secateur.kinds.command_line
@@ -198,7 +198,7 @@ def carry_out(
         outcome = structs.replace(outcome, of_settings=(*loaded.notices, *not_scanned(settings)))
         if inputs.get(WHY) is not None:
             trials = trials_of(kind, material, inputs, settings, outcome)
-            return Delivery(_explain_entry(kind, outcome, trials, inputs[WHY], environment.progress).text())
+            return Delivery(_explain_entry(kind, outcome, trials, inputs[WHY], environment))
         if inputs.get(EXPLAIN) and outcome.calls:
             outcome = structs.replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
         elif inputs.get(EXPLAIN):
@@ -216,24 +216,24 @@ def carry_out(
         kind.release(material)
 
 
-def _explain_entry(kind: Kind[Any, Any], outcome: Outcome[Any], trials: Trials, name: str, progress: Progress) -> Page:
-    """Reports what happened to one entry, and what is proven to change that. Its name may be the end of its id. Raises
-    UsageError: no entry has this name."""
+def _explain_entry(
+    kind: Kind[Any, Any], outcome: Outcome[Any], trials: Trials, name: str, environment: Environment
+) -> str:
+    """Reports what happened to one entry, and what is proven to change that, as text or JSON. Its name may be the end
+    of its id. Raises UsageError: no entry has this name."""
     ids = [*trials.ids]
     named = [id_ for id_ in ids if id_ == name] or [id_ for id_ in ids if id_.endswith(name)]
     if len(named) != 1:
         near = " or ".join(near_ids(name, ids)) or "what --explain and the ledger of --format json list"
         raise UsageError(f"nothing here is called {name}", hint=f"try {near}")
-    (name,) = named
-    index = outcome.ledger.place_of[name]
-    entry = outcome.ledger.entries[index]
-    prove = rendering.proofs.prove_turns
-    turns, nothing, _ = prove(trials, ids.index(name), what_if.trials.SECONDS, progress)
-    reason = f"  {entry.state.glyph} {visible(name)}: {visible(describe_reason(kind, outcome, index))}"
-    rows: list[Sequence[str] | str] = [reason, *turns] if turns else [reason, f"      {nothing}"]
-    section = Section(rows, columns=rendering.proofs.FLIPS)
+    index = outcome.ledger.place_of[named[0]]
+    entry, because = outcome.ledger.entries[index], describe_reason(kind, outcome, index)
+    section, shape = rendering.proofs.explain_entry(trials, entry, because, environment.progress)
+    if environment.form == "json":
+        return dumps(shape)
     page, tokens = kind.page(outcome), f"{entry.before:,} -> {count_noun(entry.after, 'token')}"
-    return structs.replace(page, head=(*page.head, ("entry", f"{entry.state.label}, {tokens}")), sections=[section])
+    head = (*page.head, ("entry", f"{entry.state.label}, {tokens}"))
+    return structs.replace(page, head=head, sections=[section]).text()
 
 
 def trials_of(kind: Kind[Any, Any], material: Any, inputs: Inputs, settings: Settings, outcome: Outcome[Any]) -> Trials:

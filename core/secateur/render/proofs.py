@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import numpy as np
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 
-from secateur.ledger import LedgerShape, State
+from secateur.ledger import Entry, EntryShape, LedgerShape, State
 from secateur.progress import Progress, unreported
 from secateur.render.page import Column, Page, Section, count_noun
 from secateur.shape import Shape
 from secateur.terminal import clip, visible
 from secateur.what_if.curve import Curve, Point
-from secateur.what_if.explanation import Explanation, explain_one
+from secateur.what_if.explanation import Explanation, explain_one, what_if_of
 from secateur.what_if.knapsack import Best
 from secateur.what_if.levers import Lever
-from secateur.what_if.trials import BUDGET, HOLD, TimeLimit, Trials
+from secateur.what_if.trials import BUDGET, HOLD, TimeLimit, TrialRuns, Trials
 
 A = TypeVar("A", bound=Shape)
 Because = Callable[[int], str]
@@ -37,6 +37,25 @@ FLIPS = Column(38, gap=6), Column()
 _RANGES = Column(34, gap=2), Column()
 _POINTS = (Column(9, right=True, gap=2), *(Column(9, right=True, gap=1),) * 3)
 _FIGURE, _MARK = Column(9, right=True, gap=1), Column()
+
+
+class WhyShape(Shape, frozen=True):
+    """One entry, as `--why` prints it: the reason in words, its figures, and what is proven to change it."""
+
+    because: str
+    entry: EntryShape
+    nothing: str | UnsetType = UNSET  # that no tried value changes it, and why
+
+
+def explain_entry(trials: Trials, entry: Entry, because: str, progress: Progress) -> tuple[Section, WhyShape]:
+    """Proves what would change the decision on one entry, as a section of a report and for JSON."""
+    item = [*trials.ids].index(entry.id)
+    levers, runs = explain_one(trials, item, progress, TimeLimit())
+    nothing = "" if levers else no_turn_words(runs, item)
+    rows: list[Sequence[str] | str] = [f"  {entry.state.glyph} {visible(entry.id)}: {visible(because)}"]
+    rows += list(turn_words(trials, levers)) or [f"      {nothing}"]
+    shape = structs.replace(entry.shape(), what_if=what_if_of(trials, item, levers))
+    return Section(rows, columns=FLIPS), WhyShape(because, shape, nothing or UNSET)
 
 
 def add_explanation(answer: A, ledger: LedgerShape, explanation: Explanation) -> A:
@@ -120,12 +139,15 @@ def prove_turns(
         Pairs like those of `turn_words`; without any, the reason; and how often was decided again.
     """
     levers, runs = explain_one(trials, item, progress, TimeLimit(seconds))
-    if levers:
-        return list(turn_words(trials, levers)), "", runs.number
-    if trials.fixed[item]:
-        return [], fixed_words(trials, item), runs.number
+    return list(turn_words(trials, levers)), "" if levers else no_turn_words(runs, item), runs.number
+
+
+def no_turn_words(runs: TrialRuns, item: int) -> str:
+    """Says of one item alone that nothing turned it, and why."""
+    if runs.trials.fixed[item]:
+        return fixed_words(runs.trials, item)
     nothing = f"nothing turned it in {count_noun(runs.number, 'trial')}"
-    return [], nothing + (f"; the search ended after {runs.reached}" if runs.reached else ""), runs.number
+    return nothing + (f"; the search ended after {runs.reached}" if runs.reached else "")
 
 
 def cost_words(trials: Trials, lever: Lever) -> str:

@@ -69,39 +69,11 @@ class Explanation(Struct, frozen=True, eq=False):
 
     def what_if(self, item: int) -> WhatIf | None:
         """Returns the values that turn an item, for JSON; None if no tried value turns it."""
-        levers = self.levers.get(item, ())
-        if not levers:
-            return None
-        turning = [lever for lever in levers if (lever.state is State.KEPT) is not self.trials.now.whole[item]]
-        by_name = {lever.name: lever for lever in sorted(turning, key=lambda lever: -abs(lever.room))}  # the nearest
-        known = (BUDGET, *(knob.name for knob in self.trials.knobs))
-        turns = {name: by_name[name] for name in known if name in by_name}
-        numbers = {name: _round(turn.value) for name, turn in turns.items() if not isinstance(turn.value, str)}
-        budget = turns.get(BUDGET)
-        lost = budget.others.loses if budget is not None else ()
-        return WhatIf(
-            budget=int(budget.value) if budget is not None else None,
-            weights={name: value for name, value in numbers.items() if name in self._weighs},
-            loses=self._ids(lost[:LOSES_LISTED]),
-            loses_more=len(lost) - LOSES_LISTED if len(lost) > LOSES_LISTED else UNSET,
-            knobs={name: value for name, value in numbers.items() if name not in (BUDGET, *self._weighs)},
-            changes={name: TurningShape(**self._sides(turn, "loses", "gains")) for name, turn in turns.items()},
-            levers=[
-                LeverShape(
-                    typed=lever.typed,
-                    state=lever.state.label,
-                    tokens=lever.tokens,
-                    over=lever.over or UNSET,
-                    again=lever.again or UNSET,
-                    **self._sides(lever, "loses", "gains", "shortens", "restores"),
-                )
-                for lever in levers
-            ],
-        )
+        return what_if_of(self.trials, item, self.levers.get(item, ()))
 
     def shape(self) -> ProofFields:
         """Returns everything except the values that turn items, for JSON."""
-        weighs = self._weighs
+        weighs = _weighs(self.trials)
         ranges = {name: (_round(ends[0]), _round(ends[1])) if ends else None for name, ends in self.ranges.items()}
         unknown = sorted(name for name, ends in ranges.items() if ends is None)
         return ProofFields(
@@ -121,19 +93,6 @@ class Explanation(Struct, frozen=True, eq=False):
 
     def _not_known(self, ranges: list[str]) -> NotKnownShape:
         return NotKnownShape(self.reached, self._ids(sorted(self.unknown)), ranges, [*self.curve.unknown] or UNSET)
-
-    @property
-    def _weighs(self) -> set[str]:
-        return {knob.name for knob in self.trials.knobs if knob.weighs}
-
-    def _sides(self, lever: Lever, *sides: str) -> dict[str, Any]:
-        """Returns the first ids of each side, and under SIDE_more the number of others."""
-        shown: dict[str, Any] = {}
-        for side in sides:
-            items = getattr(lever.others, side)
-            shown |= {side: self._ids(items[:CHANGES_LISTED])}
-            shown |= {f"{side}_more": len(items) - CHANGES_LISTED} if len(items) > CHANGES_LISTED else {}
-        return shown
 
     def _curve(self) -> CurveShape:
         curve = self.curve
@@ -169,7 +128,58 @@ class Explanation(Struct, frozen=True, eq=False):
         )
 
     def _ids(self, items: Sequence[int]) -> list[str]:
-        return [self.trials.ids[item] for item in items]
+        return _ids(self.trials, items)
+
+
+def what_if_of(trials: Trials, item: int, levers: Sequence[Lever]) -> WhatIf | None:
+    """Returns the levers of an item, for JSON; None without any."""
+    if not levers:
+        return None
+    turning = [lever for lever in levers if (lever.state is State.KEPT) is not trials.now.whole[item]]
+    by_name = {lever.name: lever for lever in sorted(turning, key=lambda lever: -abs(lever.room))}  # the nearest
+    weighs = _weighs(trials)
+    known = (BUDGET, *(knob.name for knob in trials.knobs))
+    turns = {name: by_name[name] for name in known if name in by_name}
+    numbers = {name: _round(turn.value) for name, turn in turns.items() if not isinstance(turn.value, str)}
+    budget = turns.get(BUDGET)
+    lost = budget.others.loses if budget is not None else ()
+    return WhatIf(
+        budget=int(budget.value) if budget is not None else None,
+        weights={name: value for name, value in numbers.items() if name in weighs},
+        loses=_ids(trials, lost[:LOSES_LISTED]),
+        loses_more=len(lost) - LOSES_LISTED if len(lost) > LOSES_LISTED else UNSET,
+        knobs={name: value for name, value in numbers.items() if name not in (BUDGET, *weighs)},
+        changes={name: TurningShape(**_sides(trials, turn, "loses", "gains")) for name, turn in turns.items()},
+        levers=[
+            LeverShape(
+                typed=lever.typed,
+                state=lever.state.label,
+                tokens=lever.tokens,
+                over=lever.over or UNSET,
+                again=lever.again or UNSET,
+                **_sides(trials, lever, "loses", "gains", "shortens", "restores"),
+            )
+            for lever in levers
+        ],
+    )
+
+
+def _weighs(trials: Trials) -> set[str]:
+    return {knob.name for knob in trials.knobs if knob.weighs}
+
+
+def _sides(trials: Trials, lever: Lever, *sides: str) -> dict[str, Any]:
+    """Returns the first ids of each side, and under SIDE_more the number of others."""
+    shown: dict[str, Any] = {}
+    for side in sides:
+        items = getattr(lever.others, side)
+        shown |= {side: _ids(trials, items[:CHANGES_LISTED])}
+        shown |= {f"{side}_more": len(items) - CHANGES_LISTED} if len(items) > CHANGES_LISTED else {}
+    return shown
+
+
+def _ids(trials: Trials, items: Sequence[int]) -> list[str]:
+    return [trials.ids[item] for item in items]
 
 
 def explain(
