@@ -90,7 +90,8 @@ async def test_what_a_session_that_was_cut_off_had_tuned_is_offered_and_taken_up
         app.remember(store, memory)
         async with app.run_test(size=(120, 40)):
             offered = words(await settle(app))
-            assert "a session was cut off; it had tuned budget 900" in offered and "z takes it up" in offered
+            assert "a session was cut off; it had tuned budget 900, pins " in offered
+            assert " src/orders/audit.py::record: z takes it up" in offered
             await press(app, "slash")
             assert "Esc, then z" in words(await settle(app))
             await press(app, "escape", "z")

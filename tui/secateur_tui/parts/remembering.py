@@ -91,7 +91,7 @@ class Remembering(ScreenPart):
         offer = self._offer
         if offer is None:
             return ""
-        named = [f"{name} {value}" for name, value in list(offer.values.items())[:NAMED]]
+        named = [f"{name} {_in_short(value)}" for name, value in list(offer.values.items())[:NAMED]]
         more = f" and {len(offer.values) - NAMED} more" if len(offer.values) > NAMED else ""
         shown = self._bench.app.keymap.first_key
         leave = f"{shown('back')}, then " if self._bench.in_field else ""
@@ -159,3 +159,10 @@ class Remembering(ScreenPart):
 def _draw_question(text: str, beside: str, cells: int) -> Line:
     shown = clip(visible(" ".join(text.split())), max(10, cells - len(beside) - 4))
     return line(" ", shown, Span(f"  {beside}", "faint"))
+
+
+def _in_short(value: object) -> str:
+    """A setting in few words: of several items their number."""
+    if isinstance(value, list | tuple | dict) and len(value) != 1:
+        return f"({len(value):,})"
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple | dict) else str(value)
