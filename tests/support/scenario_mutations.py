@@ -431,7 +431,7 @@ BUDGETS = (
 OF_KIND: Mapping[str, tuple[str, ...]] = {
     "search": ("graph_rag.", "smart_pruning.", "relevance."),
     "conversation": ("conversation_prune.",),
-    "files": ("context_prune.",),
+    "files": ("context_prune.", "relevance."),
     "envelope": ("context_budget.",),
     "diff": ("chunking.",),
     "log": ("log.",),
