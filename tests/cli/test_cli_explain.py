@@ -161,6 +161,12 @@ def test_one_entry_can_be_asked_for_alone(name: str) -> None:
     assert secateur(*COMMANDS[name], "--why", ids[0]).code == 0
 
 
+def test_without_any_entry_there_is_none_to_ask_for(work: Path) -> None:
+    (work / "empty.log").write_text("", "utf-8")
+    failed = secateur("log", "empty.log", "--why", "3")
+    assert failed.code == 2 and "there is no entry to explain\nhint: the same without --why says why" in failed.err
+
+
 def test_a_long_list_says_how_many_more_there_are_and_how_one_gets_at_them(work: Path) -> None:
     lines = [
         f"{'ERROR' if number % 9 == 5 else 'INFO'} part {number}: {'abcdefghij'[number % 10] * 9}"
