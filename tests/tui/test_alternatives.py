@@ -29,6 +29,8 @@ def test_every_word_that_is_offered_stands_for_something() -> None:
 def test_a_commit_is_offered_only_where_there_may_be_one(tmp_path: Path) -> None:
     inputs = SEARCH.blank_inputs() | {"path": str(tmp_path)}
     assert "@HEAD~1" not in propose_words(SEARCH, Settings(), inputs, 8_000, ghost=True)
+    too_long = SEARCH.blank_inputs() | {"path": "x" * 300}
+    assert "@HEAD~1" in propose_words(SEARCH, Settings(), too_long, 8_000, ghost=True)
     (tmp_path / ".git" / "objects").mkdir(parents=True)
     (tmp_path / ".git" / "refs").mkdir()
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")

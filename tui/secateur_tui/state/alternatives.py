@@ -49,7 +49,10 @@ def propose_words(
 
 def _may_have_commits(inputs: Mapping[str, Any]) -> bool:
     path = str(inputs.get("path") or ".")
-    return is_named(path) or not Path(path).is_dir() or locate(Path(path)) is not None
+    try:
+        return is_named(path) or not Path(path).is_dir() or locate(Path(path)) is not None
+    except OSError:  # such as a name that is too long: reading it reports that
+        return True
 
 
 def find_commit_input(kind: Kind[Any, Any]) -> str:
