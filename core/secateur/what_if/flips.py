@@ -24,6 +24,9 @@ _LEAST_SHARE = 0.1
 _NEAR_ITS_SIZE = 32
 """So many budgets with just the room for an item that is held are tried: a few tokens decide what goes out last."""
 
+_NEAR_ENOUGH = 100
+"""Room that exceeds what an item needs by no more than such a share of the budget is not looked for further."""
+
 _FINER, _FINER_STEPS = 400, 40
 """Below the budget that was found so many steps are tried, each of such a share of the present one."""
 
@@ -122,9 +125,8 @@ def _partly(runs: TrialRuns, item: int, tried: tuple[str, int]) -> Lever | None:
     lever = improving(runs, item, *tried)
     if lever is None or lever.state is State.KEPT:  # others find what keeps the whole
         return None
-    return (
-        lever if lever.portion[0] >= runs.trials.portion(item, runs.trials.now)[0] + _least_part(runs, item) else None
-    )
+    least = runs.trials.portion(item, runs.trials.now)[0] + _least_part(runs, item)
+    return lever if lever.portion[0] >= least else None
 
 
 def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
@@ -220,7 +222,7 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
     added = {*np.flatnonzero(trials.added).tolist()}  # summaries, which are written anew in any case
     lossy = not added.issuperset((*cheapest.others.loses, *cheapest.others.shortens))
     exact = max(1, trials.needed(item) - out, size - out)
-    if lossy or cheapest.room > exact + present // 100:
+    if lossy or cheapest.room > exact + present // _NEAR_ENOUGH:
         swept = trials.sweep_held(item, most)
         if swept is not None:
             whole = np.flatnonzero(swept.whole(item))
