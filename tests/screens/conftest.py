@@ -1,5 +1,7 @@
 """What makes screens cheap to test."""
 
+import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,3 +57,19 @@ def styles_parsed_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
         yield
+
+
+@pytest.fixture(autouse=True)
+def slow_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With `SECATEUR_ENGINE_DELAY=60` every call on a thread of the inspector begins 60 milliseconds late: a test that
+    fails then presses a key before what it is for is there, and would fail now and then on a busy machine."""
+    from secateur_tui import background
+
+    delay, do = float(os.environ.get("SECATEUR_ENGINE_DELAY", "0")) / 1000, background._do
+
+    def late(job: Any) -> Any:
+        time.sleep(delay)
+        return do(job)
+
+    if delay:
+        monkeypatch.setattr(background, "_do", late)

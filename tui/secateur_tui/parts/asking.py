@@ -94,7 +94,7 @@ class Asking(ScreenPart):
         if isinstance(page, FolderPage):
             self._open(page)
             return
-        self._ask_now()
+        self._ask_now(again=bench.jobs.error is not None)
         bench.go_home()
 
     def _take_fields(self) -> bool:
@@ -108,10 +108,10 @@ class Asking(ScreenPart):
                 changed |= state.type(field.name, expand_path(text) if path else text)
         return changed
 
-    def _ask_now(self) -> None:
-        """Asks what the fields say, without waiting for a pause."""
+    def _ask_now(self, *, again: bool = False) -> None:
+        """Asks what the fields say, without waiting for a pause. `again`: even where that was asked before."""
         bench = self._bench
-        if self._take_fields() or bench.jobs.waits(DEBOUNCE) or bench.jobs.error is not None:
+        if self._take_fields() or bench.jobs.waits(DEBOUNCE) or again:
             bench.jobs.error = None
             bench.put_fields()
             bench.answering.answer()
