@@ -1,6 +1,7 @@
 """ItemFinding, filtering and sorting on the screen: goldens, and journeys that decide nothing otherwise."""
 
 import re
+import threading
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from inspector_kit import (
     ORDERS,
+    STALLED,
     Candidate,
     Inspector,
     Pace,
@@ -25,7 +27,9 @@ from inspector_kit import (
 from ledger_kit import WRITERS, opened
 from secateur.model import State
 from secateur.settings import Settings, with_values
+from secateur_tui.parts import finding
 from secateur_tui.screen import Bench
+from secateur_tui.state.finding import Haystack
 from secateur_tui.state.list_view import ListChoice
 from secateur_tui.widgets.chooser import Chooser, OfferList
 
@@ -132,7 +136,9 @@ async def test_up_and_down_go_through_the_hits_and_a_click_takes_one() -> None:
     app = inspector(settings=TIGHT)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(app)
-        await press(app, "f", "r", "down", "down", "up", "pagedown", "pageup", "down")
+        await press(app, "f", "r")
+        await settle(app)  # a key that moves is for what is listed
+        await press(app, "down", "down", "up", "pagedown", "pageup", "down")
         await settle(app)
         offers = app.screen.query_one(OfferList)
         assert offers.cursor == 1
@@ -140,6 +146,29 @@ async def test_up_and_down_go_through_the_hits_and_a_click_takes_one() -> None:
         await pilot.click(OfferList, offset=(5, 2))
         await settle(app)
         assert bench_of(app).state.cursor == wanted
+
+
+async def test_what_texts_hold_comes_below_names_that_took_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+
+    class Held(Haystack):
+        def __init__(self, ids: Sequence[str], names: Sequence[str]) -> None:
+            assert go_on.wait(STALLED)
+            super().__init__(ids, names)
+
+    async def found(*keys: str) -> list[int]:
+        app = inspector(settings=TIGHT)
+        async with app.run_test(size=(120, 40)):
+            await settle(app)
+            await press(app, *keys)
+            go_on.set()
+            await settle(app)
+            return [offer.value for offer in app.screen.query_one(OfferList).offers]
+
+    at_leisure = await found("f", *"refu")
+    monkeypatch.setattr(finding, "Haystack", Held)
+    go_on.clear()
+    assert await found("f", *"refu") == at_leisure and len(at_leisure) == 5
 
 
 async def test_nothing_found_says_so_and_enter_does_nothing() -> None:
@@ -225,6 +254,7 @@ async def test_going_to_what_a_filter_hides_takes_the_filter_off() -> None:
         await typed(app, "dropped")
         await press(app, "enter", "f")
         await typed(app, "round_half")
+        await settle(app)
         await press(app, "enter")
         await settle(app)
         bench = bench_of(app)

@@ -177,6 +177,7 @@ class ItemFinding(ScreenPart):
         self._haystack, self._made_for = await self._bench.jobs.run(make, between=True), answer.ids
         if self._chooser.is_mounted and self._chooser.is_current:
             self._chooser.ask_again()
+            self._seek_texts(self._chooser.sought)
 
     def _hits(self, sought: str) -> Offers:
         state, haystack = self._bench.state, self._haystack
@@ -208,7 +209,8 @@ class ItemFinding(ScreenPart):
         jobs = self._bench.jobs
         jobs.cancel(_TEXTS)
         jobs.stop(_PAUSE)
-        if len(sought.strip()) >= LEAST_TEXT:
+        # What is found in texts comes below the names, so it waits for them.
+        if len(sought.strip()) >= LEAST_TEXT and self._haystack is not None:
             pause = self._bench.app.pace.debounce
             jobs.after(_PAUSE, pause, lambda: jobs.start(partial(self._look_through, sought), _TEXTS), matters=False)
 

@@ -105,7 +105,7 @@ class Chooser(Guarded, Dialogue[Any]):
     ) -> None:
         super().__init__(classes="-fitted" if fitted else None)
         self._title, self._offers, self._placeholder, self._typed = title, offers, placeholder, typed
-        self._sought = ""
+        self.sought = ""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="page") as page:
@@ -124,19 +124,19 @@ class Chooser(Guarded, Dialogue[Any]):
     @on(QueryInput.Changed)
     def _changed(self, event: QueryInput.Changed) -> None:
         event.stop()
-        if event.value != self._sought:
+        if event.value != self.sought:
             self._show(event.value)
             self._typed(event.value)
 
     def _show(self, sought: str) -> None:
-        self._sought = sought
+        self.sought = sought
         offers = self._offers(sought)
         self._list.show(offers.lines, 0)
         self._tell(offers.caption)
 
     def ask_again(self) -> None:
         """Asks for the offers again, because their source is complete now."""
-        self._show(self._sought)
+        self._show(self.sought)
 
     def _tell(self, caption: str) -> None:
         page = self.query_one("#page")
@@ -144,7 +144,7 @@ class Chooser(Guarded, Dialogue[Any]):
 
     def add(self, sought: str, offers: Offers) -> None:
         """Adds lines below the others, unless something else is sought by now. The cursor stays where it is."""
-        if sought == self._sought and self.is_mounted and self.is_current:
+        if sought == self.sought and self.is_mounted and self.is_current:
             self._list.show([*self._list.offers, *offers.lines], self._list.cursor)
             self._tell(offers.caption)
 
