@@ -13,6 +13,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from secateur_tui.actions import ACTIONS
 from secateur_tui.screen import Bench
 from secateur_tui.state.search_answer import SearchAnswer
 from textual import events
+from textual.errors import NoWidget
 from textual.keys import key_to_character
 from textual.pilot import Pilot
 from textual.screen import ModalScreen
@@ -264,7 +266,8 @@ async def do(pilot: Pilot[int], app: Inspector, step: Step) -> None:
         case Resized(columns, rows):
             await pilot.resize_terminal(columns, rows)
         case Clicked(x, y):
-            await pilot.click(offset=(x * app.size.width // 1000, y * app.size.height // 1000))
+            with suppress(NoWidget):  # a screen that is about to open takes no clicks, and a terminal hears of none
+                await pilot.click(offset=(x * app.size.width // 1000, y * app.size.height // 1000))
         case Rested():
             if await rested(app):
                 all_is_well(app)

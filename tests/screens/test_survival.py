@@ -1,5 +1,6 @@
 """No error of a widget ends a session, and every bench can be left from every state and at every size."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,19 @@ async def test_a_page_key_in_a_palette_without_height_keeps_what_was_tuned(key: 
         await press(app, "u")
         assert bench_of(app).state.settings == tuned
         assert all(notice.message.startswith("undone: ") for notice in app._notifications)
+
+
+@pytest.mark.parametrize("key", ["3", "question_mark", "ctrl+p", "f", "S", "c"])
+@pytest.mark.parametrize("turns", range(2, 9, 2))
+async def test_what_is_about_to_open_may_be_quitted(key: str, turns: int) -> None:
+    app = inspector()
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        app.post_message(events.Key(key, None))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        app.exit()
+    assert app.return_code == 0
 
 
 @pytest.mark.usefixtures("surviving")

@@ -24,8 +24,10 @@ from textual import events
 from textual._context import active_message_pump
 from textual.actions import ActionParseResult
 from textual.app import App, ScreenStackError
+from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.driver import Driver
+from textual.worker import WorkerFailed
 
 from secateur_tui import actions
 from secateur_tui.background import Courtesy, EngineThread
@@ -139,8 +141,8 @@ class Host(Guarded, App[int]):
 
     def survive(self, error: Exception) -> bool:
         """Says once for each error that a part of the screen failed, and returns whether the session goes on."""
-        if isinstance(error, ScreenStackError) and (self._exit or not self._screen_stack):
-            return True  # a key typed ahead, after the screens have gone
+        if self._ended_by(error):
+            return True
         if not self.SURVIVES:
             return False
         message = f"{type(error).__name__}: {error}"
@@ -166,7 +168,15 @@ class Host(Guarded, App[int]):
         if not isinstance(self.screen, PatientPalette):
             self.push_screen(PatientPalette(id="--command-palette"))
 
+    def _ended_by(self, error: Exception) -> bool:
+        """Tells whether the session has ended and this follows from it: a key typed ahead finds no screen, and a screen
+        that was about to open lacks some of its parts."""
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        return isinstance(cause, ScreenStackError | NoMatches) and (self._exit or not self._screen_stack)
+
     def _handle_exception(self, error: Exception) -> None:
+        if self._ended_by(error):
+            return
         if not (active_message_pump.get(self)._is_mounted and self.survive(error)):
             super()._handle_exception(error)
 
