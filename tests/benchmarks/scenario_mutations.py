@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from support.scenario_mutations import Case, Laboratory
+from support.scenario_mutations import Case, Laboratory, is_code
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
@@ -70,7 +70,7 @@ def cases_of(root: Path, searches: int, seed: int) -> list[Case]:
     ]
     head = git(root, "rev-parse", "HEAD").strip()
     query = queries_of(root, 1, dice)[0]
-    code = sorted(path for path in git(root, "ls-files").splitlines() if path.endswith((".py", ".go", ".js")))
+    code = sorted(path for path in git(root, "ls-files").splitlines() if is_code(path))
     code = [path for path in code if (root / path).stat().st_size < LARGEST_FILE]
     files = dice.sample(code, min(6, len(code)))
     return [

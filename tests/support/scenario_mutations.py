@@ -21,6 +21,8 @@ from typing import Any
 from secateur.engine import Engine
 from secateur.kinds import registry
 from secateur.kinds.protocols import Finds
+from secateur.languages import traits_of
+from secateur.languages.syntax.recognition import language_of
 from secateur.settings import Settings as AllSettings
 from secateur.settings import load, lookup, with_profile
 from secateur.toml_values import toml_value
@@ -38,6 +40,11 @@ NEAR = 0.8
 """Share of changes of code that hit a file of which something leaves."""
 
 Settings = Mapping[str, Any]
+
+
+def is_code(path: str) -> bool:
+    """Whether a grammar reads the file."""
+    return traits_of(language_of(path)).grammar is not None
 
 
 @dataclass(frozen=True)
@@ -90,10 +97,13 @@ class Mutation:
     value: Any = None  # of that setting
 
     def counts_for(self, case: Case) -> bool:
-        """Whether it gives a setting of the case's kind another value: one that is written may be that in force."""
+        """Whether it gives a setting of the case's kind another value: one that is written may be that in force, and a
+        profile that a case asks for is stronger than the repository's file."""
         if not self.key.startswith(OF_KIND[case.kind]):
             return False
         profile = with_profile(AllSettings(), str(case.settings.get("profile", "spec")))
+        if self.file == "secateur.toml" and lookup(profile, self.key) != lookup(AllSettings(), self.key):
+            return False
         return bool(case.settings.get(self.key, lookup(profile, self.key)) != self.value)
 
 
@@ -186,7 +196,7 @@ class Laboratory:
         self._code = [
             path.relative_to(root).as_posix()
             for path in sorted(root.rglob("*"))
-            if path.suffix in (".py", ".go", ".js", ".ts") and path.is_file() and ".git" not in path.parts
+            if is_code(path.name) and path.is_file() and ".git" not in path.parts
         ]
         (root / FOLDER).mkdir(exist_ok=True)
         with in_folder(root), session(os.environ) as opened:
@@ -295,7 +305,7 @@ class Laboratory:
         if not lines:
             return None
         at = self.random.randrange(len(lines))
-        names = re.findall(r"(?:def|class|func|function) (\w{4,})", text)
+        names = re.findall(r"(?:def|class|func|function|fn|interface|module) (\w{4,})", text)
         match self.random.choice(("delete lines", "insert lines", "rename", "delete file", "word")):
             case "delete lines":
                 size = self.random.randint(1, 12)
