@@ -152,7 +152,7 @@ def test_the_nearest_budget_of_an_entry_is_the_same_whatever_else_is_asked(tmp_p
 
 def test_an_entry_whose_pin_pushes_others_out_is_also_pinned_with_room_for_it(inputs):
     trials, found = trials_for("log", inputs["log"], **{"log.max_tokens": 900}), 0
-    for item in np.flatnonzero(~trials.now.whole & ~trials.fixed).tolist():
+    for item in np.flatnonzero(~trials.now.whole & ~trials.fixed)[::6].tolist():
         levers, _ = explain_one(trials, item)
         whole = [lever for lever in levers if lever.state is State.KEPT and not lever.far]
         assert not whole or whole[0].others.dearer <= 1
