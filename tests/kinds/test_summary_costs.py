@@ -26,7 +26,9 @@ CONVERSATION = registry.get_kind("conversation")
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     random = Random(5)
-    messages = conversation("anthropic", list(planted(facts(SEEN, random)[:24], random, steps=3, lines=40)), asks="And now?")
+    messages = conversation(
+        "anthropic", list(planted(facts(SEEN, random)[:24], random, steps=3, lines=40)), asks="And now?"
+    )
     (tmp_path / "talk.json").write_text(json.dumps(messages))
     return str(tmp_path / "talk.json")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -100,25 +101,24 @@ def draw(app: Inspector, hints: list[ProvenHint], chosen: int, cells: int) -> li
     return [plain(one) for one in lines]
 
 
-@pytest.mark.parametrize("cells", [28, 46, 56])
-async def test_no_number_of_a_hint_is_cut(app: Inspector, cells: int) -> None:
+async def test_no_number_of_a_hint_is_cut(app: Inspector) -> None:
     """The pane of Why has 56 cells on a screen of 80 columns, and 46 on one of 120."""
     async with app.run_test(size=SIZE):
         await settle(app)
-        for hints in prove_all(app).values():
-            for hint in hints:
-                lever, lines = hint.lever, draw(app, [hint], 0, cells)
-                heads = [one for one in lines if not one.startswith("    ")]
-                assert all(cell_width(one) <= cells for one in heads)
-                said = " ".join(" ".join(heads).split())
-                number = lever.name.rpartition(" ")[2] if lever.name.startswith(HOLD) else lever.value
-                if isinstance(number, int) or str(number).isdecimal():
-                    assert f"{int(number):,}: " in said
-                assert "✓" in said and bench_of(app).scene.trials.ids[hint.item] not in said
-                out, of = lever.portion
-                if hint.gains and 0 < out < of:
-                    assert f"({out:,} of {of:,} tokens)" in said
-                assert f"{abs(lever.tokens):,} token" in " ".join(lines) or not lever.tokens
+        hints = [hint for hints in prove_all(app).values() for hint in hints]
+        for hint, cells in product(hints, (28, 46, 56)):
+            lever, lines = hint.lever, draw(app, [hint], 0, cells)
+            heads = [one for one in lines if not one.startswith("    ")]
+            assert all(cell_width(one) <= cells for one in heads)
+            said = " ".join(" ".join(heads).split())
+            number = lever.name.rpartition(" ")[2] if lever.name.startswith(HOLD) else lever.value
+            if isinstance(number, int) or str(number).isdecimal():
+                assert f"{int(number):,}: " in said
+            assert "✓" in said and bench_of(app).scene.trials.ids[hint.item] not in said
+            out, of = lever.portion
+            if hint.gains and 0 < out < of:
+                assert f"({out:,} of {of:,} tokens)" in said
+            assert f"{abs(lever.tokens):,} token" in " ".join(lines) or not lever.tokens
 
 
 async def test_a_changed_item_has_the_sign_of_its_state(app: Inspector) -> None:
