@@ -212,7 +212,7 @@ class ItemFinding(ScreenPart):
         # What is found in texts comes below the names, so it waits for them.
         if len(sought.strip()) >= LEAST_TEXT and self._haystack is not None:
             pause = self._bench.app.pace.debounce
-            jobs.after(_PAUSE, pause, lambda: jobs.start(partial(self._look_through, sought), _TEXTS), matters=False)
+            jobs.after(_PAUSE, pause, lambda: jobs.start(partial(self._look_through, sought), _TEXTS))
 
     async def _look_through(self, sought: str) -> None:
         """Adds matches in texts, a few texts at a time; the next key cancels the search."""
