@@ -84,6 +84,9 @@ class Chooser(Guarded, Dialogue[Any]):
     Args:
         typed: called with each text of the field; what takes longer comes later, by `add`.
         fitted: the page is as high as its lines: they are few, and all known.
+
+    Attributes:
+        sought: the text of the field.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
