@@ -20,7 +20,6 @@ WRITERS = {
     "core/secateur_agents/mcp/stdio.py": "answers of `server.py`, which is their door, and errors of ours",
     "core/secateur_agents/store.py": "originals, whose credentials it replaces itself",
     "core/secateur_agents/savings.py": "sizes, and the name of a session",
-    "core/secateur_agents/config_edits.py": "the null device, for a server",
     "core/secateur_agents/commands/run.py": "the output of a command, which is its own",
     "core/secateur/executors/pool_worker.py": "messages between processes",
     "core/secateur/kinds/diff/temporary_objects.py": "objects for git, in a temporary folder",

@@ -26,13 +26,13 @@ from secateur.system.files import OpenedFolder, is_link
 from secateur.terminal import visible
 
 
-def write_output(path: Path, text: str, *, make_folder: int = 0, own: bool = False) -> None:
+def write_output(path: Path, text: str, *, make_folder: int = 0) -> None:
     """Writes the whole file or nothing: into a temporary file that is renamed. An existing file keeps its permissions.
     A pipe or a terminal is written to directly. Lone surrogates that stand for bytes are written as those bytes.
-    `make_folder`: how many folders at the end of the path are made if they are missing. `own`: the text is that of the
-    file with a change, so its credentials stay. Raises SecateurError: `OUTPUT`, or `LINK`: see the module docstring."""
+    `make_folder`: how many folders at the end of the path are made if they are missing.
+    Raises SecateurError: `OUTPUT`, or `LINK`: see the module docstring."""
     with _translate_errors(path):
-        data = (text if own else outgoing(text)).encode("utf-8", "surrogateescape")
+        data = outgoing(text).encode("utf-8", "surrogateescape")
         target = _resolve_own_links(path)
         if _is_stream(path):
             path.write_bytes(data)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from secateur import Progress, Settings
+    from secateur import Settings
 
     from secateur_agents.store import OriginalStore
 
@@ -37,12 +37,7 @@ def import_pruner() -> None:
 
 
 def prune_output(
-    data: bytes,
-    query: str,
-    most_tokens: int,
-    settings: Settings,
-    store: OriginalStore,
-    progress: Progress | None = None,
+    data: bytes, query: str, most_tokens: int, settings: Settings, store: OriginalStore
 ) -> PrunedOutput | None:
     """Prunes an output; None: it has no more than `most_tokens`.
 
@@ -56,10 +51,10 @@ def prune_output(
         return None
     import hashlib
 
-    from secateur import Environment, format_outcome, get_kind, prune, unreported, with_values
+    from secateur import Environment, format_outcome, get_kind, prune, with_values
 
     settings = with_values(settings, {get_kind("log").budget.key: max(0, most_tokens - _FOOT_TOKENS)})
-    environment = Environment(stdin=lambda _most: data, progress=progress or unreported)
+    environment = Environment(stdin=lambda _most: data)
     outcome = prune("log", settings, environment=environment, path="-", query=query or None)
     ledger = outcome.ledger
     if ledger.before <= most_tokens:

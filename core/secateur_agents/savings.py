@@ -1,6 +1,6 @@
 """Records what pruning saved, in a file beside the originals of a store, and adds it up.
 
-    store.savings.add(SavingsRecord("hook", session, whole=39_001, sent=21))
+    store.savings.add(SavingsRecord("run", session, whole=39_001, sent=21))
     for session in summarize(store.savings.read(), settings, 20).sessions: ...
 
 Each record is one line, written at once, so that several programs may write. Only the user may read the file. A full
@@ -31,7 +31,7 @@ _SESSION_CHARS = 64
 class SavingsRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     """A request that was pruned, an output that was shortened, or a text that was given back; sizes are in tokens."""
 
-    source: Literal["live", "hook", "run", "recall"]
+    source: Literal["live", "run", "recall"]
     session: str = ""
     whole: int = 0  # without pruning
     sent: int = 0
@@ -121,7 +121,7 @@ def _summary(session: str, records: list[SavingsRecord], settings: Settings) -> 
         session=session,
         requests=len(requests),
         cuts=sum(record.cut for record in requests),
-        outputs=sum(record.source in {"hook", "run"} for record in records),
+        outputs=sum(record.source == "run" for record in records),
         whole=sum(record.whole for record in records),
         not_sent=sum(record.whole - record.sent for record in records),
         paid_share=round(paid / whole_price, 4) if whole_price else None,

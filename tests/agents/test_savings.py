@@ -28,7 +28,7 @@ def at(folder: Path) -> SavingsFile:
 def test_records_of_several_writers_are_all_there(tmp_path: Path) -> None:
     def write(name: str) -> None:
         for number in range(200):
-            at(tmp_path).add(SavingsRecord("hook", name, whole=number, sent=1))
+            at(tmp_path).add(SavingsRecord("run", name, whole=number, sent=1))
 
     threads = [threading.Thread(target=write, args=(f"s{number}",)) for number in range(4)]
     for thread in threads:
@@ -108,7 +108,7 @@ def test_the_command_prints_sessions_and_their_total(tmp_path: Path, monkeypatch
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "d176370a")
     store = user_store(os.environ, lambda: NOON)
     store.keep({"0123456789ab": "text"})
-    store.savings.add(SavingsRecord("hook", store.session, whole=39_001, sent=21))
+    store.savings.add(SavingsRecord("run", store.session, whole=39_001, sent=21))
     store.recall("0123456789ab")
     lines = secateur("saved").out.splitlines()
     assert lines[1].split() == ["2025-06-15", "15:06", "0", "0", "1", "39,001", "38,980", "1", "d176370a"]

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import statistics
 import sys
 import tempfile
@@ -57,7 +56,6 @@ from agent_replays import (
 from measuring import table
 from secateur.settings import Settings, with_values
 from secateur_agents import Live, Store
-from secateur_agents.agent_hooks import _PLAIN_COMMAND, _WRAPPED_PROGRAMS, MOST_OTHER_TOKENS
 from secateur_agents.command_output import MOST_TOKENS, prune_output
 
 Sender = Callable[[Chat, int], Chat]
@@ -142,49 +140,27 @@ def live(zone: int, store: Store | None, **values: object) -> Sender:
     return lambda history, _zone: pruner.step(history).messages
 
 
-def every(most: int) -> Callable[[str], int]:
-    """The same tokens for every command."""
-    return lambda _command: most
+def cleaned(send: Sender, store: Store, most: int) -> Sender:
+    """Shortens outputs of commands as they enter the conversation, as `secateur run` does."""
+    shortened: dict[tuple[str, str], str] = {}
 
-
-def as_installed(command: str) -> int:
-    """Most tokens of a command's output under the hooks: `secateur run` prunes plain commands that build or test."""
-    plain = _PLAIN_COMMAND.fullmatch(command) and _WRAPPED_PROGRAMS.fullmatch(command.split(" ", 1)[0])
-    return MOST_TOKENS if plain else MOST_OTHER_TOKENS
-
-
-def as_told(command: str) -> int:
-    """The same for an agent that runs every command that builds or tests by `secateur run`, as AGENTS.md tells it."""
-    programs = (part.split() for part in re.split(r"&&|\|\|?|;|\n", command))
-    builds = any(words and _WRAPPED_PROGRAMS.fullmatch(words[0].rpartition("/")[2]) for words in programs)
-    return MOST_TOKENS if builds or "python -m pytest" in command else MOST_OTHER_TOKENS
-
-
-def cleaned(send: Sender, store: Store, most_for: Callable[[str], int]) -> Sender:
-    """Shortens outputs of commands as they enter the conversation, as the hooks and `secateur run` do.
-
-    `most_for`: most tokens of the output of a command."""
-    shortened: dict[tuple[str, str, int], str] = {}
-
-    def shorten(output: str, question: str, most: int) -> str:
-        key = output, question, most
+    def shorten(output: str, question: str) -> str:
+        key = output, question
         if key not in shortened:
             pruned = prune_output(output.encode("utf-8", "replace"), question, most, Settings(), store)
             shortened[key] = pruned.text if pruned else output
         return shortened[key]
 
     def enter(history: Chat) -> Chat:
-        commands, question, out = dict[str, int](), "", Chat()
+        commands, question, out = set[str](), "", Chat()
         for message in history:
             if message["role"] == "user":
                 question = message["content"][:2_000]
             for call in message.get("tool_calls", ()):
                 if '"command"' in call["function"]["arguments"]:
-                    command = json.loads(call["function"]["arguments"])["command"]
-                    commands[call["id"]] = most_for(command if isinstance(command, str) else "")
+                    commands.add(call["id"])
             if message["role"] == "tool" and message["tool_call_id"] in commands:
-                most = commands[message["tool_call_id"]]
-                message = {**message, "content": shorten(message["content"], question, most)}
+                message = {**message, "content": shorten(message["content"], question)}
             out.append(message)
         return out
 
@@ -262,16 +238,14 @@ def opencode_rule(history: Chat, zone: int) -> Chat:  # noqa: ARG001 - it prunes
 def pruners(zone: int, store: Store, peers: Sequence[str]) -> Iterator[tuple[str, Sender, bool]]:
     """Name, pruner, and whether it is carried."""
     yield "`Live` with a store", live(zone, store), False
-    for most in (MOST_OTHER_TOKENS, MOST_TOKENS, 500):
-        entering = cleaned(live(zone, store), store, every(most))
+    for most in (4_000, MOST_TOKENS, 500):
+        entering = cleaned(live(zone, store), store, most)
         yield f"outputs above {most:,} tokens cleaned, then `Live`", entering, False
         yield (
             f"outputs above {most:,} tokens and inputs of writes cleaned, then `Live`",
             without_written(entering),
             False,
         )
-    yield "outputs cleaned as the hooks do, then `Live`", cleaned(live(zone, store), store, as_installed), False
-    yield "outputs cleaned as AGENTS.md says, then `Live`", cleaned(live(zone, store), store, as_told), False
     yield "`Live` without a store", live(zone, None), False
     recommended = {"cut_to": 0.3, "keep_first": True, "keep_errors": 3, "keep_last": 3}
     whole = [("`staged`, as `recommended` cuts", ours("staged", **recommended))]

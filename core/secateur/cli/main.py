@@ -65,8 +65,6 @@ COMMANDS = {
     "replay": "run a recorded session: what each event changed",
     "demo": "watch a recorded session: what is dropped, why, and what keeps it",
     "mcp": "serve coding agents by the Model Context Protocol: search, expand, prune, explain, review, recall",
-    "agent-setup": "add the MCP server and hooks to the configuration of a coding agent, or remove them",
-    "hook": "answer a hook that `agent-setup` registered: JSON from the agent in, JSON out",
     "run": "run a command, print what is worth reading of its output, and keep the whole",
     "recall": "give back what was taken out of a conversation, by the digest that stands in its place",
     "saved": "what pruning saved: requests, cuts, tokens that were not sent, price, by session",
@@ -122,6 +120,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> int:
     # Two BLAS threads are many times slower than one on matrices of our size.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if arguments[:1] == ["hook"]:  # old configurations of agents still call it: it changes nothing
+        return 0
     if not arguments and on_terminal(sys.stdin) and on_terminal(sys.stdout):
         arguments = ["inspect"]
     call = None

@@ -15,7 +15,6 @@ from secateur_agents.mcp.shapes import (
     ExpandedSymbol,
     ExplainedItem,
     Freshness,
-    HookReply,
     PrunedAnswer,
     RecalledText,
     ResultItem,
@@ -125,8 +124,6 @@ def text_of(answer: ToolAnswer, count: Count) -> str:
         return "\n".join(_pruned_lines(answer, count))
     if isinstance(answer, ExpandedSymbol):
         return "\n".join(_expanded_lines(answer))
-    if isinstance(answer, HookReply):
-        return answer.text
     if isinstance(answer, RecalledText):
         more = f"\n--- {answer.more:,} line{'s'[: answer.more > 1]} more: name them"
         return answer.text + (more if answer.more else "")

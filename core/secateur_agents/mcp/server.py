@@ -35,7 +35,6 @@ from secateur_agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roo
 from secateur_agents.mcp.shapes import (
     ExpandCall,
     ExplainCall,
-    HookCall,
     PruneCall,
     RecallCall,
     ReviewCall,
@@ -121,9 +120,6 @@ TOOLS = (
     ),
 )
 
-HOOK = ToolEntry("hook", "Answers hooks of Claude Code.", HookCall)
-"""Not listed: its description would cost the model tokens, and Claude Code calls it by its name."""
-
 
 @dataclass
 class AgentServer:
@@ -146,12 +142,12 @@ class AgentServer:
 
     async def call_tool(self, context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         """Handles one call. An error in it, or in what it reads, becomes a result that says what to do."""
-        tool = next((tool for tool in (*TOOLS, HOOK) if tool.name == params.name), None)
+        tool = next((tool for tool in TOOLS if tool.name == params.name), None)
         if tool is None:
             names = ", ".join(tool.name for tool in TOOLS)
             raise MCPError(code=INVALID_PARAMS, message=f"unknown tool {params.name[:100]!r}; tools: {names}")
         try:
-            folders = await self._folders(context, params) if tool is not HOOK else ()
+            folders = await self._folders(context, params)
         except (MCPError, ValueError):
             return _failure("the client does not say what its roots are", "start `secateur mcp PATH` with folders")
         if folders is None:
@@ -243,10 +239,7 @@ def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -
 
 
 def _turn_of(call: ToolCall, roots: Roots) -> str:
-    """Returns the root that a call reads, which one call at a time uses. Calls without a root use the first one, but an
-    agent waits for its hook, which reads no root."""
-    if isinstance(call, HookCall):
-        return HOOK.name
+    """Returns the root that a call reads, which one call at a time uses. Calls without a root use the first one."""
     path = getattr(call, "path", "")
     for root in roots.folders:
         if path and (path == root.name or path.startswith((f"{root.name}/", f"{root.folder}"))):

@@ -88,18 +88,6 @@ class RecallCall(ToolCall):
     lines: Annotated[str, Meta(max_length=40, description="10-80")] = ""
 
 
-class HookCall(ToolCall):
-    """The input of a hook of Claude Code; objects are JSON."""
-
-    event: Literal["PreToolUse", "PostToolUse"]
-    input: str = ""
-    response: str = ""
-    command: str = ""  # of a response
-    about: str = ""  # the command in words
-    transcript: str = ""  # a path
-    session: str = ""
-
-
 class ToolAnswer(Struct, omit_defaults=True):
     """The answer of a tool: its text goes to the model, all else to programs, which costs no tokens."""
 
@@ -138,10 +126,6 @@ class PrunedAnswer(ToolAnswer):
     page: int = 1
     pages: int = 1
     next: str = ""  # cursor of the next page
-
-
-class HookReply(ToolAnswer):
-    text: str  # JSON; empty: nothing changes
 
 
 class RecalledText(ToolAnswer):

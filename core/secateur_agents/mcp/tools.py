@@ -9,7 +9,6 @@ nothing into what they read, and use no language model.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -42,7 +41,6 @@ from secateur import (
 
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
-from secateur_agents.mcp.hooks import answer_hook
 from secateur_agents.mcp.names import NAMES_TOKENS, name_pages
 from secateur_agents.mcp.pages import TEXT_TOKENS, cursor_of, first_items, first_texts, page_of_cursor, split_pages
 from secateur_agents.mcp.pruning import inputs_of, kind_of_call, read_context
@@ -53,8 +51,6 @@ from secateur_agents.mcp.shapes import (
     ExpandedSymbol,
     ExplainCall,
     ExplainedItem,
-    HookCall,
-    HookReply,
     PruneCall,
     PrunedAnswer,
     RecallCall,
@@ -79,8 +75,6 @@ _CALLS_ROOM = 400
 """Most tokens for callers, and for callees, in an answer, times the steps."""
 
 _TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * 3 * _CALLS_ROOM
-
-_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -235,16 +229,6 @@ class Toolbox:
         text, count = user_store(self.environ, self.clock).recall(call.digest, call.lines), get_counter().count
         pages = split_pages([text], count)
         return RecalledText(pages[0], count(text), len("".join(pages[1:]).splitlines()))
-
-    def hook(self, call: HookCall, roots: Roots, progress: Progress) -> HookReply:  # noqa: ARG002
-        """Answers a hook of Claude Code. Whatever is wrong, the agent goes on as if there was no hook."""
-        try:
-            store = user_store(self.environ, self.clock)
-            settings = lambda: self.load(None, {}, None).settings  # noqa: E731 - most hooks need none
-            return HookReply(answer_hook(call, settings, store, self.environ, progress))
-        except Exception:
-            _logger.warning("a hook changed nothing", exc_info=True)
-            return HookReply("")
 
     def finish_indexes(self, progress: Progress) -> None:
         """Indexes the rest of the folders of which a first answer needed only a part. For when nobody waits."""
