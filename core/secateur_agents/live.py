@@ -178,7 +178,7 @@ def _effect(fold: Fold, settings: Settings) -> CacheEffect:
 
 
 def _record(session: str, before: Fold, fold: Fold) -> SavingsRecord:
-    """Returns what a request saves, when `before` is the fold of the request before it."""
+    """Returns the record of a request, when `before` is the fold of the request before it."""
     if fold is before:  # the same request again
         return SavingsRecord("live", session, fold.whole, fold.tokens, fold.whole, fold.tokens)
     cached = fold.cached_tokens(before)

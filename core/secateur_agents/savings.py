@@ -1,10 +1,12 @@
-"""Records what pruning saved, in a file beside the originals of a store, and adds it up.
+"""Records what pruning took out, in a file beside the originals of a store, and adds it up.
 
     store.savings.add(SavingsRecord("run", session, whole=39_001, sent=21))
     for session in summarize(store.savings.read(), settings, 20).sessions: ...
 
 Each record is one line, written at once, so that several programs may write. Only the user may read the file. A full
 file becomes the older of two, and what was older goes. No text of a conversation is in it.
+
+What was taken out is not what an agent saved: agents cut long outputs themselves, and nothing here knows how.
 """
 
 from __future__ import annotations
@@ -74,15 +76,15 @@ class SavingsFile:
         return records
 
 
-class SessionSavingsShape(Shape, frozen=True):
-    """The savings in one session. Sizes are in tokens."""
+class SessionTotals(Shape, frozen=True):
+    """What pruning took out in one session. Sizes are in tokens."""
 
     session: str
     requests: Annotated[Count, Meta(description="That `Live` pruned.")]
     cuts: Count
     outputs: Annotated[Count, Meta(description="Of commands, shortened before they entered the conversation.")]
     whole: Annotated[Count, Meta(description="Of requests and outputs without pruning; an output counts once.")]
-    not_sent: int
+    taken_out: Annotated[int, Meta(description="Of these. An agent may have cut a part of an output itself.")]
     paid_share: Annotated[
         float | None,
         Meta(description="Price of the requests, as a share of those without pruning; null without requests."),
@@ -96,8 +98,8 @@ class SavedOutput(Shape, frozen=True):
     """The output of `secateur saved --format json`."""
 
     schema_version: Version
-    total: SessionSavingsShape
-    sessions: list[SessionSavingsShape]
+    total: SessionTotals
+    sessions: list[SessionTotals]
     found: Annotated[Count, Meta(description="All sessions.")]
 
 
@@ -112,18 +114,18 @@ def summarize(records: Iterable[SavingsRecord], settings: Settings, limit: int) 
     return SavedOutput(SCHEMA_VERSION, _summary("", everything, settings), shapes[:limit], len(shapes))
 
 
-def _summary(session: str, records: list[SavingsRecord], settings: Settings) -> SessionSavingsShape:
+def _summary(session: str, records: list[SavingsRecord], settings: Settings) -> SessionTotals:
     price = settings.conversation_prune.price
     requests = [record for record in records if record.source == "live"]
     whole_price = sum(price(record.whole, record.whole_cached) for record in requests)
     paid = sum(price(record.sent, record.sent_cached) for record in requests)
-    return SessionSavingsShape(
+    return SessionTotals(
         session=session,
         requests=len(requests),
         cuts=sum(record.cut for record in requests),
         outputs=sum(record.source == "run" for record in records),
         whole=sum(record.whole for record in records),
-        not_sent=sum(record.whole - record.sent for record in records),
+        taken_out=sum(record.whole - record.sent for record in records),
         paid_share=round(paid / whole_price, 4) if whole_price else None,
         recalls=sum(record.source == "recall" for record in records),
         first=min((record.at for record in records), default=0),

@@ -45,7 +45,7 @@ class OriginalStore:
 
     @property
     def savings(self) -> SavingsFile:
-        """The records of what pruning with this store saved."""
+        """The records of what pruning with this store took out."""
         return SavingsFile(self.folder, self.clock)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What pruning saved: records in a file that several programs write, and their sums."""
+"""What pruning took out: records in a file that several programs write, and their sums."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ def test_requests_are_priced_with_what_the_cache_holds() -> None:
     ]
     saved = summarize(records, Settings(), 1)
     assert [shape.session for shape in saved.sessions] == ["b"] and saved.found == 2
-    assert saved.sessions[0].paid_share is None and saved.sessions[0].not_sent == 200
+    assert saved.sessions[0].paid_share is None and saved.sessions[0].taken_out == 200
     whole, paid = 1_250 + 100 + 1_250, 1_250 + 10 + 500
     assert saved.total.paid_share == round(paid / whole, 4)
-    assert (saved.total.requests, saved.total.cuts, saved.total.outputs, saved.total.not_sent) == (2, 1, 1, 1_700)
+    assert (saved.total.requests, saved.total.cuts, saved.total.outputs, saved.total.taken_out) == (2, 1, 1, 1_700)
 
 
 def test_live_records_every_request_as_it_was_sent(tmp_path: Path) -> None:
@@ -111,6 +111,7 @@ def test_the_command_prints_sessions_and_their_total(tmp_path: Path, monkeypatch
     store.savings.add(SavingsRecord("run", store.session, whole=39_001, sent=21))
     store.recall("0123456789ab")
     lines = secateur("saved").out.splitlines()
+    assert "taken out" in lines[0] and lines[4].startswith("taken out: not what an agent saved")
     assert lines[1].split() == ["2025-06-15", "15:06", "0", "0", "1", "39,001", "38,980", "1", "d176370a"]
     assert lines[2].split() == ["2025-06-15", "15:06", "0", "0", "1", "39,001", "38,980", "1", "all", "1"]
     answer = secateur("saved", "--format", "json")

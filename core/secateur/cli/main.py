@@ -67,7 +67,7 @@ COMMANDS = {
     "mcp": "serve coding agents by the Model Context Protocol: search, expand, prune, explain, review, recall",
     "run": "run a command, print what is worth reading of its output, and keep the whole",
     "recall": "give back what was taken out of a conversation, by the digest that stands in its place",
-    "saved": "what pruning saved: requests, cuts, tokens that were not sent, price, by session",
+    "saved": "what pruning took out: requests, cuts, tokens, price, by session",
     "sessions": "sessions of coding agents on this machine: what fills them, and how much of it is dead weight",
     "prefer": "symbols that you prefer in a repository: add, remove, list",
     "index": "build the index of a repository, or bring it up to date",
