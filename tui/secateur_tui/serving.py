@@ -9,11 +9,11 @@ from __future__ import annotations
 import secrets
 import shlex
 import socket
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from secateur.errors import UsageError
+from secateur.system.processes import isolated_python
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -67,6 +67,6 @@ def serve_pages(words: Sequence[str]) -> int:
             response.headers.update({name: value.format(host=request.host) for name, value in _HEADERS.items()})
         return response
 
-    command = shlex.join([sys.executable, "-m", "secateur", *words])
+    command = shlex.join(isolated_python("from secateur.__main__ import run; sys.exit(run())", *words))
     LocalServer(command, HOST, port, title="secateur").serve()
     return 0
