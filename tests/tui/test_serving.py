@@ -21,7 +21,7 @@ def test_a_missing_extra_names_what_to_install(
     assert "pip install 'secateur[serve]'" in capsys.readouterr().err
 
 
-async def test_nothing_in_the_folder_runs(tmp_path: Path) -> None:
+async def test_only_our_own_page_opens_the_inspector_and_nothing_in_the_folder_runs(tmp_path: Path) -> None:
     aiohttp = pytest.importorskip("aiohttp", reason="the extra serve is not installed")
     pytest.importorskip("textual_serve", reason="the extra serve is not installed")
     (tmp_path / "msgspec.py").write_text("open('ran', 'w').close()")
@@ -40,6 +40,10 @@ async def test_nothing_in_the_folder_runs(tmp_path: Path) -> None:
                     async with client.get(address) as page:
                         status = page.status
             assert status == 200
+            for foreign in ("http://evil.example", "null", origin.replace("127.0.0.1", "localhost"), origin + "0"):
+                with pytest.raises(aiohttp.WSServerHandshakeError) as refused:
+                    await client.ws_connect(f"{address}ws", origin=foreign)
+                assert refused.value.status == 403
             async with client.ws_connect(f"{address}ws?width=120&height=40", origin=origin) as socket:
                 shown = b""
                 while b"refunds.py" not in shown:

@@ -59,8 +59,9 @@ def serve_pages(words: Sequence[str]) -> int:
             """Logs nothing: a request's line would hold the secret."""
 
     async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
-        """Answers only this machine's name, and lets a page load nothing from elsewhere."""
-        if request.host != f"{HOST}:{port}":
+        """Answers only this machine's name and our own pages, and lets a page load nothing from elsewhere."""
+        origin = request.headers.get("Origin")  # browsers send it with every websocket
+        if request.host != f"{HOST}:{port}" or origin not in (None, f"http://{HOST}:{port}"):
             raise web.HTTPForbidden(text="this address is served to this machine alone")
         response: web.StreamResponse = await handler(request)
         if not response.prepared:
