@@ -8,7 +8,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur import Settings, count_tokens
 from secateur_agents import Store, command_output
@@ -42,6 +42,7 @@ def printed(data: bytes, cuts: list[int], most: int, folder: Path) -> tuple[byte
     return passed, pruned.text.encode() if pruned else b"".join(output.rest())
 
 
+@settings(max_examples=40)
 @given(OUTPUTS, st.lists(st.integers(0, 10_000), max_size=12), st.sampled_from((0, 100, 400, 4_000)))
 def test_it_depends_on_the_bytes_alone_stays_within_the_limit_and_holds_no_credential(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, cuts: list[int], most: int

@@ -26,8 +26,8 @@ async def test_only_our_own_page_opens_the_inspector_and_nothing_in_the_folder_r
     pytest.importorskip("textual_serve", reason="the extra serve is not installed")
     (tmp_path / "msgspec.py").write_text("open('ran', 'w').close()")
     own = {name: str(tmp_path / name.lower()) for name in ("SECATEUR_CACHE_DIR", "SECATEUR_CONFIG_DIR")}
-    words = ["inspect", "sample:orders", "--query", "where is the refund total rounded?", "--serve"]
-    command = isolated_python("from secateur.__main__ import run; sys.exit(run())", *words)
+    (tmp_path / "ci.log").write_text("ERROR the pump is dry\n")
+    command = isolated_python("from secateur.__main__ import run; sys.exit(run())", "inspect", "ci.log", "--serve")
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, env=environment() | own)
     try:
         assert process.stdout is not None
@@ -46,7 +46,7 @@ async def test_only_our_own_page_opens_the_inspector_and_nothing_in_the_folder_r
                 assert refused.value.status == 403
             async with client.ws_connect(f"{address}ws?width=120&height=40", origin=origin) as socket:
                 shown = b""
-                while b"refunds.py" not in shown:
+                while b"the pump is dry" not in shown:
                     frame = await socket.receive()
                     assert frame.type in (aiohttp.WSMsgType.BINARY, aiohttp.WSMsgType.TEXT), shown
                     shown += frame.data if isinstance(frame.data, bytes) else b""
