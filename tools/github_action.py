@@ -117,7 +117,9 @@ def data(text: str) -> str:
 
 def secateur(*words: str) -> subprocess.CompletedProcess[str]:
     """`secateur WORDS...` of this environment; its errors go to the log."""
-    command = [sys.executable, "-I", "-m", "secateur.cli.main", *words]
+    from secateur.system.processes import isolated_python
+
+    command = isolated_python("from secateur.__main__ import run; sys.exit(run())", *words)
     return subprocess.run(command, stdout=subprocess.PIPE, encoding="utf-8", errors="replace", check=False)
 
 

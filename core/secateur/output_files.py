@@ -101,9 +101,14 @@ class OutputLines:
             self._file.write(without_recognised(line) + "\n")
             self._file.flush()
 
-    def close(self) -> None:
-        """Closes the file."""
+    def close(self, *, remove: bool = False) -> None:
+        """Closes the file. `remove`: removes it too, unless another file has its name now."""
+        own = os.fstat(self._file.fileno())
         self._file.close()
+        if remove:
+            with suppress(OSError):
+                if os.path.samestat(own, self.path.lstat()):
+                    self.path.unlink()
 
 
 def refuse_links(path: Path) -> None:

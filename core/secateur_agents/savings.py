@@ -22,7 +22,9 @@ import msgspec
 from msgspec import Meta
 from secateur import SCHEMA_VERSION, Count, Settings, Shape, Version
 
-OWN_NAMES = OLDER_NAME, NAME = "savings-older.jsonl", "savings.jsonl"
+OLDER_NAME, NAME = "secateur-savings-older.jsonl", "secateur-savings.jsonl"
+FORMER_NAMES = "savings-older.jsonl", "savings.jsonl"
+"""Of an earlier release: read, but no longer written, because files of users may have these names."""
 
 MOST_BYTES = 4 * 1024 * 1024
 """Size at which the file is full: some 30,000 records."""
@@ -68,7 +70,7 @@ class SavingsFile:
         """Returns the records, the oldest first. Damaged lines are left out."""
         records = []
         decoder = msgspec.json.Decoder(SavingsRecord)
-        for name in OWN_NAMES:
+        for name in (*FORMER_NAMES, OLDER_NAME, NAME):
             with suppress(OSError), (self.folder / name).open("rb") as file:
                 for line in file.read(2 * MOST_BYTES).splitlines():
                     with suppress(msgspec.MsgspecError, ValueError):
@@ -77,7 +79,7 @@ class SavingsFile:
 
 
 class SessionTotals(Shape, frozen=True):
-    """What pruning took out in one session. Sizes are in tokens."""
+    """Counts of one session: what pruning took out. Sizes are in tokens."""
 
     session: str
     requests: Annotated[Count, Meta(description="That `Live` pruned.")]

@@ -6,12 +6,14 @@
 
 A file is named by the digest that the placeholder in the conversation names. Credentials are replaced before anything
 is written, only the user may read the files, and what is older than a week or beyond 256 MB goes, the oldest first.
+Files that the store did not write stay, whatever their age.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -21,12 +23,16 @@ from pathlib import Path
 
 from secateur import SecateurError, UsageError, redact, shown, state_dir
 
-from secateur_agents.savings import OWN_NAMES, SavingsFile, SavingsRecord
+from secateur_agents.savings import SavingsFile, SavingsRecord
 
 MOST_BYTES = 256 * 1024 * 1024
 MOST_SECONDS = 7 * 24 * 60 * 60.0
 
 _DIGEST = re.compile(r"[0-9a-f]{12}")
+_SUFFIX = ".original"
+_OWN_NAME = re.compile(r"[0-9a-f]{12}((\.\w{8})?\.original)?")
+"""Names of originals, of unfinished ones, and of those that an earlier release kept without a suffix."""
+
 _LINES = re.compile(r"(\d{1,9})(-(\d{0,9}))?")
 
 
@@ -64,15 +70,17 @@ class OriginalStore:
     def keep(self, originals: Mapping[str, str]) -> None:
         """Keeps texts by digest; those that are there already count as new. Raises SecateurError: `OUTPUT`: the folder
         cannot be written."""
+        if not originals:
+            return
         now = self.clock()
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             for digest, text in originals.items():
-                path = self.folder / digest
+                path = self.folder / f"{digest}{_SUFFIX}"
                 if not path.exists():
                     self._write(path, redact(text)[0])
                 os.utime(path, (now, now))
-            self._forget(now)
+            self._forget(now, path.lstat())
         except OSError as error:
             raise SecateurError(
                 f"cannot write {shown(self.folder)}: {error.strerror or error}",
@@ -89,12 +97,12 @@ class OriginalStore:
         """
         if not _DIGEST.match(digest):
             raise UsageError(f"{digest[:80]!r} is not a digest", hint="give the 12 digits behind `recall`")
-        path = self.folder / digest[:12]
-        try:
-            kept = self.clock() - path.stat().st_mtime <= MOST_SECONDS
-            text = path.read_bytes().decode("utf-8", "surrogatepass") if kept else None
-        except OSError:
-            text = None
+        text = None
+        for name in (digest[:12], digest[:12] + _SUFFIX):
+            path = self.folder / name
+            with suppress(OSError):
+                if self.clock() - path.stat().st_mtime <= MOST_SECONDS:
+                    text = path.read_bytes().decode("utf-8", "surrogatepass")
         if text is None:
             raise SecateurError(
                 f"nothing is kept under {digest[:12]}: originals go after 7 days, and where they are more than 256 MB",
@@ -106,7 +114,8 @@ class OriginalStore:
         return asked
 
     def _write(self, path: Path, text: str) -> None:
-        handle, name = tempfile.mkstemp(prefix=".", dir=self.folder)  # readable for the user alone
+        # readable for the user alone
+        handle, name = tempfile.mkstemp(prefix=f"{path.stem}.", suffix=_SUFFIX, dir=self.folder)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(text.encode("utf-8", "surrogatepass"))
@@ -116,14 +125,17 @@ class OriginalStore:
                 os.unlink(name)  # noqa: PTH108
             raise
 
-    def _forget(self, now: float) -> None:
-        """Removes what is too old, then the oldest beyond the most bytes."""
+    def _forget(self, now: float, own: os.stat_result) -> None:
+        """Removes originals that are too old, then the oldest beyond the most bytes. `own`: the status of an original,
+        whose type, owner and permissions the others share."""
+        found = []
         with os.scandir(self.folder) as entries:
-            found = [
-                (one.stat(follow_symlinks=False), one.path)
-                for one in entries
-                if one.is_file() and one.name not in OWN_NAMES
-            ]
+            for entry in entries:
+                with suppress(OSError):  # another process removed it
+                    status = entry.stat(follow_symlinks=False)
+                    alike = (status.st_mode, status[stat.ST_UID]) == (own.st_mode, own[stat.ST_UID])
+                    if alike and _OWN_NAME.fullmatch(entry.name):
+                        found.append((status, entry.path))
         left = MOST_BYTES
         for status, path in sorted(found, key=lambda one: (-one[0].st_mtime, one[1])):
             left -= status.st_size

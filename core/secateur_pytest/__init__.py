@@ -67,10 +67,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
-    """Collects a scenario. Links are not followed, as `secateur check` does not, unless they are named."""
+    """Collects a scenario. As in `secateur check`, links are not followed unless they are named."""
     if not file_path.name.endswith(SUFFIX) or not parent.config.getini(INI):
         return None
-    if file_path.is_symlink() and not parent.session.isinitpath(file_path):
+    from secateur_lab.scenarios.links import behind_link
+
+    if behind_link(file_path, parent.session.isinitpath):
         return None
     from secateur_pytest.scenario_items import ScenarioFile
 

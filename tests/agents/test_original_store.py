@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from pathlib import Path
 
 import pytest
 from secateur.errors import SecateurError, UsageError
 from secateur_agents import Store, store
+from secateur_agents.savings import NAME
 from support.systems import posix
 
 DIGEST, OTHER = "0123456789ab", "abcdef012345"
@@ -26,14 +28,16 @@ def test_only_the_user_reads_what_is_kept(tmp_path: Path) -> None:
     folder = tmp_path / "state" / "originals"
     Store.at(folder).keep({DIGEST: "one\ntwo\n"})
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert [(path.name, stat.S_IMODE(path.stat().st_mode)) for path in folder.iterdir()] == [(DIGEST, 0o600)]
+    assert [(path.name, stat.S_IMODE(path.stat().st_mode)) for path in folder.iterdir()] == [
+        (f"{DIGEST}.original", 0o600)
+    ]
 
 
 def test_credentials_are_replaced_before_anything_is_written(tmp_path: Path) -> None:
     key = "AKIA" + "QYLPMN5HFIQR7XYA"
     kept = Store.at(tmp_path)
     kept.keep({DIGEST: f"export AWS_ACCESS_KEY_ID={key}\nls\n"})
-    assert key not in (tmp_path / DIGEST).read_text()
+    assert key not in (tmp_path / f"{DIGEST}.original").read_text()
     assert "[redacted: " in kept.recall(DIGEST) and kept.recall(DIGEST, "2") == "ls\n"
 
 
@@ -48,7 +52,7 @@ def test_what_is_older_than_a_week_is_gone(tmp_path: Path) -> None:
     with pytest.raises(SecateurError, match="nothing is kept under 0123456789ab"):
         kept.recall(DIGEST)
     kept.keep({OTHER: "new"})
-    assert {path.name for path in tmp_path.iterdir()} == {OTHER, "savings.jsonl"}
+    assert {path.name for path in tmp_path.iterdir()} == {f"{OTHER}.original", NAME}
 
 
 def test_the_oldest_go_beyond_the_most_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,7 +62,43 @@ def test_the_oldest_go_beyond_the_most_bytes(tmp_path: Path, monkeypatch: pytest
     for number in range(5):
         now[0] = number
         kept.keep({f"{number:012x}": "0123456789"})
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number:012x}" for number in (3, 4)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number:012x}.original" for number in (3, 4)]
+
+
+@posix
+def test_a_file_that_others_may_read_is_no_original(tmp_path: Path) -> None:
+    (tmp_path / DIGEST).write_text("an object of git, or a container")
+    os.utime(tmp_path / DIGEST, (0, 0))
+    Store.at(tmp_path, clock=lambda: 8 * DAY).keep({OTHER: "new"})
+    assert (tmp_path / DIGEST).exists()
+
+
+def test_files_of_the_user_stay_and_originals_of_an_earlier_release_are_given_back_and_age(tmp_path: Path) -> None:
+    others = ["notes.md", "0123456789abc", "0123456789ab.txt", ".0123456789ab", "0123456789AB", "savings.jsonl"]
+    old = [DIGEST, f"{DIGEST}.a1b2c3_4.original"]  # the second was left by a process that was killed
+    for name in (*others, *old):
+        (tmp_path / name).write_text("mine\n")
+        (tmp_path / name).chmod(0o600)
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / "fedcba987654.original").mkdir()
+    os.utime(tmp_path / "fedcba987654.original", (0, 0))
+    (tmp_path / "0011223344ff").symlink_to("notes.md")
+    assert Store.at(tmp_path, clock=lambda: 1.0).recall(DIGEST) == "mine\n"
+    kept = Store.at(tmp_path, clock=lambda: 8 * DAY)
+    kept.keep({OTHER: "new"})
+    stays = [*others, NAME, f"{OTHER}.original", "fedcba987654.original", "0011223344ff"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(stays)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+def test_originals_of_another_user_stay(tmp_path: Path) -> None:
+    for name, number in ((DIGEST, 4711), (f"{DIGEST}.original", 4711), ("001122334455", os.geteuid())):
+        (tmp_path / name).write_text("kept")
+        (tmp_path / name).chmod(0o600)
+        os.utime(tmp_path / name, (0, 0))
+        os.chown(tmp_path / name, number, -1)
+    Store.at(tmp_path, clock=lambda: 8 * DAY).keep({OTHER: "new"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == [DIGEST, f"{DIGEST}.original", f"{OTHER}.original"]
 
 
 @pytest.mark.parametrize("name", [".git", ".git/HEAD"])

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from secateur.settings import Settings, with_values
 from secateur_agents import Live, Store, savings
-from secateur_agents.savings import SavingsFile, SavingsRecord, summarize
+from secateur_agents.savings import NAME, SavingsFile, SavingsRecord, summarize
 from secateur_agents.store import user_store
 from support.cli import secateur
 from support.systems import posix
@@ -42,7 +42,7 @@ def test_records_of_several_writers_are_all_there(tmp_path: Path) -> None:
 @posix
 def test_only_the_user_may_read_the_file(tmp_path: Path) -> None:
     at(tmp_path).add(SavingsRecord("run"))
-    assert stat.S_IMODE((tmp_path / "savings.jsonl").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
 
 
 def test_the_file_is_bounded_and_the_oldest_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +55,7 @@ def test_the_file_is_bounded_and_the_oldest_goes(tmp_path: Path, monkeypatch: py
 
 def test_damaged_lines_and_a_folder_that_cannot_be_written_cost_themselves(tmp_path: Path) -> None:
     at(tmp_path).add(SavingsRecord("run", "x" * 1_000))
-    with (tmp_path / "savings.jsonl").open("ab") as file:
+    with (tmp_path / NAME).open("ab") as file:
         file.write(b'\xff\n{"source": "no"}\n[[[[\n{"source": "run", "whole": "9"}\n')
     at(tmp_path).add(SavingsRecord("recall"))
     assert [record.source for record in at(tmp_path).read()] == ["run", "recall"]
@@ -90,7 +90,7 @@ def test_live_records_every_request_as_it_was_sent(tmp_path: Path) -> None:
         ]
     step = live.step(history)
     live.step(history)  # sent once more
-    live.recall(next(iter(path.name for path in tmp_path.iterdir() if len(path.name) == 12)))
+    live.recall(next(iter(path.stem for path in tmp_path.iterdir() if path.suffix == ".original")))
     records = Store.at(tmp_path).savings.read()
     assert len({record.session for record in records if record.source == "live"}) == 1
     *requests, again, recall = records
@@ -116,4 +116,4 @@ def test_the_command_prints_sessions_and_their_total(tmp_path: Path, monkeypatch
     assert lines[2].split() == ["2025-06-15", "15:06", "0", "0", "1", "39,001", "38,980", "1", "all", "1"]
     answer = secateur("saved", "--format", "json")
     assert answer.json["total"]["recalls"] == 1 and answer.json["found"] == 1
-    assert json.loads((tmp_path / "originals" / "savings.jsonl").read_text().splitlines()[0])["sent"] == 21
+    assert json.loads((tmp_path / "originals" / NAME).read_text().splitlines()[0])["sent"] == 21

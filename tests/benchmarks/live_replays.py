@@ -56,7 +56,7 @@ from agent_replays import (
 from measuring import table
 from secateur.settings import Settings, with_values
 from secateur_agents import Live, Store
-from secateur_agents.command_output import MOST_TOKENS, prune_output
+from secateur_agents.command_output import MOST_TOKENS, RunningOutput
 
 Sender = Callable[[Chat, int], Chat]
 """Returns what is sent in place of a history, under a zone."""
@@ -147,8 +147,10 @@ def cleaned(send: Sender, store: Store, most: int) -> Sender:
     def shorten(output: str, question: str) -> str:
         key = output, question
         if key not in shortened:
-            pruned = prune_output(output.encode("utf-8", "replace"), question, most, Settings(), store)
-            shortened[key] = pruned.text if pruned else output
+            running = RunningOutput(Settings(), most)
+            passed = running.take(output.encode("utf-8", "replace")).decode("utf-8", "replace")
+            pruned = running.prune(question, store)
+            shortened[key] = passed + pruned.text if pruned else output
         return shortened[key]
 
     def enter(history: Chat) -> Chat:

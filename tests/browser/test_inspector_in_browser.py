@@ -57,4 +57,4 @@ def test_nobody_else_is_served(address: str) -> None:
     root = address.rsplit("/", 2)[0]
     assert answer(address) == 200
     assert answer(root + "/") == answer(root + "/ws") == 404
-    assert answer(address, Host="evil.example") == 403
+    assert answer(address, Host="evil.example") == answer(address + "ws", Origin="http://evil.example") == 403

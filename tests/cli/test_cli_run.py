@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from secateur import count_tokens
 from support.cli import secateur
 from support.systems import posix
 
@@ -73,3 +75,54 @@ def test_what_was_pruned_fits_when_it_comes_by_again() -> None:
     done = ran("--max-tokens", "1000", "--", sys.executable, "-c", many)
     again = ran("--max-tokens", "1000", "--", sys.executable, "-c", f"print({done.stdout!r}, end='')")
     assert "gives the whole" in done.stdout and again.stdout == done.stdout
+
+
+@pytest.fixture
+def running() -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts `secateur run` on a program that goes on until its input ends."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(code: str, *words: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "secateur", "run", *words, "--", sys.executable, "-c", code]
+        pipe = subprocess.PIPE
+        started.append(subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True))
+        return started[-1]
+
+    yield start
+    for process in started:
+        with process:
+            process.kill()
+
+
+def test_the_first_line_of_a_server_is_seen_while_it_runs(running: Callable[..., subprocess.Popen[str]]) -> None:
+    process = running("import sys; print('ready on port 3000', flush=True); sys.stdin.read(); print('end')")
+    assert process.stdout is not None and process.stdout.readline() == "ready on port 3000\n"
+    assert process.communicate() == ("end\n", "") and process.returncode == 0
+
+
+def test_where_the_limit_holds_lines_back_that_is_said_once_while_the_program_runs(
+    running: Callable[..., subprocess.Popen[str]],
+) -> None:
+    code = BUILD.replace("raise", "import sys; sys.stdout.flush(); sys.stdin.read(); raise")
+    process = running(code, "--max-tokens", "200")
+    assert process.stdout is not None and process.stderr is not None
+    assert process.stderr.readline().startswith("secateur: held back from here until the command ends")
+    assert process.poll() is None and process.stdout.readline() == "line 0 of build\n"
+    assert process.stdin is not None
+    process.stdin.close()
+    out, err = process.stdout.read(), process.stderr.read()
+    assert process.wait() == 3 and err == ""
+    assert out.startswith("line 1 of build\nline 2 of build\n") and out.count("line 1 of build\n") == 1
+    assert "\nError: no such file: foo.py\n" in out and count_tokens(f"line 0 of build\n{out}") <= 200
+
+
+def test_credentials_are_replaced_in_short_output_too_and_where_settings_are_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "secateur.toml").write_text("budget = [")
+    key = "AKIA" + "QYLPMN5HFIQR7XYA"
+    for expected in ("", "secateur: your settings do not count: "):
+        done = ran("--", sys.executable, "-c", f"print('export AWS_ACCESS_KEY_ID={key}', end='')")
+        assert done.stdout == "export AWS_ACCESS_KEY_ID=[redacted: aws-access-key #1]"
+        assert done.stderr.startswith(expected) and bool(done.stderr) == bool(expected)
+        monkeypatch.setenv("SECATEUR_CONFIG_DIR", str(tmp_path))

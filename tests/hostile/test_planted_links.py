@@ -19,6 +19,7 @@ from secateur.profile_files import repository_file, write_profile
 from secateur.settings import Settings, load
 from secateur_lab.commands.demo import list_demos
 from secateur_lab.replays.recorder import Observation, Recorder
+from secateur_lab.scenarios.placed_inputs import PlacedInputs
 from secateur_lab.scenarios.running import session
 from support.cli import Ran, secateur
 from support.repos import shop_with_inputs
@@ -385,3 +386,13 @@ def test_whatever_is_planted_a_write_stays_in_the_folder(
     changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
     assert changed == {place.relative_to(base).as_posix()}
     assert place.read_text() == "new"
+
+
+def test_copies_that_cannot_be_written_remove_nothing_of_others(shop: Path) -> None:
+    placed = PlacedInputs(shop / "a.scenario.inputs", shop, shop)
+    placed.copies |= {shop / "a.scenario.inputs" / name: b"text" for name in ("a.log", "b.log")}
+    placed.folder.mkdir()
+    (placed.folder / "b.log").symlink_to("nowhere")
+    with pytest.raises(SecateurError, match="is a symbolic link"), placed.written():
+        pass
+    assert [path.name for path in placed.folder.iterdir()] == ["b.log"]

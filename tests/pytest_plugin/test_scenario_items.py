@@ -30,6 +30,16 @@ def test_one_item_a_scenario_that_passes(shop: Path) -> None:
     assert ran.ret == 0
 
 
+def test_a_linked_folder_is_followed_only_where_it_is_named_as_in_check(run: Runs, shop: Path) -> None:
+    outside = shop.parent / "outside"
+    outside.mkdir()
+    (outside / "theirs.scenario.toml").write_text((shop / SCENARIO).read_text("utf-8"), "utf-8")
+    (shop / "tests" / "linked").symlink_to(outside, target_is_directory=True)
+    for words, collected in (([], "refunds"), (["tests/linked"], "theirs")):
+        run("--co", *words).stdout.fnmatch_lines([f"*ScenarioFile {collected}.*", "*1 test collected *"])
+        assert "1 scenario: " in secateur("check", *words).out
+
+
 def test_the_failure_is_the_report_of_check(run: Runs, changed: Path) -> None:
     ran = run("--junit-xml=out.xml")
     ran.assert_outcomes(failed=1)

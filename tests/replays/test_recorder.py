@@ -19,6 +19,7 @@ from secateur_lab.replays.recorder import Observation, Recorder
 from secateur_lab.replays.recording import read_recording
 from secateur_lab.replays.replaying import replay
 from secateur_lab.scenarios.running import Session, session
+from support.systems import posix
 
 LOG = registry.get_kind("log")
 TEXT = "one\ntwo\nERROR three\n" + "four\n" * 40
@@ -141,6 +142,15 @@ def test_a_folder_outside_ends_the_recording_with_a_reason(folder: Path, opened:
         recorder.observe(replace(seen(folder), kind=search, inputs=inputs))
     recorder.close()
     assert not (folder / "a.replay.jsonl").exists(), "nothing was recorded"
+
+
+@posix
+def test_a_file_that_took_the_name_of_an_empty_recording_stays(folder: Path, opened: Session):
+    recorder = Recorder(folder / "a.replay.jsonl", opened, Clock())
+    (folder / "other").write_text("mine")
+    (folder / "other").replace(folder / "a.replay.jsonl")
+    recorder.close()
+    assert (folder / "a.replay.jsonl").read_text() == "mine"
 
 
 def test_a_sample_is_named_and_not_the_place_where_it_was_unpacked(folder: Path, opened: Session):

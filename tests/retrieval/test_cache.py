@@ -306,6 +306,15 @@ def test_answers_can_be_removed_and_nothing_else_is(places):
     assert remove(root, RELATIVE, user) == 0
 
 
+def test_a_folder_elsewhere_is_the_users_and_stays(places, tmp_path):
+    root, user = places
+    folder = tmp_path / "empty" / "mine"
+    folder.mkdir(parents=True)
+    opened(places, relative=str(folder)).put("key", "answer")
+    assert remove(root, str(folder), user) > 0
+    assert list(folder.iterdir()) == []
+
+
 def test_answers_in_the_users_folder_are_removed_too(places):
     root, user = places
     (root / ".devbooks").write_text("a file where the folder should be")

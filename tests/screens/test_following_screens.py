@@ -9,6 +9,7 @@ from secateur.ledger import WRAPPER
 from secateur.settings import Settings, Ui, with_values
 from support import agent_sessions as agents
 from support.agent_sessions import SCRIPT, as_lines, compacted, said, tool, user
+from support.systems import posix
 
 SMALL = with_values(Settings(ui=Ui(watch="follow")), {"conversation_prune.safe_zone_tokens": 600})
 MORE = (tool("read", "shop/tax.py", "TAX = 7\n" * 60), said("Seven."))
@@ -60,6 +61,23 @@ async def test_a_session_that_grows_is_followed_and_cursor_knobs_and_undo_stay()
         await press(app, "u")
         await settle(app)
         assert state.settings.conversation_prune.safe_zone_tokens == 600
+
+
+@posix
+async def test_a_file_that_was_replaced_by_a_link_is_named_and_read_only_on_a_key() -> None:
+    write(SCRIPT)
+    write((*SCRIPT, said("A secret of somebody.")), "private.jsonl")
+    app = opened("session.jsonl")
+    async with app.run_test(size=(160, 40)):
+        before = "\n".join((await settle(app))[1:])
+        Path("session.jsonl").unlink()
+        Path("session.jsonl").symlink_to("private.jsonl")
+        for _ in range(2):
+            lines = await looked(app)
+            assert "replaced by a link of yours" in lines[0]
+            assert "secret" not in "\n".join(lines) and "\n".join(lines[1:]) == before
+        await press(app, "R")
+        assert "secret" in "\n".join(await settle(app))
 
 
 async def test_the_live_ledger_says_what_was_cleared_at_which_cut_and_why() -> None:

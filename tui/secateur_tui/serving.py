@@ -9,11 +9,11 @@ from __future__ import annotations
 import secrets
 import shlex
 import socket
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from secateur.errors import UsageError
+from secateur.system.processes import isolated_python
 
 if TYPE_CHECKING:
     from aiohttp import web
@@ -59,14 +59,15 @@ def serve_pages(words: Sequence[str]) -> int:
             """Logs nothing: a request's line would hold the secret."""
 
     async def guard(request: web.Request, handler: Any) -> web.StreamResponse:
-        """Answers only this machine's name, and lets a page load nothing from elsewhere."""
-        if request.host != f"{HOST}:{port}":
+        """Answers only this machine's name and our own pages, and lets a page load nothing from elsewhere."""
+        origin = request.headers.get("Origin")  # browsers send it with every websocket
+        if request.host != f"{HOST}:{port}" or origin not in (None, f"http://{HOST}:{port}"):
             raise web.HTTPForbidden(text="this address is served to this machine alone")
         response: web.StreamResponse = await handler(request)
         if not response.prepared:
             response.headers.update({name: value.format(host=request.host) for name, value in _HEADERS.items()})
         return response
 
-    command = shlex.join([sys.executable, "-m", "secateur", *words])
+    command = shlex.join(isolated_python("from secateur.__main__ import run; sys.exit(run())", *words))
     LocalServer(command, HOST, port, title="secateur").serve()
     return 0

@@ -13,7 +13,6 @@ takes over a home that no worker is busy with, or helps with the last tasks of a
 
 from __future__ import annotations
 
-import json
 import os
 import pickle
 import queue
@@ -27,13 +26,12 @@ from contextlib import AbstractContextManager, closing, contextmanager, nullcont
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
-from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from secateur.errors import SecateurError
 from secateur.executors.executor import Executor, Task, TaskOutcome, ended_error, tasks_by_home, wrap_unexpected
 from secateur.executors.pool_worker import receive, send
-from secateur.system.processes import Child, ended_for_time
+from secateur.system.processes import Child, ended_for_time, isolated_python
 
 
 @dataclass(eq=False)
@@ -147,8 +145,8 @@ LOOK_EVERY = 0.1  # seconds between two checks whether the answer is still wante
 LAST_SECONDS = 30  # seconds that a worker has at the end to close its files
 _LAST_MOMENTS = 1.0  # seconds that a process which does not answer any more has to end by itself, before it is killed
 _BOOT = (
-    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.system.processes import watch_parent;"
-    " watch_parent(int(sys.argv[2])); from secateur.executors.pool_worker import main; main()"
+    "from secateur.system.processes import watch_parent; watch_parent(int(sys.argv[1]));"
+    " from secateur.executors.pool_worker import main; main()"
 )
 
 
@@ -391,10 +389,8 @@ class _Process:
         if self._process is not None and self._process.poll() is not None:
             self.close(at_once=True)  # it ended between two tasks, so the next task does not lose an attempt
         if self._process is None:
-            # The child gets our own search path without the working folder, which may be a hostile repository.
-            search = json.dumps([str(Path(entry).absolute()) for entry in sys.path if entry])
             self._process = Child(
-                [sys.executable, "-I", "-c", _BOOT, search, str(os.getpid())],
+                isolated_python(_BOOT, str(os.getpid())),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -149,7 +149,7 @@ def remove(root: Path, relative: str, user_cache: Path) -> int:
             remove_leftovers(folder, _UNFINISHED)
             if [path.name for path in folder.iterdir()] == [_MARKER] and (folder / _MARKER).read_text() == _MARK:
                 (folder / _MARKER).unlink()
-                while folder not in (root, user_cache):
+                while root in folder.parents or user_cache in folder.parents:  # another folder is the user's own
                     folder.rmdir()  # stops with an error at the first that holds anything else
                     folder = folder.parent
     return size

@@ -1,8 +1,8 @@
 """`secateur run -- COMMAND`: runs a command, and prints of its output what `secateur log` leaves of it.
 
-On a terminal the command has it to itself. Anywhere else, as in the shell of an agent, its output is pruned when it has
-ended, and the store keeps the whole. The exit code is the command's, and where pruning fails, all of its output is
-printed.
+On a terminal the command has it to itself. Anywhere else, as in the shell of an agent, the first lines pass at once,
+the rest is pruned when the command has ended, and the store keeps the whole. The exit code is the command's, and where
+pruning fails, all of its output is printed.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterable
+from contextlib import suppress
 
-from secateur import CommandCall, CommandParser
+from secateur import CommandCall, CommandParser, SecateurError, Settings
 
-from secateur_agents.command_output import MOST_TOKENS, import_pruner, prune_output
-
-MOST_BYTES = 64 * 1024 * 1024
-"""Longer output is passed on as it comes."""
+from secateur_agents.command_output import MOST_TOKENS, RunningOutput, import_pruner
 
 _CHUNK = 1 << 16
+_HELD_BACK = "secateur: held back from here until the command ends, because {:,} tokens of output are printed at most"
 
 NOT_FOUND, NOT_EXECUTABLE, SIGNALLED = 127, 126, 128
 """Exit codes of a shell; a command that a signal ended has the last and the number of the signal."""
@@ -35,7 +35,7 @@ def arguments(parser: CommandParser) -> None:
         type=parser.whole_number("--max-tokens", 0),
         default=MOST_TOKENS,
         metavar="N",
-        help=f"tokens of output that are printed (default {MOST_TOKENS})",
+        help=f"tokens of output that are printed, a quarter of them at once (default {MOST_TOKENS})",
     )
     parser.common_arguments()
 
@@ -49,47 +49,57 @@ def run(options: CommandCall) -> int:
     except OSError as error:
         options.say(f"secateur: cannot run {options.words[0]}: {error.strerror or error}")
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-    out, data, too_long = sys.stdout.buffer, bytearray(), False
     importing = threading.Thread(target=import_pruner, daemon=True)
+    output: RunningOutput | None = None
     assert isinstance(process.stdout, io.BufferedReader)
     try:
+        output = RunningOutput(_settings(options), options.max_tokens)
         while chunk := process.stdout.read1(_CHUNK):
-            data += chunk
-            if len(data) > options.max_tokens and importing.ident is None:
+            _write([output.take(chunk)])
+            if output.full and importing.ident is None:
                 importing.start()  # while the command works
-            if too_long := too_long or len(data) > MOST_BYTES:
-                out.write(data)
-                data.clear()
-        out.write(data if too_long else _pruned(bytes(data), options))
-        out.flush()
+                options.say(_HELD_BACK.format(options.max_tokens))
+        _write(_pruned(output, options))
         return _code(process.wait())
     except BaseException:  # an agent ends a command that takes too long, and reads what it printed so far
         process.terminate()
-        out.write(data)
-        out.flush()
+        with suppress(OSError):  # nobody reads it
+            _write(output.rest() if output is not None else ())
         process.wait()
         raise
+
+
+def _write(blocks: Iterable[bytes]) -> None:
+    for block in blocks:
+        sys.stdout.buffer.write(block)
+        sys.stdout.buffer.flush()
+
+
+def _settings(options: CommandCall) -> Settings:
+    try:
+        return options.load_settings(None).settings
+    except SecateurError as error:
+        options.say(f"secateur: your settings do not count: {error.message}")
+        return Settings()
 
 
 def _code(code: int) -> int:
     return code if code >= 0 else SIGNALLED - code
 
 
-def _pruned(data: bytes, options: CommandCall) -> bytes:
-    """Returns what is printed of an output."""
-    if len(data) <= options.max_tokens:  # a token is a byte or more
-        return data
+def _pruned(output: RunningOutput, options: CommandCall) -> Iterable[bytes]:
+    """Returns what is printed of an output when the command has ended."""
+    if not output.prunable:
+        return output.rest()
     try:
         from secateur_agents.savings import SavingsRecord
         from secateur_agents.store import user_store
 
-        settings = options.load_settings(None).settings
         store = user_store(os.environ)
-        pruned = prune_output(data, options.query, options.max_tokens, settings, store)
-        if pruned is None:
-            return data
-        store.savings.add(SavingsRecord("run", store.session, pruned.before, pruned.after))
-        return pruned.text.encode("utf-8", "replace")
+        pruned = output.prune(options.query, store)
+        if pruned is not None:
+            store.savings.add(SavingsRecord("run", store.session, pruned.before, pruned.after))
+            return [pruned.text.encode("utf-8", "replace")]
     except Exception as error:  # an agent loses nothing, whatever is wrong here
         options.say(f"secateur: the output is whole: {error}")
-        return data
+    return output.rest()

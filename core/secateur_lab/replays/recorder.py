@@ -157,9 +157,7 @@ class Recorder:
         """Ends the recording. A recording without events is removed."""
         self._flush_look(rested=True)
         self._flush_caption()
-        self._file.close()
-        if not self._benches:
-            self.path.unlink(missing_ok=True)
+        self._file.close(remove=not self._benches)
 
     # --- what was done ------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from secateur import Input, Kind, RepositoryError, SecateurError, UsageError, confine_path, shown
 
+from secateur_lab.scenarios.links import behind_link
 from secateur_lab.scenarios.malformed import CANNOT_READ, ScenarioError
 from secateur_lab.scenarios.scenario import INPUTS_SUFFIX, SUFFIX
 
@@ -86,7 +87,7 @@ def _scenarios_below(path: Path) -> Iterator[Path]:
                 message = f"{shown(path)} holds more than {MOST_FILES:,} files"
                 raise UsageError(message, hint="name the folders that hold scenarios")
             file = Path(folder) / name
-            if name.endswith(SUFFIX) and file.is_file() and not file.is_symlink():
+            if name.endswith(SUFFIX) and file.is_file() and not behind_link(file, path.__eq__):
                 yield file
 
 

@@ -114,12 +114,14 @@ class PlacedInputs:
         folder = self.folder
         made = bool(self.copies) and not folder.exists()
         before = {path: path.read_bytes() for path in self.copies if path.is_file()}
+        written = []
         try:
             for path, data in self.copies.items():
                 write_output(path, data.decode("utf-8", "surrogateescape"), make_folder=1)
+                written.append(path)
             yield
         except BaseException:
-            for path in self.copies:
+            for path in written:
                 with suppress(OSError, SecateurError):
                     if path in before:
                         write_output(path, before[path].decode("utf-8", "surrogateescape"))

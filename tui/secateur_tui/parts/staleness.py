@@ -13,6 +13,7 @@ from secateur.errors import SecateurError
 from secateur_tui.messages import Look, PartMessage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
+from secateur_tui.state.input_files import ReplacedError
 
 REST = 20
 """The pause after a look, as a multiple of the time it took: looking takes a twentieth of a processor at most."""
@@ -59,6 +60,8 @@ class Staleness(ScreenPart):
                         bench.read_again()
                     else:
                         self._say(changes)
+        except ReplacedError as error:  # not followed any further; the key that reads again reads it
+            self._say(error.message)
         except SecateurError:
             self._say("not readable")
         self._look_after(time.perf_counter() - start)

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable
 from pathlib import Path
 
+from secateur.errors import SecateurError
 from secateur.kinds.conversation.opencode_store import stamp_of
+from secateur.system.files import owner, user
+
+
+class ReplacedError(SecateurError):
+    """A file that was read is now a link, or belongs to somebody else: following it would read what nobody named."""
 
 
 def expand_path(text: str) -> str:
@@ -28,6 +35,7 @@ class FileWatch:
 
     def __init__(self) -> None:
         self._path, self._stamp = "", None  # type: str, tuple[int, ...] | None
+        self._place: tuple[str, Hashable] | None = None
 
     def stamp(self, path: str) -> tuple[int, ...] | None:
         """Returns what changes when the file is written to; None if there is no file."""
@@ -35,14 +43,30 @@ class FileWatch:
 
     def read(self, path: str) -> None:
         """Takes the file that is about to be read."""
+        place = _place_of(path)
+        if place or path != self._path:  # a file that is gone for a while comes back as itself
+            self._place = place
         self._path, self._stamp = path, self.stamp(path)
 
     def changes(self) -> str:
-        """Says what changed since; "" if nothing did."""
+        """Says what changed since; "" if nothing did. Raises ReplacedError."""
         if not self._path:
             return ""
+        place = _place_of(self._path)
+        if place and self._place and place != self._place:
+            whom = "yours" if place[1] == user() else f"user {place[1]}"
+            what = "replaced by a link" if place[0] != self._place[0] else "replaced by a file"
+            raise ReplacedError(f"{what} of {whom}", hint="name the file that is to be followed")
         now = self.stamp(self._path)
         return "" if now == self._stamp else "the file is gone" if now is None else "the file changed"
+
+
+def _place_of(path: str) -> tuple[str, Hashable] | None:
+    """Returns where a path leads and who owns what has this name; None if nothing has it."""
+    try:
+        return os.path.realpath(path), owner(Path(path))
+    except (OSError, ValueError):
+        return None
 
 
 class SessionWatch(FileWatch):
