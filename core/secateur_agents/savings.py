@@ -77,7 +77,7 @@ class SavingsFile:
 
 
 class SessionTotals(Shape, frozen=True):
-    """What pruning took out in one session. Sizes are in tokens."""
+    """One session, and what pruning took out of it. Sizes are in tokens."""
 
     session: str
     requests: Annotated[Count, Meta(description="That `Live` pruned.")]
