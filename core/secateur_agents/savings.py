@@ -22,9 +22,7 @@ import msgspec
 from msgspec import Meta
 from secateur import SCHEMA_VERSION, Count, Settings, Shape, Version
 
-OLDER_NAME, NAME = "secateur-savings-older.jsonl", "secateur-savings.jsonl"
-FORMER_NAMES = "savings-older.jsonl", "savings.jsonl"
-"""Of an earlier release: read, but no longer written, because files of users may have these names."""
+OWN_NAMES = OLDER_NAME, NAME = "savings-older.jsonl", "savings.jsonl"
 
 MOST_BYTES = 4 * 1024 * 1024
 """Size at which the file is full: some 30,000 records."""
@@ -70,7 +68,7 @@ class SavingsFile:
         """Returns the records, the oldest first. Damaged lines are left out."""
         records = []
         decoder = msgspec.json.Decoder(SavingsRecord)
-        for name in (*FORMER_NAMES, OLDER_NAME, NAME):
+        for name in OWN_NAMES:
             with suppress(OSError), (self.folder / name).open("rb") as file:
                 for line in file.read(2 * MOST_BYTES).splitlines():
                     with suppress(msgspec.MsgspecError, ValueError):
@@ -79,7 +77,7 @@ class SavingsFile:
 
 
 class SessionTotals(Shape, frozen=True):
-    """Counts of one session: what pruning took out. Sizes are in tokens."""
+    """One session, and what pruning took out of it. Sizes are in tokens."""
 
     session: str
     requests: Annotated[Count, Meta(description="That `Live` pruned.")]

@@ -1,9 +1,13 @@
 """Where sessions are found: documented places, the variables that move them, hostile folders, ids."""
 
 import os
+import shutil
+import sqlite3
+from contextlib import closing
 
 import pytest
 from secateur.errors import SecateurError
+from secateur.kinds.conversation.opencode_store import stored_session
 from secateur.settings import Settings
 from secateur_agents.sessions.listing import list_sessions, read_session
 from secateur_agents.sessions.places import choose_session, describe_places, find_sessions, known_places
@@ -68,11 +72,26 @@ def test_the_files_and_the_database_of_opencode_hold_the_same_session(tmp_path, 
     assert {one.project for one in rows} == {PROJECT}
 
 
-def test_reading_writes_nothing_beside_a_database(tmp_path):
-    path = agents.write_opencode_database(tmp_path, SCRIPT)
-    before = {one: one.read_bytes() for one in path.parent.iterdir()}
-    read_session(found_in(tmp_path)[0], Settings(), {})
-    assert {one: one.read_bytes() for one in path.parent.iterdir()} == before
+@pytest.mark.parametrize("beside", [(), ("-wal", "-shm"), ("-wal",)])
+def test_reading_writes_nothing_beside_a_database(tmp_path, beside):
+    path = agents.write_opencode_database(tmp_path, SCRIPT[:2] if beside else SCRIPT)
+    with closing(sqlite3.connect(path)) as writer:  # what a writer has beside a database is gone when it closes
+        if beside:
+            writer.execute("PRAGMA journal_mode = WAL")
+            writer.execute("SELECT count(*) FROM message").fetchone()
+            agents.add_to_database(path, SCRIPT)
+        copy = agents.written(tmp_path / "copy" / ".local" / "share" / "opencode" / path.name, "")
+        for end in ("", *beside):
+            shutil.copy(f"{path}{end}", f"{copy}{end}")
+    before = {one: one.read_bytes() for one in copy.parent.iterdir()}
+    if beside == ("-wal",):  # SQLite would have to make the index of the log
+        with pytest.raises(SecateurError, match="cannot be read as a database"):
+            stored_session(f"{copy}#{agents.OPENCODE}")
+    else:
+        stored = stored_session(f"{copy}#{agents.OPENCODE}")
+        assert stored is not None
+        assert len(stored["messages"]) == len(agents.opencode(SCRIPT)["messages"])
+    assert {one: one.read_bytes() for one in copy.parent.iterdir()} == before
 
 
 def test_a_list_has_the_figures_of_each(home):

@@ -68,7 +68,8 @@ def open_database(path: Path) -> sqlite3.Connection:
     """Opens a connection that writes nothing, not even the files that SQLite keeps beside a database. Raises
     SecateurError: `UNREADABLE`."""
     live = Path(f"{path}-wal").exists()  # without a log beside it nobody is writing: it can be read as immutable
-    uri = f"file:{quote(str(path.absolute()))}?mode=ro" + ("" if live else "&immutable=1")
+    # `mode=ro` alone still writes the index of the log, which SQLite shares between processes
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro&{'readonly_shm' if live else 'immutable'}=1"
     try:
         if not path.is_file():
             raise unreadable(path, FileNotFoundError("there is no such file") if not path.exists() else "it is no file")
