@@ -29,7 +29,6 @@ WRITERS = {
     "core/secateur/sources/clones.py": "the record of a clone; its address holds no credential",
     "core/secateur/sources/samples.py": "our own samples",
     "core/secateur/sources/process.py": "the input of git",
-    "core/secateur/system/windows/files.py": "files are opened to read",
     "core/secateur/kinds/conversation/kind.py": "makes a transcript: `write` returns it",
     "core/secateur/kinds/conversation/decisions.py": "makes a transcript: `write` returns it",
     "tui/secateur_tui/parts/keeping.py": "the null device, for an editor",
