@@ -25,7 +25,6 @@ WRITERS = {
     "core/secateur/kinds/diff/temporary_objects.py": "objects for git, in a temporary folder",
     "core/secateur/cli/interruption.py": "one line of ours, before anything is imported",
     "core/secateur/sources/git.py": "an empty repository that borrows objects, in a temporary folder",
-    "core/secateur/sources/archives.py": "what was in an archive, as it is",
     "core/secateur/sources/clones.py": "the record of a clone; its address holds no credential",
     "core/secateur/sources/samples.py": "our own samples",
     "core/secateur/sources/process.py": "the input of git",
