@@ -37,7 +37,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = Path(os.environ.get("SECATEUR_VENV", ROOT / ".venv"))
-BIN = ENVIRONMENT / ("Scripts" if os.name == "nt" else "bin")
+BIN = ENVIRONMENT / "bin"
 CONSTRAINTS = ROOT / "constraints.txt"
 WORKFLOWS = ROOT / ".github" / "workflows"
 STAMP = "pyproject.stamp"
@@ -160,7 +160,7 @@ def checks(*words: str) -> list[Sequence[str | Path]]:
     # A cache for each system: mypy throws away what it remembers of another.
     types = [
         (BIN / "mypy", "--platform", system, "--cache-dir", f".mypy_cache/{system}", *words)
-        for system in ("linux", "darwin", "win32")
+        for system in ("linux", "darwin")
     ]
     return [
         *types,
@@ -239,7 +239,7 @@ def install(group: str) -> None:
     stamp = ENVIRONMENT / f"{group or 'run'}.{STAMP}"
     if stamp.is_file() and stamp.read_text("utf-8") == wanted:
         return
-    if not (BIN / "python").exists() and not (BIN / "python.exe").exists():
+    if not (BIN / "python").exists():
         print(f"creating {ENVIRONMENT.name} ...", file=sys.stderr)
         try:
             venv.create(ENVIRONMENT, with_pip=True)

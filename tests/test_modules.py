@@ -93,11 +93,7 @@ def test_a_circle_is_found_over_several_files_and_for_type_checkers_alone():
 
 def test_no_class_has_the_name_of_another_private_or_not():
     names = [
-        node.name
-        for module, file in sources().items()
-        if not module.startswith("secateur.system.windows.")  # which has the names of `secateur.system.posix`
-        for node in ast.walk(tree_of(file))
-        if isinstance(node, ast.ClassDef)
+        node.name for file in sources().values() for node in ast.walk(tree_of(file)) if isinstance(node, ast.ClassDef)
     ]
     assert len(names) > 350
     assert [name for name, number in Counter(names).items() if number > 1] == []

@@ -8,6 +8,8 @@ import sys
 
 def run() -> int:
     """Runs the command line of this process and returns its exit code; Ctrl-C during imports also prints one line."""
+    if sys.platform == "win32":
+        sys.exit("error: secateur runs on Linux and macOS\nhint: on Windows, install it in WSL")
     try:
         from secateur.cli.interruption import end_at_once
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from secateur.errors import SecateurError, shown, unwritable
 from secateur.recognised import without_recognised
 from secateur.redaction import outgoing
-from secateur.system.files import OpenedFolder, is_link
+from secateur.system.files import OpenedFolder
 from secateur.terminal import visible
 
 
@@ -39,7 +39,7 @@ def write_output(path: Path, text: str, *, make_folder: int = 0) -> None:
             return
         with _open_folder(target.parent, make=make_folder) as folder:
             old = folder.status(target.name)
-            if old is not None and is_link(old):
+            if old is not None and stat.S_ISLNK(old.st_mode):
                 raise _link_error(path, path)
             mode = stat.S_IMODE(old.st_mode) if old is not None else None
             beside = _write_beside(folder, data, mode)
@@ -61,7 +61,7 @@ def write_folder(path: Path, files: Mapping[str, str], outdated: Callable[[Path]
     with _translate_errors(path), _open_folder(_resolve_own_links(path), make=len(path.parts)) as opened:
         for name in files:
             old = opened.status(name)
-            if old is not None and is_link(old):
+            if old is not None and stat.S_ISLNK(old.st_mode):
                 raise _link_error(path, path / name)
             if old is not None and stat.S_ISDIR(old.st_mode):
                 raise IsADirectoryError(errno.EISDIR, f"{visible(name)} is a folder")
@@ -152,7 +152,7 @@ def _resolve_own_links(path: Path) -> Path:
     for index, name in enumerate(names, 1):
         if name == "..":
             resolved = resolved.parent
-        elif not _is_link(resolved / name):
+        elif not (resolved / name).is_symlink():
             resolved /= name
         elif index == len(names) and _is_of_the_system(resolved):
             resolved /= name
@@ -162,13 +162,6 @@ def _resolve_own_links(path: Path) -> Path:
         else:
             resolved = (resolved / name).resolve(strict=True)
     return resolved
-
-
-def _is_link(path: Path) -> bool:
-    try:
-        return is_link(path.lstat())
-    except (FileNotFoundError, NotADirectoryError):
-        return False
 
 
 def _is_of_the_system(folder: Path) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +86,6 @@ async def test_an_edit_of_the_file_counts_from_the_next_call_on(root: Path) -> N
         '{path = "../outside", rev = "HEAD"}',
         '"gone"',
         '"../gone"',
-        '"shop.tar.gz"',
         '"sample:orders"',
         '"https://127.0.0.1:9/one.git"',
         '"file:///somewhere/one.git"',
@@ -97,8 +95,6 @@ async def test_an_edit_of_the_file_counts_from_the_next_call_on(root: Path) -> N
 async def test_what_lies_outside_the_roots_is_refused(root: Path, repository: str) -> None:
     outside = root.parent / "outside"
     (root / "linked").symlink_to(outside)
-    with tarfile.open(root / "shop.tar.gz", "w:gz") as archive:
-        archive.add(root / "shop", "shop")
     named(root, f'"shop", {repository.replace("{outside}", str(outside))}')
     for tool, arguments in (("search", {}), ("expand", {"symbol": "hidden_refund"})):
         answer = await called(root, tool, **arguments)

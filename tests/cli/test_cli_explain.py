@@ -106,7 +106,6 @@ def test_the_text_says_it_in_words() -> None:
     assert "\nwhat goes out against the budget\n      limit    tokens     whole    partly    chunks\n" in out
     assert "\n        300 " in out and "  now\n" in out
     out = secateur(*COMMANDS["files"], "--explain").out
-    assert "\nthe best possible selection\n  what goes out whole is worth " in out
     assert "\nnothing changes between\n  context_prune.min_score " in out
     out = secateur(*COMMANDS["envelope"], "--explain", "--format", "text").out
     assert "there is no answer" in out

@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -153,68 +152,13 @@ def test_ctrl_c_ends_a_fetch_and_leaves_nothing(cache: Path) -> None:
     assert not list(cache.glob("clones/*/*"))
 
 
-# --- an archive -------------------------------------------------------------------------------------------------------
-
-
-def archive(path: Path, files: dict[str, str]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as held:
-        for name, content in files.items():
-            held.writestr("shop-1.0/" + name, content)
-    return path
-
-
-def test_an_archive_gives_the_answer_of_its_folder_and_of_its_content_now(tmp_path: Path) -> None:
-    texts = {name: str(content) for name, content in SHOP.items()}
-    path = archive(tmp_path / "shop-1.0.zip", texts)
-    folder = write(tmp_path / "plain", SHOP)
-    first = search(path)
-    assert candidates(first) == candidates(search(folder))
-    assert (first.json["warnings"], search(path).out) == ([], first.out)
-    archive(path, {name.replace("refund", "returns"): text for name, text in texts.items()})
-    again = search(path)
-    assert again.code == 0
-    assert "shop/returns.py" in again.out and "shop/refund.py::" not in again.out
-    archive(path, texts | {"../../evil.py": "x = 1\n"})
-    (said,) = search(path).json["warnings"]
-    assert said["code"] == "archive_entries"
-    assert (
-        "shop-1.0.zip are left out: 1 (a name that leads out; the first is shop-1.0/../../evil.py)" in said["message"]
-    )
-
-
-def test_commands_that_take_a_folder_take_an_archive(cache: Path, tmp_path: Path) -> None:
-    path = archive(tmp_path / "shop.zip", {name: str(content) for name, content in SHOP.items()})
-    for words in (
-        ("index", path),
-        ("inspect", path, "--query", QUERY),
-        ("files", path, "--query", QUERY),
-        ("prefer", "list", path),
-    ):
-        ran = secateur(*words)
-        assert ran.code == 0, (words, ran.err)
-    assert secateur("status", path).out.startswith("source      shop\n")
-    assert (
-        "no git repository" in secateur("chunk", path).err
-        or "it is not in a git repository" in secateur("chunk", path).err
-    )
-    assert secateur("index", path, "--clear").out.startswith("removed ")
-    assert not list(cache.glob("archives/*/"))
-
-
-def test_a_refused_archive_is_an_error_that_names_it(tmp_path: Path) -> None:
-    path = tmp_path / "shop.tar.gz"
-    path.write_bytes(b"no archive")
-    ran = search(path)
-    assert (ran.code, ran.json["error"]["code"]) == (1, "ARCHIVE_REFUSED")
-    assert "shop.tar.gz is not read: it is damaged, or cut off" in ran.json["error"]["message"]
-
-
-def test_a_scenario_reads_an_archive_beside_it(tmp_path: Path) -> None:
-    archive(tmp_path / "shop.zip", {name: str(content) for name, content in SHOP.items()})
-    ran = search(tmp_path / "shop.zip", "--save", tmp_path / "refund.scenario.toml")
-    assert ran.code == 0, ran.err
-    assert 'path = "shop.zip"' in (tmp_path / "refund.scenario.toml").read_text()
-    assert secateur("check", tmp_path / "refund.scenario.toml").code == 0
+def test_an_archive_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "shop.tar.gz").write_bytes(b"")
+    ran = search(tmp_path / "shop.tar.gz")
+    assert (ran.code, ran.json["error"]["code"]) == (1, "NOT_A_DIRECTORY")
+    assert ran.json["error"]["hint"] == "Unpack it first (tar xf shop.tar.gz), and name the folder."
+    ran = secateur("search", QUERY, "sample:orders", "--set", "inputs.archive_mb=3")
+    assert ran.code == 2 and "archives are no longer read" in ran.err
 
 
 # --- a part of a repository -------------------------------------------------------------------------------------------
@@ -318,11 +262,9 @@ def test_files_takes_a_list_for_its_folders(shop: Path, tmp_path: Path) -> None:
     assert (both.code, "cannot both be read from standard input" in both.err) == (2, True)
 
 
-def test_a_list_works_on_a_url_and_an_archive_and_in_a_scenario(shop: Path, tmp_path: Path) -> None:
-    path = archive(tmp_path / "shop.zip", {name: str(content) for name, content in SHOP.items()})
-    for place in (shop.as_uri(), path):
-        ran = secateur("search", QUERY, place, "--files-from", "-", "--format", "json", stdin=b"shop/money.py\n")
-        assert {one["file_path"] for one in ran.json["candidates"]} == {"shop/money.py"}
+def test_a_list_works_on_a_url_and_in_a_scenario(shop: Path) -> None:
+    ran = secateur("search", QUERY, shop.as_uri(), "--files-from", "-", "--format", "json", stdin=b"shop/money.py\n")
+    assert {one["file_path"] for one in ran.json["candidates"]} == {"shop/money.py"}
     scenario = shop / "a.scenario.toml"
     ran = secateur("search", QUERY, shop, "--files-from", "-", "--save", scenario, stdin=b"shop/money.py\n")
     assert ran.code == 0, ran.err

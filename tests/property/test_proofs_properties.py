@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from secateur import Environment, Settings
@@ -20,9 +19,8 @@ from secateur.selection import select
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import with_values
 from secateur.what_if.explanation import Explanation, explain, explain_one
-from secateur.what_if.knapsack import best_selection, solve
 from secateur.what_if.levers import Lever
-from secateur.what_if.trials import BUDGET, Knapsack, SharedCost, TrialRuns
+from secateur.what_if.trials import BUDGET, TrialRuns
 from support.kind_cases import CASES
 from support.strategies import cases
 
@@ -121,22 +119,6 @@ def test_where_no_budget_is_told_of_a_search_none_turns_it(case: tuple[Pool, Set
                 assert again[row] == whole[row] or now.smart_pruning.signature_share > 0
 
 
-@settings(max_examples=60)
-@given(cases(8))
-def test_the_best_selection_of_a_search_fits_beside_its_declarations(case: tuple[Pool, Settings]) -> None:
-    pool, now = case
-    trials, selection = PoolTrials(pool, now), select(pool, now)
-    question = trials.knapsack()
-    best = best_selection(question, trials.now.whole)
-    whole = trials.now.whole.copy()
-    whole[list(best.enters)], whole[list(best.leaves)] = True, False
-    beside = selection.state == State.SHORTENED
-    tokens = int(pool.sig_cost[beside].sum()) + int(question.cost[whole].sum())
-    tokens += sum({pool.path[row]: int(pool.heading[row]) for row in np.flatnonzero(beside | whole)}.values())
-    assert tokens <= selection.capacity
-    assert best.worth == pytest.approx(float(selection.priority[whole].sum()), abs=2e-6)
-
-
 @pytest.mark.parametrize("name", CASES)
 @settings(max_examples=6)
 @given(data=st.data())
@@ -162,56 +144,3 @@ def test_what_is_proven_of_any_kind_holds(name: str, data: st.DataObject) -> Non
     for budget in range(trials.low, trials.enough + 1, 1 + (trials.enough - trials.low) // 12):
         again = runs.at(BUDGET, budget)
         assert again is None or not (trials.fixed & (again.whole != trials.now.whole)).any(), "said to be fixed"
-
-
-@settings(max_examples=100)
-@given(
-    st.lists(st.tuples(st.integers(1, 60), st.integers(1, 30)), min_size=1, max_size=9),
-    st.integers(0, 120),
-    st.sampled_from([0, 10**6]),
-)
-def test_the_best_selection_is_the_best_of_all(items: list[tuple[int, int]], room: int, cells: int) -> None:
-    values, costs = (np.array(column, dtype=np.int64) for column in zip(*items, strict=True))
-    taken, bound = solve(values, costs, room, np.zeros(len(items), dtype=np.bool_), cells)
-    best = max(
-        int(values[list(choice)].sum())
-        for choice in (np.flatnonzero(bits) for bits in product((0, 1), repeat=len(items)))
-        if int(costs[choice].sum()) <= room
-    )
-    assert int(costs[taken].sum()) <= room
-    assert int(values[taken].sum()) <= best <= bound
-    assert cells == 0 or int(values[taken].sum()) == best == bound
-
-
-@settings(max_examples=100)
-@given(
-    st.lists(st.tuples(st.integers(1, 60), st.integers(1, 30), st.integers(0, 3)), min_size=1, max_size=9),
-    st.lists(st.integers(0, 25), min_size=4, max_size=4),
-    st.integers(0, 120),
-)
-@example([(7, 27, 2), (23, 2, 1), (1, 19, 1)], [36, 30, 27, 0], 75)
-def test_the_best_selection_with_shared_costs_is_the_best_of_all(
-    items: list[tuple[int, int, int]], headings: list[int], room: int
-) -> None:
-    values, costs, group = (np.array(column, dtype=np.int64) for column in zip(*items, strict=True))
-    shared = np.array(headings, dtype=np.int64)[group]
-
-    def tokens(choice: np.ndarray) -> int:
-        return int(costs[choice].sum()) + sum({int(group[one]): int(shared[one]) for one in choice}.values())
-
-    choices = [np.flatnonzero(bits) for bits in product((0, 1), repeat=len(items))]
-    fitting = [choice for choice in choices if tokens(choice) <= room]
-    now = np.zeros(len(items), dtype=np.bool_)
-    now[min(fitting, key=lambda choice: (abs(int(values[choice].sum()) - 60), choice.tolist()))] = True
-    every, none = np.ones(len(items), dtype=np.bool_), np.zeros(len(items), dtype=np.bool_)
-    question = Knapsack(room, costs, values / 1e6, every, none, SharedCost(group, shared))
-    best = best_selection(question, now)
-    most = max(int(values[choice].sum()) for choice in fitting) / 1e6
-    found = now.copy()
-    found[list(best.enters)], found[list(best.leaves)] = True, False
-    assert tokens(np.flatnonzero(found)) <= room
-    assert best.worth == pytest.approx(int(values[found].sum()) / 1e6)
-    assert best.exact and best.present <= best.worth == pytest.approx(most)
-    limited, bound = solve(np.array(values), costs, room, now, 0, SharedCost(group, shared))
-    assert tokens(np.flatnonzero(limited)) <= room
-    assert int(values[limited].sum()) / 1e6 <= most + 1e-9 <= bound / 1e6 + 2e-9

@@ -22,10 +22,8 @@ from secateur.render.layouts import LAST_LINE
 from secateur.render.search_json import search_ledger
 from secateur.render.text import why
 from secateur.selection import select
-from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings, load, with_values
 from secateur.sources.samples import materialise
-from secateur.what_if.explanation import explain
 from support.cli import secateur
 from support.pools import Row, kept, pool_of
 
@@ -72,31 +70,6 @@ def test_a_declaration_pays_for_what_follows_it() -> None:
     # 70 are set aside: C goes out whole first, then the declaration of A, without a heading. The better row pays.
     assert [Reason(int(reason)) for reason in selection.reason] == [Reason.SIGNATURE, Reason.FITS]
     assert selection.charged.tolist() == [30, 40] and selection.used == 70
-
-
-def test_the_best_selection_is_proven_or_bounded() -> None:
-    """What A's file leaves is too little for B; two of one file are worth more than one of each."""
-    best = explain(PoolTrials(pool_of(ROWS), Settings(budget=249))).best
-    assert best is not None and best.exact and best.enters == ()
-    rows = [replace(ROWS[0], tokens=190), ROWS[1], replace(ROWS[2], path="b.py", heading=30)]
-    trials = PoolTrials(pool_of(rows), Settings(budget=230))
-    assert [trials.ids[row] for row in trials.now.whole.nonzero()[0]] == ["a.py::A"]
-    best = explain(trials).best
-    assert best is not None and [trials.ids[row] for row in best.enters] == ["b.py::B", "b.py::C"]
-    assert [trials.ids[row] for row in best.leaves] == ["a.py::A"] and best.exact
-
-
-def test_the_best_selection_leaves_declarations_their_headings() -> None:
-    """A's declaration takes 10 and its heading 30: C, which needs 30, does not fit beside B and them."""
-    rows = [
-        Row("A", path="a.py", tokens=200, sig=10, relevance=0.9, heading=30),
-        Row("B", path="b.py", tokens=40, relevance=0.8, heading=10),
-        Row("C", path="c.py", tokens=20, relevance=0.7, heading=10),
-    ]
-    trials = PoolTrials(pool_of(rows), with_values(Settings(budget=100), {"smart_pruning.signature_share": 0.5}))
-    assert trials.now.out.tolist() == [True, True, False] and trials.now.tokens == 90
-    best = explain(trials).best
-    assert best is not None and best.exact and best.enters == ()
 
 
 @pytest.mark.parametrize("form", ["markdown", "xml"])

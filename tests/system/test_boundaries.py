@@ -1,4 +1,4 @@
-"""What systems do differently is behind `secateur.system`, whose implementations offer the same.
+"""What only some systems offer is behind `secateur.system`.
 
 That nothing else imports a module, or uses a part of `os`, that some system lacks is an import contract and a run of
 mypy for each system (`tasks.py check`); here is what neither sees.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,61 +17,15 @@ from support.processes import environment
 
 ROOT = Path(__file__).parents[2]
 SYSTEM = ROOT / "core" / "secateur" / "system"
-SERVICES = sorted(file.stem for file in SYSTEM.glob("*.py") if file.stem != "__init__")
-SYSTEMS = ("posix", "windows")
 
-KEYWORDS = {"start_new_session", "preexec_fn", "process_group", "dir_fd", "src_dir_fd", "dst_dir_fd", "creationflags"}
+KEYWORDS = {"start_new_session", "preexec_fn", "process_group", "dir_fd", "src_dir_fd", "dst_dir_fd"}
 """Arguments that some system ignores or refuses."""
 ATTRIBUTES = {"st_uid", "st_gid", "umask", "lchmod", "fchmod", "chown", "NamedTemporaryFile"}
-"""Names that mean nothing on some system: there is no owner, and an open file cannot be renamed."""
+"""Names of owners, modes and open files, which are asked for in one place."""
 
 PYTHON = re.compile(r"(.*[/\\\\])?(python|pypy)[\d.]*(\.exe)?( .*)?")
 STARTS = {"executable", "_base_executable", "ProcessPoolExecutor", "create_subprocess_shell", "popen", "getoutput"}
 """Names that start Python, or a program from one text."""
-
-HAS_THE_PARTS_OF_WINDOWS = """
-import signal, sys, types
-import subprocess, pathlib, shutil, time, hashlib
-sys.platform = "win32"
-sys.modules["msvcrt"] = types.ModuleType("msvcrt")
-signal.SIGBREAK = signal.SIGTERM
-"""
-"""Makes this system offer what modules for Windows look for while they are imported, and nothing else."""
-
-
-def offered(service: str, system: str) -> dict[str, list[str]]:
-    """The public functions and classes of an implementation, with the arguments of each function and public method."""
-    found: dict[str, list[str]] = {}
-
-    def note(owner: str, body: list[ast.stmt]) -> None:
-        for node in body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                note(f"{node.name}.", node.body)
-            elif isinstance(node, ast.FunctionDef) and (not node.name.startswith("_") or node.name == "__init__"):
-                every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                found[owner + node.name] = [argument.arg for argument in every]
-            elif isinstance(node, ast.Assign | ast.AnnAssign):
-                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-                names = [one.id for one in targets if isinstance(one, ast.Name)]
-                found.update({owner + name: [] for name in names if not name.startswith("_")})
-
-    note("", ast.parse((SYSTEM / system / f"{service}.py").read_bytes()).body)
-    return found
-
-
-@pytest.mark.parametrize("service", SERVICES)
-def test_every_system_offers_the_same(service: str) -> None:
-    # a type checker for POSIX reports the use of a name that Windows alone has
-    ours, theirs = (offered(service, system) for system in SYSTEMS)
-    assert {part: theirs.get(part) for part in ours} == ours
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="the modules are those in use")
-@pytest.mark.parametrize("service", SERVICES)
-def test_what_is_for_windows_can_be_imported(service: str) -> None:
-    program = f"{HAS_THE_PARTS_OF_WINDOWS}\nfrom secateur.system import {service}"
-    done = subprocess.run([sys.executable, "-c", program], env=environment(), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 def test_nothing_else_uses_what_some_system_lacks() -> None:

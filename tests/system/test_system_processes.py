@@ -1,21 +1,15 @@
-"""Processes on whatever system the tests run."""
+"""Processes end with this one, and within their time."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from secateur.system.processes import (
-    SYSTEM_FOLDERS,
     Child,
     ended_for_time,
-    own_environment,
-    program_in,
     start_detached,
-    words_of,
 )
 from support.processes import environment
 
@@ -71,16 +65,6 @@ def test_a_process_that_waits_does_nothing_and_one_that_computes_works() -> None
         child.kill()
 
 
-def is_wine() -> bool:
-    """Tells whether Windows is that of Wine, which counts no processor time for jobs."""
-    if sys.platform != "win32":
-        return False
-    import ctypes
-
-    return hasattr(ctypes.WinDLL("ntdll"), "wine_get_version")
-
-
-@pytest.mark.skipif(is_wine(), reason="Wine has no limit of processor time")
 def test_a_process_has_no_more_processor_time_than_it_is_granted() -> None:
     done = subprocess.run([sys.executable, "-c", USES_UP_WHAT_IT_IS_GRANTED], env=environment(), check=False)
     assert ended_for_time(done.returncode)
@@ -88,38 +72,8 @@ def test_a_process_has_no_more_processor_time_than_it_is_granted() -> None:
     assert not ended_for_time(1)
 
 
-def test_a_program_is_looked_for_in_one_folder_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "secateur-program"
-    file = tmp_path / (f"{name}.exe" if sys.platform == "win32" else name)
-    file.write_text("")
-    file.chmod(0o755)
-    monkeypatch.chdir(tmp_path)
-    assert program_in(str(tmp_path), name) == str(file)
-    (tmp_path / "empty").mkdir()
-    assert program_in(str(tmp_path / "empty"), name) is None
-
-
-def test_programs_run_with_nothing_but_the_environment_that_they_need() -> None:
-    env = {"PATH": os.pathsep.join(SYSTEM_FOLDERS), **own_environment()}
-    with Child([sys.executable, "-c", "import os; print(os.urandom(1) != b'')"], env=env, stdout=-1) as child:
-        assert child.communicate()[0].strip() == b"True"
-
-
 def test_a_program_goes_on_without_us(tmp_path: Path) -> None:
     with (tmp_path / "out").open("w+b") as stream:
         process = start_detached([sys.executable, "-c", "print('here')"], stream)
         assert process.wait(DEADLINE) == 0
     assert (tmp_path / "out").read_bytes().strip() == b"here"
-
-
-def test_a_command_has_words() -> None:
-    assert words_of("") == []
-    assert words_of("code --wait") == ["code", "--wait"]
-    assert words_of('"my editor" -n') == ["my editor", "-n"]
-    with pytest.raises(ValueError):
-        words_of('"no end')
-
-
-@pytest.mark.skipif(sys.platform != "win32", reason="a backslash is a quote elsewhere")
-def test_a_backslash_is_part_of_a_path() -> None:
-    assert words_of(r'"C:\Program Files\e.exe" a\b') == [r"C:\Program Files\e.exe", r"a\b"]

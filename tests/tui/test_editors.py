@@ -26,7 +26,6 @@ FILE = Path("/r/a b/it's.py")
         ("'/Applications/My Code/code' -n", ("/Applications/My Code/code", "-n", "--goto", f"{FILE}:12"), False),
         ("subl", ("subl", f"{FILE}:12"), False),
         ("kate", ("kate", "--line", "12", str(FILE)), False),
-        ("Code.exe", ("Code.exe", "--goto", f"{FILE}:12"), False),
         ("my-editor --fast", ("my-editor", "--fast", str(FILE)), True),
     ],
 )

@@ -80,7 +80,6 @@ def test_an_unmarked_paste_is_a_paste_in_all_its_parts() -> None:
     assert read(text, "q", "q", seconds=[7.0, 7.1, 9.0]) == [pasted, "'q'", "q"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the driver of Windows reads elsewhere")
 def test_the_inspector_reads_with_it() -> None:
     driver = Inspector(None, Settings(), bench="log", path="").get_driver_class()
     assert sys.modules[driver.__module__].__dict__["XTermParser"] is PasteParser

@@ -64,7 +64,7 @@ ACTIONS = (
     Action("pack", ("P",), "Pack", "Exactly what is sent, each part with its item; / finds in it", "Look"),
     Action("diff", ("d",), "Diff", "What changed since the ghost", "Look"),
     Action("walk", ("W",), "Walk", "Who calls this item and what it calls, step by step; Esc leads back", "Look"),
-    Action("curve", ("l",), "Curve", "What is sent at each budget, and the best possible selection", "Look"),
+    Action("curve", ("l",), "Curve", "What is sent at each budget", "Look"),
     Action("window", ("T",), "Window", "What fills a model's window, tool by tool, and when it will be full", "Look"),
     Action("hint", ("h",), "Hint", "Apply the marked hint: the value that turns the decision on this item", "Turn"),
     Action("decimals", ("percent_sign",), "Decimals", "All decimals of the figures in Why, or three", "Look"),

@@ -159,8 +159,7 @@ class EndingWriter(WriterThread):
 
 def guarded_driver(driver: type[Driver]) -> type[Driver]:
     """Makes a driver read with `PasteParser` and write with `EndingWriter`."""
-    for name in (driver.__module__, "textual.drivers.win32"):  # Windows has its reader apart
-        for replaced, ours in (("XTermParser", PasteParser), ("WriterThread", EndingWriter)):
-            if hasattr(module := sys.modules.get(name), replaced):
-                setattr(module, replaced, ours)  # a driver has no other place for it
+    for replaced, ours in (("XTermParser", PasteParser), ("WriterThread", EndingWriter)):
+        if hasattr(module := sys.modules.get(driver.__module__), replaced):
+            setattr(module, replaced, ours)  # a driver has no other place for it
     return driver

@@ -133,8 +133,8 @@ class CommandCall(argparse.Namespace):
             raise UsageError(f"no workspace: {self.workspace}", hint="name a file that ends in .toml")
         return str(self.workspace)
 
-    def fetch_options(self, reads: Callable[[Path], None] | None = None) -> FetchOptions:
-        """Allows a call to fetch what its user names. `reads`: is told of files that the answer rests on."""
+    def fetch_options(self) -> FetchOptions:
+        """Allows a call to fetch what its user names."""
 
         @contextmanager
         def reporting() -> Iterator[ProgressBar]:
@@ -148,7 +148,7 @@ class CommandCall(argparse.Namespace):
             own = load(None, config_file=self.config, sets=self.sets, user_dir=directories.config_dir(os.environ))
             return own.settings.inputs
 
-        return FetchOptions(self.refresh, self.shallow, limits, reporting, reads)
+        return FetchOptions(self.refresh, self.shallow, limits, reporting)
 
     def named_folder(self, text: str) -> Path:
         """Returns the folder that a text of the command line names; see `secateur.sources.named`."""

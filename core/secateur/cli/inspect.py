@@ -22,7 +22,7 @@ from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind
 from secateur.settings import Committed, Loaded, Settings
-from secateur.sources.named import FORMS, stands_for_folder
+from secateur.sources.named import FORMS, is_named
 
 
 def arguments(parser: CommandParser) -> None:
@@ -263,7 +263,7 @@ def _inputs(kind: Kind[Any, Any], path: Path, options: CommandCall) -> dict[str,
 
 def _find_path(kind: Kind[Any, Any], path: Path, options: CommandCall) -> str:
     """Returns the path to open. Where several files can be named, it is as typed: it may be a pattern."""
-    return str(options.path if kind.inputs[0].repeatable or stands_for_folder(options.path) else path)
+    return str(options.path if kind.inputs[0].repeatable or is_named(options.path) else path)
 
 
 def _load_settings(kind: Kind[Any, Any], inputs: dict[str, Any], options: CommandCall, flags: dict[str, Any]) -> Loaded:

@@ -22,7 +22,6 @@ from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome
 from secateur.kinds.run import DROPPED, EXPLAIN, WHY, carry_out, check_format
 from secateur.output_files import refuse_missing_folder, write_folder, write_output
 from secateur.settings import Committed, Loaded, Settings, key_of
-from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
@@ -137,7 +136,7 @@ def run_with(
         progress=progress,
         trusts_git_dir=options.trusts_git_dir,
         advises=_a_person_reads(options),
-        fetching=_fetching(kind, options, call),
+        fetching=options.fetch_options() if any(declared.folders for declared in kind.inputs) else None,
     )
     loaded = kind.load(inputs, load, environment)
     warnings = [f"warning: {notice.message}" for notice in loaded.notices]
@@ -169,13 +168,6 @@ def run_with(
     for message in delivery.advice:
         options.say(message)
     return delivery.exit_code
-
-
-def _fetching(kind: Kind[Any, Any], options: CommandCall, call: RepeatableCall | None) -> FetchOptions | None:
-    """Allows the call of a kind that reads folders to fetch what its user names."""
-    if not any(declared.folders for declared in kind.inputs):
-        return None
-    return options.fetch_options(None if call is None else lambda path: call.reads([path]))
 
 
 def _a_person_reads(options: CommandCall) -> bool:

@@ -28,7 +28,6 @@ from secateur.kind_places import COMMANDS_GROUP, unusable
 from secateur.kind_places import commands as commands_beside
 from secateur.kinds import registry
 from secateur.recognised import begin_run, ignore_allowed, may_hold_token
-from secateur.system.console import understand_escapes
 from secateur.version import __version__
 
 if TYPE_CHECKING:
@@ -102,7 +101,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         gc.set_threshold(*_COLLECTIONS)
-        understand_escapes()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if argv is None and "_ARGCOMPLETE" in os.environ:  # a shell asks for the words that may come next

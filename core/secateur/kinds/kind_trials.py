@@ -15,9 +15,10 @@ from secateur.kinds.environment import Deciding
 from secateur.kinds.knobs import Knob
 from secateur.kinds.protocols import Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, State
+from secateur.model import FloatArray
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings, installed_keys, key_of, lookup, with_values
-from secateur.what_if.trials import BUDGET, FIXED, HOLD, Knapsack, NumberKnob, Trials, Tried
+from secateur.what_if.trials import BUDGET, FIXED, HOLD, NumberKnob, Trials, Tried
 
 _TRIED_ALL = 24  # up to so many values of a knob are all tried; of more, only some
 
@@ -44,7 +45,7 @@ class KindTrials(Trials):
 
     Args:
         find_entries: finds the entries of an outcome in another one; see `find_by_id`.
-        question: the knapsack for the best possible selection; None if a rule decides instead of a score.
+        worth: the score of each item; None if a rule decides instead of a score.
     """
 
     def __init__(
@@ -56,14 +57,14 @@ class KindTrials(Trials):
         outcome: Outcome[Any],
         *,
         find_entries: Callable[[Outcome[Any], Outcome[Any]], Sequence[Left]] = find_by_id,
-        question: Knapsack | None = None,
+        worth: FloatArray | None = None,
     ) -> None:
         ledger = outcome.ledger
         entries = [entry for entry in ledger.entries if entry.id not in (WRAPPER, NOT_LISTED)]
         self._kind, self._material, self._inputs, self._settings = kind, material, inputs, settings
         self._outcome = outcome
         self._knobs = {knob.signal or knob.key: knob for knob in kind.knobs} | {BUDGET: kind.budget}
-        self._find_entries, self._question = find_entries, question
+        self._find_entries, self._worth = find_entries, worth
         self.ids = ledger.ids[: len(entries)]
         self.budget = kind.budget_in_force(settings, outcome)
         self.low = least_budget(kind)
@@ -71,7 +72,7 @@ class KindTrials(Trials):
         high = key_of(kind.budget.key).high
         around = max(0, ledger.after - sum(entry.after for entry in entries))
         self.enough = max(self.low, min(ledger.before + around, int(high) if high is not None else ledger.before))
-        self.scored = self._question is not None
+        self.scored = self._worth is not None
         self.most = max(_LEAST_RUNS, min(_MOST_RUNS, _ENTRIES_RUN // max(1, len(entries))))
         self.added = np.array([entry.before == 0 < entry.after for entry in entries], dtype=np.bool_)
         self.fixed = np.array([entry.reason in FIXED for entry in entries], dtype=np.bool_) | self.added
@@ -125,9 +126,6 @@ class KindTrials(Trials):
         inside = sorted(budget for budget in budgets if budget <= self.enough)
         return inside[: self.most // 10]
 
-    def knapsack(self) -> Knapsack | None:
-        return self._question
-
     def portion(self, item: int, decided: Tried) -> tuple[int, int]:
         assert decided.left is not None
         return int(decided.left[item]), self._outcome.ledger.entries[item].before
@@ -142,7 +140,7 @@ class KindTrials(Trials):
             found = [(entry.state, left) for entry, (_, left) in zip(ledger.entries, found, strict=False)]
         states = np.array([state for state, _ in found], dtype=np.int8)
         left = np.array([left for _, left in found], dtype=np.int64)
-        worth = float(self._question.worth[states == State.KEPT].sum()) if self._question is not None else 0.0
+        worth = float(self._worth[states == State.KEPT].sum()) if self._worth is not None else 0.0
         chunks = ledger.entries[-1].figures.get("chunks") if ledger.entries else None
         return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {}, left)
 

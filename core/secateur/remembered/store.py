@@ -17,7 +17,6 @@ from secateur.errors import SecateurError, reason_of, shown
 from secateur.index.store.atomic_files import remove_leftovers, replacing
 from secateur.index.store.folder import folder_name, set_aside
 from secateur.recognised import without_recognised
-from secateur.system.files import open_shared
 from secateur.system.locks import one_at_a_time
 
 FOLDER = "repositories"
@@ -55,7 +54,7 @@ class RememberedFile:
         """Reads the fields; {} if the file does not exist. Raises RememberedError: the file cannot be read, is too
         large, or is not one of ours."""
         try:
-            with open_shared(self.path) as file:
+            with self.path.open("rb") as file:
                 data = file.read(MAX_BYTES + 1)
         except _ABSENT:
             return {}

@@ -16,7 +16,6 @@ from secateur.shape import Shape
 from secateur.terminal import clip, visible
 from secateur.what_if.curve import Curve, Point
 from secateur.what_if.explanation import Explanation, explain_one, what_if_of
-from secateur.what_if.knapsack import Best
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, HOLD, TimeLimit, TrialRuns, Trials
 
@@ -90,9 +89,6 @@ def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pi
         Section(points, "what goes out against the budget", columns=columns),
         Section([f"  {line}" for line in (*curve_words(trials, curve), *_drops(trials, curve))], apart=False),
     ]
-    if explanation.best is not None:
-        lines = [f"  {line}" for line in _best(trials, explanation.best)]
-        sections.append(Section(lines, "the best possible selection"))
     return [section for section in sections if section.rows]
 
 
@@ -229,28 +225,6 @@ def _drops(trials: Trials, curve: Curve) -> Iterator[str]:
     for drop in curve.drops:
         gains = f", gains {name_items(trials, drop.gains)}" if drop.gains else ""
         yield f"at {drop.budget:,} it loses {name_items(trials, drop.loses)}{gains}"
-
-
-def best_words(best: Best) -> str:
-    """Describes the best possible selection in a sentence, without its items."""
-    if not best.enters:
-        proven = "no selection within the same room is worth more"
-        most = proven if best.exact else f"no selection is worth more than {best.bound:.3f}"
-        return f"what goes out whole is worth {best.present:.3f}: {most}"
-    more = f"{(best.worth - best.present) / best.present:.1%}" if best.present else f"{best.worth:.3f}"
-    least = "" if best.exact else f", at least; none is worth more than {best.bound:.3f}"
-    return (
-        f"within the same room it is worth {best.worth:.3f}, {more} more than what goes out whole"
-        f" ({best.present:.3f}){least}"
-    )
-
-
-def _best(trials: Trials, best: Best) -> Iterator[str]:
-    yield best_words(best)
-    if best.enters:
-        yield f"it holds {_list(trials, best.enters)}"
-    if best.leaves:
-        yield f"and not {_list(trials, best.leaves)}"
 
 
 def _list(trials: Trials, items: Sequence[int]) -> str:

@@ -33,7 +33,7 @@ from secateur.render.structured import written_size
 from secateur.render.walk_text import Walk
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
 from secateur.tokens import Counter
-from secateur.what_if.shapes import BestShape, CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
+from secateur.what_if.shapes import CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
 
 JSON_LIMIT = 40_000  # most characters of `dropped`, `graph` and `report.actions` together
 DROPPED_LISTED = 20  # dropped candidates that are listed by default
@@ -237,7 +237,6 @@ class SearchOutput(Shape, frozen=True, kw_only=True):
     ranges: Ranges | UnsetType = UNSET
     knob_ranges: KnobRanges | UnsetType = UNSET
     curve: CurveShape | UnsetType = UNSET
-    best: BestShape | UnsetType | None = UNSET
     not_known: NotKnownShape | UnsetType = UNSET
     not_examined: NotExaminedShape | UnsetType = UNSET
     walk: Annotated[Walk, Meta(description="With --explain.")] | UnsetType = UNSET

@@ -21,7 +21,7 @@ from stat import S_ISREG
 
 from secateur.index.store.atomic_files import remove_leftovers, replacing
 from secateur.notice import Notice
-from secateur.system.files import new_file, replace
+from secateur.system.files import new_file
 
 SPEC_FOLDER = ".devbooks/cache/graph-context"
 """The folder in which the graph-rag spec keeps answers, below the repository."""
@@ -207,9 +207,9 @@ def _secret(path: Path) -> bytes:
         os.link(temporary, path)  # if another process was first, its key stays
     except FileExistsError:
         if path.stat().st_size != 32:
-            replace(temporary, path)
+            temporary.replace(path)
     except OSError:  # a file system without hard links
-        replace(temporary, path)
+        temporary.replace(path)
     temporary.unlink(missing_ok=True)
     return path.read_bytes()
 

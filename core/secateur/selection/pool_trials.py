@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, Selection, State, distinct
+from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, Selection, State
 from secateur.progress import Progress, unreported
 from secateur.selection.priority import terms_of, total_of
 from secateur.selection.select import mask_of, reasons_of, room_for_rows, run_passes, select, strategy_score
@@ -21,9 +21,7 @@ from secateur.what_if.trials import (
     FIXED,
     HOLD,
     BudgetColumns,
-    Knapsack,
     NumberKnob,
-    SharedCost,
     Swept,
     Trials,
     Tried,
@@ -204,20 +202,6 @@ class PoolTrials(Trials):
 
     def needed(self, item: int) -> int:
         return int(self._selection.needed[item])
-
-    def knapsack(self) -> Knapsack:
-        """Describes the knapsack problem: which whole candidates of highest total priority fit beside the
-        declarations. File headings of declarations and pinned candidates are already paid."""
-        selection, pool = self._selection, self._pool
-        whole = selection.state == State.KEPT
-        pinned = mask_of(pool, self._settings.pins) & whole
-        paid_rows = np.flatnonzero((selection.state != State.DROPPED) & (pinned | ~whole))
-        shared = SharedCost(pool.file, np.where(np.isin(pool.file, pool.file[paid_rows]), 0, pool.heading))
-        paid_tokens = int(pool.sig_cost[selection.state == State.SHORTENED].sum()) + int(
-            pool.headings[distinct(pool.file[paid_rows])[0]].sum()
-        )
-        room = selection.capacity - paid_tokens
-        return Knapsack(room, pool.cost, selection.priority, self._open, pinned, shared)
 
 
 def _make_tried(selection: Selection) -> Tried:

@@ -126,6 +126,12 @@ def replace_values(settings: Settings, flat: Mapping[str, Any]) -> Settings:
     return changed
 
 
+REMOVED = {
+    "inputs.archive_mb": "it is removed: archives are no longer read; unpack yours (tar xf) and name the folder",
+}
+"""Keys of earlier versions, with what to do instead."""
+
+
 def check_name(name: str, place: str) -> str:
     """Returns the name if a key has it; raises ConfigError, with the nearest key, if none does."""
     among = keys_beside(name, place)
@@ -134,7 +140,9 @@ def check_name(name: str, place: str) -> str:
     tables = dict.fromkeys(key.rpartition(".")[0] for key in among if "." in key)
     inside = [key for key in among if key.rpartition(".")[0] == name != ""]
     near = suggested_key(name, (*among, *tables))
-    if inside:
+    if name in REMOVED:
+        hint = REMOVED[name]
+    elif inside:
         hint = f"{name} is a table of {', '.join(inside)}"
     else:
         hint = f"did you mean {near}?" if near else "secateur config lists all keys"

@@ -36,7 +36,7 @@ class Index(Table, frozen=True):
 
 
 class InputLimits(Table, frozen=True):
-    """`[inputs]`: limits for fetching and unpacking, if PATH is not a folder on this machine."""
+    """`[inputs]`: limits for fetching, if PATH is a git URL."""
 
     clone_mb: Annotated[int, Meta(ge=1, le=1_000_000), about("Megabytes above which a repository is not fetched.")] = (
         8000
@@ -46,11 +46,6 @@ class InputLimits(Table, frozen=True):
         Meta(ge=1, le=1_000_000),
         about("Seconds after which fetching is aborted, and thirty times those without any data."),
     ] = 3600
-    archive_mb: Annotated[
-        int,
-        Meta(ge=1, le=1_000_000),
-        about("Most megabytes that an archive may unpack to, with 100 entries for each; a larger one is not read."),
-    ] = 2000
 
 
 class Embedding(Table, frozen=True):

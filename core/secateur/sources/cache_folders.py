@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +11,6 @@ from pathlib import Path
 
 from secateur.errors import RepositoryError, reason_of, shown
 from secateur.progress import Progress, unreported
-from secateur.system.files import remove_tree
 from secateur.system.locks import open_lock, try_lock
 
 _LOOK_SECONDS = 0.1
@@ -40,7 +40,7 @@ def remove_folder(folder: Path) -> int:
         return 0
     with hold_folder(folder):
         size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
-        remove_tree(folder)
+        shutil.rmtree(folder)
     return size
 
 

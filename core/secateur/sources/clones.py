@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -28,7 +29,6 @@ from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.fetch_process import FAILED, fetch
 from secateur.sources.git_addresses import GitAddress
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, run_git
-from secateur.system.files import remove_tree
 
 NOT_FETCHED = "NOT_FETCHED"
 
@@ -94,8 +94,8 @@ def remove_clone(address: GitAddress, cache_dir: Path) -> int:
 def _fetch_new(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:
     """Fetches a repository that is not in the cache."""
     unfinished = folder.with_name(_UNFINISHED)
-    remove_tree(unfinished, ignore_errors=True)
-    remove_tree(folder, ignore_errors=True)  # not a clone of ours: it was damaged
+    shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)  # not a clone of ours: it was damaged
     try:
         for part in ("objects/pack", "refs", "info"):
             (unfinished / part).mkdir(parents=True)
@@ -104,7 +104,7 @@ def _fetch_new(binary: str, folder: Path, address: GitAddress, options: FetchOpt
         _fetch(binary, unfinished, address, options, progress, shallow=options.shallow)
         unfinished.rename(folder)
     finally:
-        remove_tree(unfinished, ignore_errors=True)
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def _fetch_again(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 
 from msgspec import Struct, field
 
@@ -20,7 +19,6 @@ class FetchOptions(Struct, frozen=True):
     shallow: bool = False  # the newest commit alone, where nothing is in the cache yet
     limits: Callable[[], InputLimits] = InputLimits  # the user's; called only if something is fetched
     reporting: Callable[[], AbstractContextManager[Progress]] | None = None  # opened while something is fetched
-    reads: Callable[[Path], None] | None = None  # is called with a file before the answer depends on it
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     refreshed: set[str] = field(default_factory=set)
 

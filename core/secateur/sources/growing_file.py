@@ -21,7 +21,6 @@ from typing import BinaryIO, Literal
 from msgspec import Struct
 
 from secateur.errors import too_large, unreadable
-from secateur.system.files import open_shared
 
 PROBE = 4096
 """Bytes at the start, and at the end of what was read, by which a file is recognized."""
@@ -76,7 +75,7 @@ class GrowingFile:
             stamp, identity = (status.st_mtime_ns, status.st_size), (status.st_dev, status.st_ino)
             if identity == self._identity and stamp == self._stamp:
                 return FileChange("same")
-            with open_shared(self.path) as file:
+            with self.path.open("rb") as file:
                 why = self._change_reason(identity, status.st_size, file)
                 if why is not None:
                     self._forget()

@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from secateur.sources.provenance import ALLOWED_BY, find_foreign, small_file
-from secateur.system.files import owner, user
+from secateur.system.files import owner
 
 _READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
 """Files that git opens without checking them: a pipe would make it wait for ever."""
@@ -55,7 +55,7 @@ def locate(folder: Path) -> Location | None:
     left in a shared parent folder must not be read.
     """
     folder = folder.resolve()
-    owners = {user(), owner(folder)}
+    owners = {os.geteuid(), owner(folder)}
     for candidate in (folder, *folder.parents):
         dot_git = candidate / ".git"
         git_dir = git_dir_of(dot_git)

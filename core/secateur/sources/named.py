@@ -3,7 +3,6 @@
     folder_of("src", cache_dir)                                             # a path
     folder_of("sample:orders/core", cache_dir)                              # unpacked on first use
     folder_of("https://github.com/pallets/flask", cache_dir, FetchOptions())    # a clone, fetched on first use
-    folder_of("flask-3.0.0.tar.gz", cache_dir)                              # unpacked, again after a change
 
 `open_source` and `Engine.open` open the result; for a clone they read the commit at its HEAD.
 """
@@ -14,12 +13,11 @@ from pathlib import Path
 
 from secateur.errors import shown, unreadable_folder
 from secateur.sources import samples
-from secateur.sources.archive_record import is_archive
 from secateur.sources.clones import clone_folder, clone_of, remove_clone
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.git_addresses import git_address, is_git_address
 
-FORMS = "a folder, sample:NAME[/FOLDER], a git URL or an archive"
+FORMS = "a folder, sample:NAME[/FOLDER] or a git URL"
 """The forms that a user may write, for the help of commands."""
 
 
@@ -28,22 +26,16 @@ def is_named(text: str) -> bool:
     return text.startswith("sample:") or is_git_address(text)
 
 
-def stands_for_folder(text: str) -> bool:
-    """Tells whether `folder_of` returns another folder than the path `text`: for a name or an archive."""
-    return is_named(text) or is_archive(Path(text))
-
-
 def folder_of(text: str, cache_dir: Path, options: FetchOptions | None = None) -> Path:
     """Returns the folder that a text names. A path is not checked; reading it does that.
 
     Args:
-        cache_dir: the folder for samples, clones and unpacked archives.
+        cache_dir: the folder for samples and clones.
         options: None: nothing is fetched, and a git URL is found only if its clone is in the cache.
 
     Raises:
         UsageError: a git URL is refused.
-        SecateurError: an archive cannot be read.
-        RepositoryError: an archive is refused; the name is too long, or lies behind a folder that may not be
+        RepositoryError: the name is too long, or lies behind a folder that may not be
             entered; unknown sample; the repository cannot be fetched; the cache cannot be written.
     """
     address = git_address(text)
@@ -54,34 +46,18 @@ def folder_of(text: str, cache_dir: Path, options: FetchOptions | None = None) -
         path.is_dir()
     except OSError as error:
         raise unreadable_folder(Path(shown(text)), error) from error
-    if not is_archive(path):
-        return path
-    from secateur.sources.archives import unpack_archive  # slow to import
-
-    return unpack_archive(path, cache_dir, options)
+    return path
 
 
 def find_cache_folder(text: str, cache_dir: Path) -> Path | None:
-    """Returns the folder in the cache that `folder_of` uses for a URL or an archive, which may not exist yet; None for
-    other texts. Raises UsageError if a git URL is refused."""
+    """Returns the folder in the cache that `folder_of` uses for a URL, which may not exist yet; None for other texts.
+    Raises UsageError if a git URL is refused."""
     address = git_address(text)
-    if address is not None:
-        return clone_folder(address, cache_dir)
-    if not is_archive(Path(text)):
-        return None
-    from secateur.sources.archives import archive_cache_folder
-
-    return archive_cache_folder(Path(text), cache_dir)
+    return None if address is None else clone_folder(address, cache_dir)
 
 
 def remove_cached(text: str, cache_dir: Path) -> int:
-    """Removes the clone of a URL or the unpacked archive from the cache, and returns how many bytes it held; 0 for
-    other texts. Raises OSError."""
+    """Removes the clone of a URL from the cache, and returns how many bytes it held; 0 for other texts. Raises
+    OSError."""
     address = git_address(text)
-    if address is not None:
-        return remove_clone(address, cache_dir)
-    if not is_archive(Path(text)):
-        return 0
-    from secateur.sources.archives import remove_unpacked
-
-    return remove_unpacked(Path(text), cache_dir)
+    return 0 if address is None else remove_clone(address, cache_dir)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
-from secateur.sources.archive_record import UnpackedArchive, archive_at
 from secateur.sources.clone_record import Clone, clone_at
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import HISTORY_LIMIT, Git
@@ -24,19 +23,8 @@ if TYPE_CHECKING:
     from secateur.settings import Index
 
 
-class UnpackedSource(WorktreeSource):
-    """An unpacked archive: a folder without git, even if the cache lies in a repository. A notice names missing
-    entries."""
-
-    def __init__(
-        self, root: Path, archive: UnpackedArchive, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES
-    ) -> None:
-        super().__init__(root, NoGit.NO_REPOSITORY, ignore=ignore, max_file_bytes=max_file_bytes)
-        if (notice := archive.notice()) is not None:
-            self._note(notice.code, notice.message)
-
-    def _top(self) -> Path | None:
-        return None
+_PACKED = frozenset({".bz2", ".gz", ".tar", ".tgz", ".xz", ".zip", ".zst"})
+"""Endings of archives, for the hint of an error."""
 
 
 def open_source(
@@ -48,7 +36,7 @@ def open_source(
     trust: bool = False,
 ) -> WorktreeSource | CommitSource:
     """Opens the folder at `path` as it is now, or as it was at `rev`. A clone has no files on disk, so its HEAD commit
-    is opened. An unpacked archive is opened as a folder without git.
+    is opened.
 
     `ignore`: further patterns in gitignore syntax; `max_file_bytes`: the size above which files are skipped; `trust`:
     see `Git.discover`. If an enclosing repository ignores the folder and tracks nothing in it (an environment, a
@@ -58,8 +46,7 @@ def open_source(
     unknown `rev`.
     """
     root = _check_folder(path)
-    archive = archive_at(root)
-    git = Git.discover(root, trust=trust) if archive is None else NoGit.NO_REPOSITORY
+    git = Git.discover(root, trust=trust)
     clone = clone_at(root) if isinstance(git, Git) and git.is_bare else None
     if isinstance(git, Git) and clone is not None:
         return ClonedSource(git, rev or "HEAD", clone, ignore=ignore, max_file_bytes=max_file_bytes)
@@ -75,8 +62,6 @@ def open_source(
             raise bare_repository(path, "Name a revision to read, such as HEAD.")
         if top_of(root) is None and not _tracks_anything(git):
             git = NoGit.NO_REPOSITORY
-    if archive is not None:
-        return UnpackedSource(root, archive, ignore=ignore, max_file_bytes=max_file_bytes)
     return WorktreeSource(root, git, ignore=ignore, max_file_bytes=max_file_bytes)
 
 
@@ -105,9 +90,10 @@ def _check_folder(path: Path) -> Path:
         if not root.exists():
             raise unreadable_folder(path)
         if not root.is_dir():
-            raise RepositoryError(
-                f"not a folder: {path}", hint=f"Open the folder it is in: {path.parent}", code="NOT_A_DIRECTORY"
-            )
+            hint = f"Open the folder it is in: {path.parent}"
+            if path.suffix in _PACKED:
+                hint = f"Unpack it first (tar xf {path.name}), and name the folder."
+            raise RepositoryError(f"not a folder: {path}", hint=hint, code="NOT_A_DIRECTORY")
         with os.scandir(root):
             return root
     except (OSError, ValueError, RuntimeError) as error:  # permissions, a NUL in the name, a ring of links

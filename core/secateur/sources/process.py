@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ from typing import IO, Any, cast
 from msgspec import Struct
 
 from secateur.errors import RepositoryError
-from secateur.system.processes import SYSTEM_FOLDERS, Child, own_environment, program_in
+from secateur.system.processes import SYSTEM_FOLDERS, Child
 
 
 class Patience(Struct, frozen=True):
@@ -103,7 +104,7 @@ def find_git(search_path: str, *, outside: Path) -> str | None:
     except OSError:  # the working folder is gone: nothing lies in it
         here = ""
     for entry in search_path.split(os.pathsep):
-        program = program_in(entry, "git") if Path(entry).is_absolute() else None
+        program = shutil.which("git", path=entry) if Path(entry).is_absolute() else None
         if program is None or os.path.realpath(entry) == here:
             continue
         if not any(Path(os.path.realpath(path)).is_relative_to(outside) for path in (entry, program)):
@@ -121,7 +122,7 @@ def command_line(binary: str, repository: Path, arguments: Sequence[str]) -> lis
 def environment(binary: str) -> dict[str, str]:
     """Returns the whole environment of a git process: it inherits nothing from ours."""
     folders = os.pathsep.join((str(Path(binary).parent), *SYSTEM_FOLDERS))
-    return {"PATH": folders, **own_environment(), **_ENVIRONMENT}
+    return {"PATH": folders, **_ENVIRONMENT}
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from secateur.sources.git import GITLINK, Git
 from secateur.sources.globs import MOST_STATES
 from secateur.sources.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
 from secateur.sources.location import git_dir_of
-from secateur.system.files import is_folder, is_link, path_below, status_of
+from secateur.system.files import path_below
 
 IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = ".git/info/exclude"
@@ -101,7 +101,7 @@ class _ListingBuilder:
         """Records a path that is not a folder."""
         if self._ignore.ignores(path):
             self.skip(path, SkipReason.IGNORED_BY_SETTING)
-        elif is_link(status):
+        elif stat.S_ISLNK(status.st_mode):
             self.skip(path, SkipReason.SYMBOLIC_LINK)
         elif not stat.S_ISREG(status.st_mode):
             self.skip(path, SkipReason.SPECIAL_FILE)
@@ -152,7 +152,7 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
         except (OSError, ValueError):
             builder.skip(entry.path, SkipReason.UNREADABLE)
             continue
-        if is_link(status) or not stat.S_ISDIR(status.st_mode):
+        if not stat.S_ISDIR(status.st_mode):
             builder.add(entry.path, status)
     absent = git.list_absent() if gone else frozenset()
     for path in gone:  # the others are deleted, and that is not committed yet
@@ -177,7 +177,7 @@ def _find_link_above(root: Path, folder: str, links: dict[str, str]) -> str:
 
 def _is_link(root: Path, path: str) -> bool:
     try:
-        return is_link(os.lstat(path_below(root, path_bytes(path))))
+        return stat.S_ISLNK(os.lstat(path_below(root, path_bytes(path))).st_mode)
     except (OSError, ValueError):
         return False
 
@@ -301,11 +301,11 @@ def _enter(
             continue
         path = folder + path_text(child.name)
         try:
-            enters = is_folder(child)
+            enters = child.is_dir(follow_symlinks=False)
             if _is_ignored(path_bytes(start + path), layers, is_folder=enters):
                 continue
             if not enters:
-                builder.add(path, status_of(child))
+                builder.add(path, child.stat(follow_symlinks=False))
             elif builder.enters(path):
                 yield path + "/", layers
         except FileNotFoundError:

@@ -149,7 +149,7 @@ def _read_members_within(
     folder, last = path.parent / member.location, Path(member.location).name
     refused = ConfigError(
         f"{prefix}: {shown(member.location)} is not a folder that may be read here",
-        hint="the workspace of an agent or of a scenario names folders below the opened folder: no URL, no archive, and"
+        hint="the workspace of an agent or of a scenario names folders below the opened folder: no URL, and"
         " nothing beside it",
     )
     if is_named(member.location):

@@ -1,23 +1,158 @@
 """Starts processes that end with this one, and limits the processor time of this process.
 
-child = Child([git, "log"], env=own_environment(), group=True, stdout=subprocess.PIPE)   # ends with this process
+child = Child([git, "log"], env={...}, group=True, stdout=subprocess.PIPE)   # ends with this process
 child.work()                      # changes whenever the child does something
 child.end_group()                 # ends the child and all processes that it started
-grant(30)                         # 30 more seconds of processor time; `ended_for_time(code)` tells whether they were
-used
+grant(30)                         # 30 more seconds; `ended_for_time(code)` tells whether they were used
 subprocess.run(isolated_python("print(1)"))   # the only way in which this program starts Python
+
+On Linux the kernel ends a child with this process (`PR_SET_PDEATHSIG`), even one that computes inside a library or
+waits for a pipe. On other systems, a process of ours checks itself whether its parent still runs (`watch_parent`).
 """
 
 from __future__ import annotations
 
 import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
 import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from typing import IO, NoReturn
 
-if sys.platform == "win32":
-    from secateur.system.windows.processes import *
-else:
-    from secateur.system.posix.processes import *
+SYSTEM_FOLDERS = ("/usr/bin", "/bin")
+"""The folders of the system's programs."""
+
+_LOOK_SECONDS = 1.0
+_PROBE_SECONDS = 5.0
+_CPU_TIMES = slice(10, 12)  # fields of /proc/PID/stat after name and state: time in user mode, time in the kernel
+
+_TASK_INFO = 4
+_TASK_INFO_WORDS = 12
+"""The size of macOS's `struct proc_taskinfo` in 64-bit words."""
+_OF_WORK = slice(2, 11)
+"""The words that hold times, and counts of faults, messages, calls and switches."""
+
+
+class Child(subprocess.Popen[bytes]):
+    """A process that ends with the thread that started it. `group`: it has no terminal, and `end_group` also ends the
+    processes that it started. Raises OSError or ValueError: it cannot be started."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        stdin: int | None = None,
+        stdout: int | None = None,
+        stderr: int | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | Path | None = None,
+        group: bool = False,
+    ) -> None:
+        super().__init__(
+            [*_setpriv(), *command],
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            env=env,
+            cwd=cwd,
+            start_new_session=group,
+        )
+
+    def end_group(self) -> None:
+        """Ends the process of a group and all that it started, unless it has ended already."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, signal.SIGKILL)
+
+    def work(self) -> object:
+        """Returns a value that changes whenever the process does something; None if the system does not tell."""
+        return _mac_work(self.pid) if sys.platform == "darwin" else _linux_work(self.pid)
+
+
+def _linux_work(pid: int) -> object:
+    try:
+        state, *fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except (OSError, ValueError):
+        return None
+    return tuple(fields[_CPU_TIMES]) if state == b"S" else object()
+
+
+def _mac_work(pid: int) -> object:
+    """Returns the times and counts of `proc_pidinfo`. System calls count too, so that a process that reads has
+    worked."""
+    import ctypes
+
+    buffer = (ctypes.c_uint64 * _TASK_INFO_WORDS)()
+    try:
+        size = ctypes.CDLL(None).proc_pidinfo(pid, _TASK_INFO, ctypes.c_uint64(0), buffer, ctypes.sizeof(buffer))
+    except (OSError, AttributeError):
+        return None
+    return tuple(buffer[_OF_WORK]) if size == ctypes.sizeof(buffer) else None
+
+
+@cache
+def _setpriv() -> tuple[str, ...]:
+    """Returns the words before a command that make it end with us; empty if `setpriv` is missing or too old (BusyBox).
+
+    `preexec_fn` is not used: Python between fork and exec may wait forever for a lock that another thread held.
+    """
+    binary = shutil.which("setpriv", path=os.pathsep.join(SYSTEM_FOLDERS))
+    if binary is None:
+        return ()
+    words = (binary, "--pdeathsig", "KILL", "--")
+    try:
+        done = subprocess.run(
+            [*words, binary, "--version"],
+            env={},
+            cwd=os.sep,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=_PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    return words if done.returncode == 0 else ()
+
+
+def watch_parent(parent: int) -> None:
+    """Ends this process soon after its parent has ended, on systems whose kernel does not do that."""
+    threading.Thread(target=_end_with, args=(parent,), name="secateur-parent", daemon=True).start()
+
+
+def _end_with(parent: int) -> NoReturn:
+    while os.getppid() == parent:
+        time.sleep(_LOOK_SECONDS)
+    os._exit(1)
+
+
+def start_detached(command: Sequence[str], stream: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Starts a program that outlives this process and its terminal, with a file for all its streams. Raises OSError or
+    ValueError."""
+    return subprocess.Popen(command, stdin=stream, stdout=stream, stderr=stream, start_new_session=True)
+
+
+def grant(seconds: int) -> None:
+    """Lets this process use this many more seconds of processor time before the system ends it."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    end = int(used.ru_utime + used.ru_stime) + seconds + 1
+    with suppress(ValueError, OSError):  # the system may have set a lower limit, which stays
+        resource.setrlimit(resource.RLIMIT_CPU, (end, most))
+
+
+def ended_for_time(code: int) -> bool:
+    """Tells from an exit code whether a process used up its granted time."""
+    return code == -signal.SIGXCPU
 
 
 def isolated_python(code: str, *words: str) -> list[str]:

@@ -16,11 +16,9 @@ from secateur.ledger import LeverShape, State, TurningShape, WhatIf
 from secateur.progress import Progress, unreported
 from secateur.what_if.curve import Curve, curve_of, find_enough, find_least
 from secateur.what_if.flips import first_levers, held_lever, levers_of
-from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.knob_values import unchanged_range
 from secateur.what_if.levers import Lever
 from secateur.what_if.shapes import (
-    BestShape,
     CurveShape,
     DropShape,
     NotExaminedShape,
@@ -60,7 +58,6 @@ class Explanation(Struct, frozen=True, eq=False):
     levers: Mapping[int, tuple[Lever, ...]]
     ranges: Mapping[str, tuple[float, float] | None]
     curve: Curve
-    best: Best | None
     runs: int
     reached: str = ""
     unknown: frozenset[int] = frozenset()
@@ -80,7 +77,6 @@ class Explanation(Struct, frozen=True, eq=False):
             ranges={name: ends for name, ends in ranges.items() if name in weighs},
             knob_ranges={name: ends for name, ends in ranges.items() if name not in weighs},
             curve=self._curve(),
-            best=self._best(),
             not_known=self._not_known(unknown) if self.reached else UNSET,
         )
 
@@ -117,14 +113,6 @@ class Explanation(Struct, frozen=True, eq=False):
             every=curve.every,
             tried=curve.tried,
             runs=self.runs,
-        )
-
-    def _best(self) -> BestShape | None:
-        best = self.best
-        if best is None:
-            return None
-        return BestShape(
-            best.present, best.worth, best.bound, best.exact, self._ids(best.enters), self._ids(best.leaves)
         )
 
     def _ids(self, items: Sequence[int]) -> list[str]:
@@ -220,10 +208,8 @@ def explain(
         levers[item] = (lever,) if lever is not None else levers_of(runs, item, swept)
     levers = levers if given else dict(sorted(levers.items()))
     unknown = {item for item in levers if not levers[item] and runs.reached and not trials.fixed[item]}
-    question = trials.knapsack()
-    best = best_selection(question, trials.now.whole) if question is not None else None
     reached = runs.reached, frozenset(unknown)
-    return Explanation(trials, levers, ranges, curve, best, runs.number, *reached, listed, unlisted)
+    return Explanation(trials, levers, ranges, curve, runs.number, *reached, listed, unlisted)
 
 
 def explain_one(

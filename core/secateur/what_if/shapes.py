@@ -43,17 +43,6 @@ class CurveShape(Shape, frozen=True):
     runs: Annotated[Count, Meta(description="Times that was decided again.")]
 
 
-class BestShape(Shape, frozen=True):
-    """The best selection of whole items within the same room, by the sum of their scores."""
-
-    present: float
-    worth: float
-    bound: Annotated[float, Meta(description="No selection is worth more.")]
-    exact: bool
-    enters: list[str]
-    leaves: list[str]
-
-
 class NotKnownShape(Shape, frozen=True):
     """The proofs that were not done when their limit was reached."""
 
@@ -85,6 +74,5 @@ class ProofFields(Shape, frozen=True, kw_only=True):
     ranges: Ranges | UnsetType = UNSET
     knob_ranges: KnobRanges | UnsetType = UNSET
     curve: CurveShape | UnsetType = UNSET
-    best: BestShape | UnsetType | None = UNSET
     not_known: NotKnownShape | UnsetType = UNSET
     not_examined: NotExaminedShape | UnsetType = UNSET

@@ -178,40 +178,6 @@ class Swept(Struct, frozen=True, eq=False):
     columns: BudgetColumns
 
 
-class SharedCost(Struct, frozen=True, eq=False):
-    """Tokens that a group of items takes once, if at least one of them goes out."""
-
-    group: IntArray  # the group number of each item
-    cost: IntArray  # the cost of each item's group; 0 if it is paid anyway
-
-    def of(self, items: IntArray) -> SharedCost:
-        """Returns the shared costs of some items."""
-        return SharedCost(self.group[items], self.cost[items])
-
-    @property
-    def groups(self) -> list[IntArray]:
-        """The items of each group, ascending."""
-        order = np.argsort(self.group, kind="stable")
-        starts = np.flatnonzero(np.diff(self.group[order], prepend=-1))
-        return np.split(order, starts[1:]) if len(order) else []
-
-    @property
-    def once(self) -> int:
-        """The tokens of all groups."""
-        return sum(int(self.cost[items[0]]) for items in self.groups)
-
-
-class Knapsack(Struct, frozen=True, eq=False):
-    """Asks which items would have the greatest worth in the same room. All columns have one entry for each item."""
-
-    room: int  # tokens for whole items
-    cost: IntArray
-    worth: FloatArray  # multiples of QUANTUM
-    eligible: BoolArray
-    held: BoolArray  # goes out in any case
-    shared: SharedCost | None = None
-
-
 class Trials(ABC):
     """A decision that can be made again with other values. `decide` is pure: equal values give equal decisions."""
 
@@ -251,10 +217,6 @@ class Trials(ABC):
 
     def sweep_held(self, item: int, most: int) -> Swept | None:  # noqa: ARG002 - impossible by default
         """Decides at many budgets up to `most` tokens above the present one while an item is held; None as `sweep`."""
-        return None
-
-    def knapsack(self) -> Knapsack | None:
-        """Asks for the best possible selection; None if no score decides."""
         return None
 
     def tokens_leaving(self, name: str, value: float | str, decided: Tried) -> int:  # noqa: ARG002 - others count

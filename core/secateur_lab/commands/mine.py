@@ -99,7 +99,7 @@ def arguments(parser: CommandParser) -> None:
         nargs="?",
         default=".",
         metavar="PATH",
-        help="of a repository: a folder, sample:NAME[/FOLDER], a git URL or an archive (default: here)",
+        help="of a repository: a folder, sample:NAME[/FOLDER] or a git URL (default: here)",
     )
     parser.add_argument(
         "--out",

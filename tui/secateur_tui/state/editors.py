@@ -6,12 +6,12 @@ command({"EDITOR": "code --wait"}, Path("/r/a.py"), 12)      # ("code", "--wait"
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from secateur.errors import UsageError
-from secateur.system.processes import words_of
 
 VARIABLES = ("VISUAL", "EDITOR")
 """Variables that name the editor; the first that is set counts."""
@@ -67,14 +67,14 @@ def build_editor_command(environ: Mapping[str, str], path: Path, line: int) -> E
     if name is None:
         raise UsageError("no editor is set", hint=HINT)
     try:
-        words = tuple(words_of(environ[name]))
+        words = tuple(shlex.split(environ[name]))
     except ValueError as error:
         raise UsageError(f"${name} cannot be read: {error}", hint=HINT) from error
     if not words or "\0" in "".join((*words, str(path))):
         raise UsageError(f"${name} names no editor", hint=HINT)
     if not path.is_absolute():
         raise ValueError(f"{path} is not absolute")  # a name like -x would be taken for a flag
-    program = PurePath(words[0]).name.lower().removesuffix(".exe")
+    program = PurePath(words[0]).name.lower()
     for editors, takes_terminal in ((_OF_TERMINALS, True), (_OF_WINDOWS, False)):
         place_arguments = _find_arguments(program, editors)
         if place_arguments is not None:

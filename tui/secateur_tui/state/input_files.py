@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
 from pathlib import Path
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.opencode_store import stamp_of
-from secateur.system.files import owner, user
+from secateur.system.files import owner
 
 
 class ReplacedError(SecateurError):
@@ -35,7 +34,7 @@ class FileWatch:
 
     def __init__(self) -> None:
         self._path, self._stamp = "", None  # type: str, tuple[int, ...] | None
-        self._place: tuple[str, Hashable] | None = None
+        self._place: tuple[str, int] | None = None
 
     def stamp(self, path: str) -> tuple[int, ...] | None:
         """Returns what changes when the file is written to; None if there is no file."""
@@ -54,14 +53,14 @@ class FileWatch:
             return ""
         place = _place_of(self._path)
         if place and self._place and place != self._place:
-            whom = "yours" if place[1] == user() else f"user {place[1]}"
+            whom = "yours" if place[1] == os.geteuid() else f"user {place[1]}"
             what = "replaced by a link" if place[0] != self._place[0] else "replaced by a file"
             raise ReplacedError(f"{what} of {whom}", hint="name the file that is to be followed")
         now = self.stamp(self._path)
         return "" if now == self._stamp else "the file is gone" if now is None else "the file changed"
 
 
-def _place_of(path: str) -> tuple[str, Hashable] | None:
+def _place_of(path: str) -> tuple[str, int] | None:
     """Returns where a path leads and who owns what has this name; None if nothing has it."""
     try:
         return os.path.realpath(path), owner(Path(path))

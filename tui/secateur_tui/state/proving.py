@@ -17,7 +17,6 @@ from secateur.render.proofs import fixed_words, nothing_words
 from secateur.what_if.curve import Curve, curve_of
 from secateur.what_if.explanation import sweep_budgets
 from secateur.what_if.flips import find_levers, nearest_change
-from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.knob_values import unchanged_range
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials, Tried
@@ -56,11 +55,10 @@ class Range:
 
 @dataclass(frozen=True, eq=False)
 class ProvenCurve:
-    """The curve of what goes out against the budget, and the best possible selection where a score decides."""
+    """The curve of what goes out against the budget."""
 
     trials: Trials
     curve: Curve
-    best: Best | None
 
 
 @dataclass(frozen=True)
@@ -168,9 +166,7 @@ class Proving:
     def _curve_of(self) -> ProvenCurve:
         if self._curve is None:
             drawn = curve_of(self.runs, self.swept)
-            question = self.trials.knapsack()
-            best = best_selection(question, self.trials.now.whole) if question is not None else None
-            proven = ProvenCurve(self.trials, drawn, best)
+            proven = ProvenCurve(self.trials, drawn)
             if drawn.reached:
                 return proven
             self._curve = proven

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from secateur.render.proofs import best_words, curve_words
+from secateur.render.proofs import curve_words
 from secateur.terminal import clip_left, visible
 from secateur.what_if.curve import Curve, Point
 from secateur.what_if.trials import Trials
@@ -42,10 +42,6 @@ def draw_curve(proven: ProvenCurve, cells: int, rows: int = ROWS) -> list[Line]:
     for drop in curve.drops:
         lines.append(line(Span("▾ ", "warning"), f"{drop.budget:,}"))
         lines += _draw_items(trials, "loses", drop.loses, cells) + _draw_items(trials, "gains", drop.gains, cells)
-    if (best := proven.best) is not None:
-        lines += [(), line(Span("the best possible selection", "bold"))]
-        lines += wrap_words(best_words(best), cells)
-        lines += _draw_items(trials, "holds", best.enters, cells) + _draw_items(trials, "not", best.leaves, cells)
     return [clip_line(drawn, cells) for drawn in lines]
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.store.atomic_files import replacing
-from secateur.system.files import contents, open_shared
+from secateur.system.files import contents
 
 MAGIC = b"SECATEU3"
 _EARLIER_MAGIC = b"SECATEU2"
@@ -58,7 +58,7 @@ def save(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
 def load(path: Path) -> Arrays | None:
     """Maps the arrays of a file, read-only; None if the file is missing or damaged."""
     try:
-        with open_shared(path) as file:
+        with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size < _PREFIX:
                 return None

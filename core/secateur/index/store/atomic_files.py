@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from secateur.system.files import new_file, replace
+from secateur.system.files import new_file
 from secateur.system.locks import lock, remove_unless_held
 
 SUFFIX = ".part"
@@ -34,7 +34,7 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
             file.flush()
             if durable:
                 os.fsync(file.fileno())
-            replace(temporary, path)
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

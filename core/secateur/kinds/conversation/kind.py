@@ -45,7 +45,7 @@ from secateur.settings import ConversationPrune, Settings
 from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import cell_width, clip, visible
 from secateur.tokens import get_counter
-from secateur.what_if.shapes import BestShape, CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
+from secateur.what_if.shapes import CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
 
 if TYPE_CHECKING:
     from secateur.what_if.trials import Trials
@@ -90,7 +90,6 @@ class ConversationOutput(Shape, frozen=True, kw_only=True):
     ranges: Ranges | UnsetType = UNSET
     knob_ranges: KnobRanges | UnsetType = UNSET
     curve: CurveShape | UnsetType = UNSET
-    best: BestShape | UnsetType | None = UNSET
     not_known: NotKnownShape | UnsetType = UNSET
     not_examined: NotExaminedShape | UnsetType = UNSET
 

@@ -33,7 +33,7 @@ from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, Git, TreeEntry
 from secateur.sources.location import Location, common_folder, git_dir_of, head_commit
 from secateur.sources.process import find_git
-from secateur.system.files import GIT_CONVERTS_LINES, TELLS_EXECUTABLE, is_link, link_target, path_below
+from secateur.system.files import path_below
 
 TREE = 0o040000
 
@@ -166,17 +166,8 @@ Listing = dict[bytes, tuple[int, str]]  # mode and id by path
 class FilesOnDisk:
     """Lists the files on disk (see the module) and stores new contents as objects."""
 
-    def __init__(
-        self,
-        git: Git,
-        objects: TemporaryObjects,
-        *,
-        tells_executable: bool = TELLS_EXECUTABLE,
-        converts_lines: bool = GIT_CONVERTS_LINES,
-    ) -> None:
-        """The last two describe this system; tests set them."""
+    def __init__(self, git: Git, objects: TemporaryObjects) -> None:
         self._git, self._objects = git, objects
-        self._tells_executable, self._converts_lines = tells_executable, converts_lines
 
     def listing(self, entries: Sequence[TreeEntry]) -> tuple[Listing, list[str]]:
         """Lists mode and id of every file that exists on disk, and the unreadable files, which count as unchanged.
@@ -203,9 +194,6 @@ class FilesOnDisk:
                         listing[path] = (entry.mode, entry.oid)
                     continue
                 oid = self._objects.blob_id(data)
-                if self._converts_lines and oid != entry.oid:
-                    data = self._with_committed_line_ends(entry, data)
-                    oid = self._objects.blob_id(data)
                 listing[path] = (mode, oid)
                 if oid != entry.oid:
                     self._objects.blob(data)
@@ -230,29 +218,17 @@ class FilesOnDisk:
             status = os.lstat(path_below(self._git.root, path_bytes(entry.path)))
         except (OSError, ValueError):
             return None
-        if is_link(status):
+        if stat.S_ISLNK(status.st_mode):
             return SYMBOLIC_LINK
         if not stat.S_ISREG(status.st_mode):
             return None
-        if not self._tells_executable:  # links are text files on such a system
-            return entry.mode if entry.mode in (PROGRAM, SYMBOLIC_LINK) else PLAIN_FILE
         return PROGRAM if status.st_mode & 0o100 else PLAIN_FILE
 
     def _target(self, path: bytes) -> bytes | None:
         try:
-            return link_target(path_below(self._git.root, path))
+            return os.readlink(path_below(self._git.root, path))  # noqa: PTH115 - bytes
         except (OSError, ValueError):
             return None
-
-    def _with_committed_line_ends(self, entry: TreeEntry, data: bytes) -> bytes:
-        """Converts a text as git would on commit: to plain line ends if it is new or has them in the index."""
-        if b"\r\n" not in data or b"\0" in data:
-            return data
-        plain = data.replace(b"\r\n", b"\n")
-        if not entry.oid or self._objects.blob_id(plain) == entry.oid:
-            return plain
-        (before,) = self._git.blobs([entry.oid], max_bytes=LARGEST_FILE)
-        return data if before is None or b"\r\n" in before else plain
 
     def _put_pointers(self, folder: Folder, candidates: list[tuple[TreeEntry, int]], listing: Listing) -> None:
         """Replaces files that are Git LFS pointers in the index by pointers: their content was never committed."""

@@ -23,7 +23,6 @@ from secateur.model import Notice
 from secateur.redaction import Redactor, recognise_in_names
 from secateur.render.page import listed
 from secateur.settings import FILE_NAME, Settings
-from secateur.sources.archive_record import is_archive
 from secateur.sources.confined import MAGIC, LeadsOut, confine_path
 from secateur.sources.files import Folder
 from secateur.sources.globs import ShellPattern
@@ -117,7 +116,7 @@ def _read_word(
         except LeadsOut as error:
             raise UsageError(f"{shown(word)} {error}", hint=f"name a path below {sample}") from error
         word = inside or "."
-    elif is_named(word) or is_archive(base / word):
+    elif is_named(word):
         base, word = named(word), "."
     path = base / word
     try:

@@ -25,7 +25,7 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, location_in
 from secateur.ledger import LedgerShape, Reason
 from secateur.llm.interface import Question
-from secateur.model import Entry, Notice, State, TrimReport
+from secateur.model import Entry, FloatArray, Notice, State, TrimReport
 from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, count_noun, line_range, not_shown
 from secateur.render.sentences import sentence
@@ -35,7 +35,7 @@ from secateur.sources.listed import parse_file_list
 from secateur.sources.named import is_named
 from secateur.terminal import clip, visible
 from secateur.what_if.shapes import ProofFields
-from secateur.what_if.trials import BudgetColumns, Knapsack, Swept, Trials
+from secateur.what_if.trials import BudgetColumns, Swept, Trials
 
 SHOWN_FILES = 40  # most dropped files that the text lists without --verbose
 SHOWN_RANGES = 6  # most ranges of lines per file that the text lists without --verbose
@@ -331,7 +331,7 @@ class _FileTrials(KindTrials):
     def __init__(
         self, kind: FilesKind, material: ReadFiles, inputs: Inputs, settings: Settings, outcome: Outcome[PrunedFiles]
     ) -> None:
-        super().__init__(kind, material, inputs, settings, outcome, question=_question(outcome))
+        super().__init__(kind, material, inputs, settings, outcome, worth=_scores(outcome))
         if material.asked:
             self.choices = [(key, strategy) for key, strategy in self.choices if strategy != "delete"]
 
@@ -351,7 +351,7 @@ class _FileTrials(KindTrials):
         kept[:, budgets == 0] = False
         kept[:, budgets >= measured.total] = True
         cost = np.array([file.cost for file in measured.files], dtype=np.int64)
-        worth = self._question.worth if self._question is not None else np.zeros(len(cost))
+        worth = self._worth if self._worth is not None else np.zeros(len(cost))
         lost = np.zeros_like(budgets)
         lost[1:] = (kept[:, :-1] & ~kept[:, 1:]).sum(axis=0)
         around = self.now.tokens - int(cost[self.now.whole].sum())
@@ -361,16 +361,12 @@ class _FileTrials(KindTrials):
         return Swept(int(budgets[0]), int(budgets[-1]), budgets, lambda item: kept[item], dearer, columns)
 
 
-def _question(outcome: Outcome[PrunedFiles]) -> Knapsack | None:
-    """The knapsack of whole files with their scores; None for other strategies than `score`."""
+def _scores(outcome: Outcome[PrunedFiles]) -> FloatArray | None:
+    """The score of each file; None for other strategies than `score`."""
     pruned, rules = outcome.payload, outcome.settings.context_prune
     if not rules.enabled or pruned.strategy != "score" or not pruned.decisions:
         return None
-    score = np.array([decision.score for decision in pruned.decisions])
-    cost = np.array([decision.before for decision in pruned.decisions], dtype=np.int64)
-    pinned = np.array([decision.reason is Reason.PINNED for decision in pruned.decisions])
-    fits_whole = pruned.measured.total <= rules.max_tokens
-    return Knapsack(rules.max_tokens, cost, score, (score >= rules.min_score) | fits_whole, pinned)
+    return np.array([decision.score for decision in pruned.decisions])
 
 
 def _check_asked(asked: bool, settings: Settings) -> None:

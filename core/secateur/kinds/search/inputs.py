@@ -49,8 +49,8 @@ INPUTS: Sequence[Input] = (
         "explain",
         "id of every candidate, every part of every score, the path of calls, the reason of each drop; who calls"
         " whom among what goes out, what hangs together, what one more step of calls brings; and, proven, what"
-        " keeps each listed candidate, the cheapest first, such as --pin or a budget, the best possible selection, and"
-        " what goes out against the budget",
+        " keeps each listed candidate, the cheapest first, such as --pin or a budget, and what"
+        " goes out against the budget",
         switch=True,
         holds="output",
     ),

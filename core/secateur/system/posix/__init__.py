@@ -1,1 +1,0 @@
-"""The services on Linux, macOS and other POSIX systems."""
