@@ -72,8 +72,12 @@ def load(
     layers = [repository] if repository else []
     user = user_layer(user_dir)
     layers += [user] if user else []
-    layers += chosen_layers(config_file, profile, sets)
-    layers.append(Layer("flag", nest_tables(flags or {}), "run"))
+    layers += [] if config_file is None else [config_layer(config_file)]
+    layers += [
+        Layer("--profile", {"profile": profile} if profile else {}, "run"),
+        Layer("--set", _parse_sets(sets), "run"),
+        Layer("flag", nest_tables(flags or {}), "run"),
+    ]
     layers += further
     if not committed or not repository:
         return merge(layers)
@@ -106,35 +110,11 @@ class SettingsSources(Struct, frozen=True):
         """Returns the same with a table that wins over all others; `name` is its origin in messages."""
         return replace(self, further=(*self.further, Layer(name, table, "run")))
 
-    def choosing(self, flag: str, file: Path | None, profile: str | None, sets: Sequence[str]) -> SettingsSources:
-        """Returns the same with what a flag of the call names, which wins over all others. Raises ConfigError."""
-        return replace(self, further=(*self.further, *chosen_layers(file, profile, sets, flag)))
-
     def carried(self) -> SettingsSources:
         """Returns the same with the user's files replaced by their content, for a process that may not have them.
         Raises ConfigError."""
         config = None if self.config_file is None else config_layer(self.config_file)
         return replace(self, config_file=config, user_dir=user_layer(self.user_dir))
-
-
-def chosen_layers(
-    config_file: Path | Layer | None, profile: str | None, sets: Sequence[str], flag: str = ""
-) -> tuple[Layer, ...]:
-    """Returns the layers of the file, the profile and the `KEY=VALUE` texts that a call names.
-
-    Args:
-        flag: the flag that named them; by default each has its own flag.
-
-    Raises:
-        ConfigError: the file is unreadable or malformed, or a text names an unknown key.
-    """
-    files = [] if config_file is None else [config_layer(config_file)]
-    chosen: dict[str, Any] = {"profile": profile} if profile else {}
-    return (
-        *files,
-        Layer(flag or "--profile", chosen, "run"),
-        Layer(f"{flag} KEY=VALUE" if flag else "--set", _parse_sets(sets, flag or "--set"), "run"),
-    )
 
 
 def _repository_layer(root: Path | None) -> Layer | None:
@@ -236,7 +216,7 @@ def _tool_table(data: bytes, place: str) -> dict[str, Any] | None:
     return table if isinstance(table, dict) else None
 
 
-def _parse_sets(sets: Sequence[str], flag: str) -> dict[str, Any]:
+def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
     import tomli
 
     flat: dict[str, Any] = {}
@@ -244,8 +224,8 @@ def _parse_sets(sets: Sequence[str], flag: str) -> dict[str, Any]:
         name, equals, raw = text.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise ConfigError(f"{flag} {text!r} is not KEY=VALUE", hint=f"for example {flag} graph_rag.max_depth=3")
-        kind = key_of(check_name(name, flag)).kind
+            raise ConfigError(f"--set {text!r} is not KEY=VALUE", hint="for example --set graph_rag.max_depth=3")
+        kind = key_of(check_name(name, "--set")).kind
         try:
             value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
         except (ValueError, RecursionError):
