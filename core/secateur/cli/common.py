@@ -103,10 +103,17 @@ class CommandCall(argparse.Namespace):
         own = directories.config_dir(os.environ)
         return SettingsSources(self.profile, self.config, tuple(self.sets), given, own)
 
-    def quiet_settings(self, root: Path | None, flags: Mapping[str, Any] | None, committed: Committed | None) -> Loaded:
-        """Loads the same without printing anything."""
+    def quiet_settings(
+        self,
+        root: Path | None,
+        flags: Mapping[str, Any] | None,
+        committed: Committed | None,
+        *,
+        lenient: bool = False,
+    ) -> Loaded:
+        """Loads the same without printing anything. `lenient`: see `secateur.settings.load`."""
         given = {"redaction.enabled": False} if self.no_redact else {}
-        loaded = self.settings_sources({**(flags or {}), **given}).load(root, committed)
+        loaded = self.settings_sources({**(flags or {}), **given}).load(root, committed, lenient=lenient)
         if loaded.settings.redaction != Redacting():  # `main` did not know these
             from secateur.redaction import forget_allowed
 

@@ -50,6 +50,7 @@ def load(
     user_dir: Path | Layer | None = None,
     committed: Committed | None = None,
     further: Sequence[Layer] = (),
+    lenient: bool = False,
 ) -> Loaded:
     """Loads the settings for a run.
 
@@ -61,31 +62,33 @@ def load(
         sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts.
         flags: dotted key -> value of other flags (`--budget`, `--depth`, ...).
         user_dir: the user's config folder, or its layer as `user_layer` read it.
-        committed: the repository's files at a commit; `root` is then not read, and a malformed file only causes a
-            notice: the change that repairs it must still be readable.
+        committed: the repository's files at a commit; `root` is then not read, and the call is `lenient`: the change
+            that repairs a file must still be readable.
         further: layers that win over all others.
+        lenient: a faulty file of the repository only causes a notice.
 
     Raises:
         ConfigError: unknown key, wrong type, value out of range, unreadable or malformed file.
     """
-    repository = _committed_layer(committed) if committed else _repository_layer(root)
-    layers = [repository] if repository else []
     user = user_layer(user_dir)
-    layers += [user] if user else []
-    layers += [] if config_file is None else [config_layer(config_file)]
-    layers += [
+    others = [user] if user else []
+    others += [] if config_file is None else [config_layer(config_file)]
+    others += [
         Layer("--profile", {"profile": profile} if profile else {}, "run"),
         Layer("--set", _parse_sets(sets), "run"),
         Layer("flag", nest_tables(flags or {}), "run"),
+        *further,
     ]
-    layers += further
-    if not committed or not repository:
-        return merge(layers)
+    repository = None
     try:
-        return merge(layers)
+        repository = _committed_layer(committed) if committed else _repository_layer(root)
+        return merge([repository, *others] if repository else others)
     except ConfigError as error:
-        loaded = merge(layers[1:])  # an error in the other layers is the user's to repair
-        return replace(loaded, notices=(*repository.notices, _broken_file_notice(error), *loaded.notices))
+        if not (lenient or committed):
+            raise
+        loaded = merge(others)  # an error in the other layers is the user's to repair
+        ignored = Notice(IGNORED, f"{error.message}; all of the repository's own settings are ignored.")
+        return replace(loaded, notices=(*(repository.notices if repository else ()), ignored, *loaded.notices))
 
 
 class SettingsSources(Struct, frozen=True):
@@ -102,9 +105,9 @@ class SettingsSources(Struct, frozen=True):
     user_dir: Path | Layer | None = None
     further: Sequence[Layer] = ()
 
-    def load(self, root: Path | None, committed: Committed | None = None) -> Loaded:
+    def load(self, root: Path | None, committed: Committed | None = None, *, lenient: bool = False) -> Loaded:
         """Loads the settings in force for a folder, or for a repository's files at a commit; raises as `load`."""
-        return load(root, committed=committed, **asdict(self))
+        return load(root, committed=committed, lenient=lenient, **asdict(self))
 
     def over(self, name: str, table: Mapping[str, Any]) -> SettingsSources:
         """Returns the same with a table that wins over all others; `name` is its origin in messages."""
@@ -140,18 +143,14 @@ def _repository_layer(root: Path | None) -> Layer | None:
 def _committed_layer(committed: Committed) -> Layer | None:
     try:
         file_table = committed.table()
-    except ConfigError as error:  # a broken pyproject.toml is for other tools to report
-        return (
-            Layer(FILE_NAME, {}, "repository", (_broken_file_notice(error),)) if FILE_NAME in committed.files else None
-        )
+    except ConfigError:
+        if FILE_NAME in committed.files:
+            raise
+        return None  # a broken pyproject.toml is for other tools to report
     if file_table is None:
         return None
     name, table = file_table
     return Layer(f"{_PROJECT_LAYER if name == PROJECT_NAME else name} {committed.place}", table, "repository")
-
-
-def _broken_file_notice(error: ConfigError) -> Notice:
-    return Notice(IGNORED, f"{error.message}; all of the repository's own settings are ignored.")
 
 
 def config_layer(file: Path | Layer) -> Layer:
