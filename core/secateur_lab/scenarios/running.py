@@ -170,7 +170,10 @@ class Decided:
 
 
 def _round_value(value: Any) -> Any:
-    return round(value, DIGITS + 3) if isinstance(value, float) else msgspec.to_builtins(value)
+    """Returns a value as it is read back from a scenario: a list, not a tuple."""
+    if isinstance(value, float):
+        return round(value, DIGITS + 3)
+    return list(value) if isinstance(value, tuple) else msgspec.to_builtins(value)
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
