@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from secateur.kinds.autocoder import AutoCoderArgs as AutoCoderArgs
     from secateur.kinds.autocoder import get_llm as get_llm
     from secateur.kinds.autocoder import init_project_if_required as init_project_if_required
+    from secateur.kinds.base import PIN as PIN
     from secateur.kinds.base import Environment as Environment
     from secateur.kinds.base import Flag as Flag
     from secateur.kinds.base import Input as Input
@@ -87,7 +88,6 @@ if TYPE_CHECKING:
     from secateur.ledger import State as State
     from secateur.ledger import TrimReport as TrimReport
     from secateur.model import Decision as Decision
-    from secateur.model import Fragment as Fragment
     from secateur.model import Pool as Pool
     from secateur.model import Selection as Selection
     from secateur.output_files import OutputLines as OutputLines
@@ -152,7 +152,7 @@ _NAMES = {
     "secateur.history": "RepositoryHistory",
     "secateur.inputs": "read_file",
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
-    "secateur.kinds.base": "Environment Flag Input Kind Outcome Wording",
+    "secateur.kinds.base": "PIN Environment Flag Input Kind Outcome Wording",
     "secateur.kinds.conversation.folds": "Fold",
     "secateur.kinds.conversation.kind": "session_at",
     "secateur.kinds.conversation.opencode_store": "sessions_in",
@@ -169,7 +169,7 @@ _NAMES = {
     "secateur.kinds.registry": "get_kind kind_names recognise_kind",
     "secateur.kinds.run": "answer_of format_outcome prune trials_of",
     "secateur.ledger": "Entry Ledger LedgerShape Notice Reason State TrimReport",
-    "secateur.model": "Decision Fragment Pool Selection",
+    "secateur.model": "Decision Pool Selection",
     "secateur.output_files": "OutputLines refuse_links write_folder write_output",
     "secateur.progress": "Progress unreported",
     "secateur.redaction": "redact separate_call",

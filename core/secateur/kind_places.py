@@ -114,7 +114,7 @@ def command_name(name: str) -> str:
 
 
 COMMANDS = (
-    *("inspect", "check", "mine", "evaluate", "tune", "bisect", "replay", "demo", "mcp", "run"),
+    *("inspect", "check", "mine", "evaluate", "tune", "replay", "demo", "mcp", "run"),
     *("recall", "saved", "sessions", "prefer", "index", "status", "config", "completion"),
 )
 """Commands that prune nothing. A kind of another distribution may not use these names, nor those of our own kinds."""

@@ -22,7 +22,7 @@ import msgspec
 from msgspec import Meta
 from secateur import SCHEMA_VERSION, Count, Settings, Shape, Version
 
-OWN_NAMES = OLDER_NAME, NAME = "savings-older.jsonl", "savings.jsonl"
+OLDER_NAME, NAME = "secateur-savings-older.jsonl", "secateur-savings.jsonl"
 
 MOST_BYTES = 4 * 1024 * 1024
 """Size at which the file is full: some 30,000 records."""
@@ -68,7 +68,7 @@ class SavingsFile:
         """Returns the records, the oldest first. Damaged lines are left out."""
         records = []
         decoder = msgspec.json.Decoder(SavingsRecord)
-        for name in OWN_NAMES:
+        for name in (OLDER_NAME, NAME):
             with suppress(OSError), (self.folder / name).open("rb") as file:
                 for line in file.read(2 * MOST_BYTES).splitlines():
                     with suppress(msgspec.MsgspecError, ValueError):

@@ -135,6 +135,22 @@ async def test_a_repository_sets_only_what_it_may(places: Path) -> None:
     assert any("llm." in warning for warning in answer["warnings"])
 
 
+@pytest.mark.parametrize("content", ["[graph_rag\n", "[graph_rag]\ntop_q = 7\n", "\udcff", "#" * 2_000_000])
+async def test_a_faulty_file_of_a_repository_is_a_warning(places: Path, content: str) -> None:
+    write(places / "shop", {"secateur.toml": content.encode("utf-8", "surrogateescape")})
+    async with mcp.Client(server(places / "shop")) as client:
+        for tool, more in (
+            ("search", {"query": QUERY}),
+            ("expand", {"symbol": "shop/refund.py::refund_total"}),
+            ("prune", {"files": ["shop/*.py"], "request": QUERY}),
+        ):
+            called = await client.call_tool(tool, more)
+            assert not called.is_error, text(called)
+            warnings = facts(called)["warnings"]
+            assert sum("all of the repository's own settings are ignored" in warning for warning in warnings) == 1
+            assert "secateur.toml" in warnings[0] and str(places) not in warnings[0]
+
+
 def test_uris_of_roots_are_folders_of_this_machine(tmp_path: Path) -> None:
     assert folder_of_uri("file:///a/b%20c") == ("/a/b c", Path("/a/b c"))
     assert folder_of_uri("file://localhost/a") == ("/a", Path("/a"))

@@ -95,7 +95,6 @@ def test_a_shell_completes_what_is_only_known_now(shell: str, places: dict[str, 
     assert set(asked(shell, "secateur files . --counter ", places)) == set(COUNTERS)
     assert asked(shell, "secateur inspect --session ", places) == ["latest"]
     assert "search" in asked(shell, "secateur demo ", places)
-    assert asked(shell, "secateur bisect q --kind env", places) == ["envelope"]
 
 
 @POSIX

@@ -78,7 +78,6 @@ def test_commands_that_take_a_folder_take_a_url(shop: Path, cache: Path) -> None
         ("files", url, "--query", QUERY),
         ("chunk", url, "--base", "HEAD"),
         ("prefer", "list", url),
-        ("bisect", QUERY, url, "--item", "shop/refund.py::refund_total", "--to", "recommended"),
     ):
         ran = secateur(*words)
         assert ran.code == 0, (words, ran.err)
@@ -126,7 +125,6 @@ def test_clearing_removes_the_clone_and_fetches_nothing(shop: Path, cache: Path)
         ("tune",),
         ("config",),
         ("prefer", "list"),
-        ("bisect", "--item", "x", "--to", "recommended", QUERY),
     ],
 )
 def test_a_credential_in_a_url_is_neither_used_nor_repeated_nor_kept(words: tuple[str, ...], tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from support.chat_server import KEY, Back, ChatServer, chat_server, refusal, said
 from support.cli import Ran, secateur
 from support.conversations import Said, conversation
+from support.credentials import planted
 from support.json_shapes import violations
 
 
@@ -82,6 +84,27 @@ def test_files_are_scored_by_the_model(tmp_path: Path) -> None:
     assert ran.code == 0
     assert "2 of 2 questions answered" in ran.out
     assert "\x1b" not in ran.out + ran.err
+
+
+def test_no_credential_is_sent_to_a_server(tmp_path: Path) -> None:
+    text, secret = planted(Random(42), "aws-access-key")
+    path = tmp_path / "a.py"
+    path.write_text(f"# {text}\ndef total(cart):\n    return sum(cart)\n" * 10)
+    path.with_name("b.py").write_bytes(path.read_bytes())
+    talk = json.loads(transcript(tmp_path).read_bytes())
+    talk[1]["content"] += text
+    (tmp_path / "talk.json").write_text(json.dumps(talk))
+    sent: list[str] = []
+
+    def answer(body: dict[str, Any]) -> Back:
+        sent.append(json.dumps(body))
+        return answered(body)
+
+    with chat_server(answer) as server:
+        with_model(server, "files", path, path.with_name("b.py"), "--query", "total", "--max-tokens", 300)
+        with_model(server, "conversation", tmp_path / "talk.json", "--strategy", "summarize", "--safe-zone", 1200)
+    assert len(sent) == 3 and all("[redacted: aws-access-key #1]" in body for body in sent)
+    assert secret not in "".join(sent)
 
 
 @pytest.mark.parametrize(

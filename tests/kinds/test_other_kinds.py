@@ -139,6 +139,25 @@ def test_two_of_one_name_are_told_apart(distributions: Callable[..., None]) -> N
     assert "todo (todo_kind:ToDo) cannot be used: the name belongs to other_kind:ToDo" in notice.message
 
 
+PINNING = TODO.replace("ALONE,", "ALONE, PIN,").replace('come first"),\n    )', 'come first"),\n        PIN,\n    )')
+PINNING = PINNING.replace(
+    "key=lambda number: done", 'key=lambda number: f"line {number + 1}" not in settings.pins and 1 + (done'
+)
+PINNING = PINNING.replace('(rules.first == "open"))', '(rules.first == "open")))')
+
+
+def test_one_that_lists_the_pin_keeps_an_entry_first(distributions: Callable[..., None], tmp_path: Path) -> None:
+    distributions("todo_lists", {"todo_kind": PINNING}, {"todo": "todo_kind:ToDo"})
+    path = tmp_path / "week.todo"
+    path.write_text(LIST)
+    words = ("todo", path, "--max-tokens", 16, "--counter", "chars4")
+    pinned = secateur(*words, "--pin", "line 4", "--format", "markdown")
+    assert pinned.out == "[ ] call the bank about the card\n[x] post the letter\n"
+    assert "--pin 'line 4'" in secateur(*words, "--explain").out
+    plain = secateur("inspect", path, "--bench", "todo", "--budget", 16, "--set", 'pins=["line 4"]', "--plain").out
+    assert "--pin 'line 4'" in plain
+
+
 INPUT = '"path", "the list; - reads stdin", positional=True'
 
 
@@ -149,6 +168,8 @@ INPUT = '"path", "the list; - reads stdin", positional=True'
             (INPUT, INPUT.replace("path", name), f"its input or flag {name} has the name of one of ours")
             for name in ("format", "config", "set", "sets", "command", "help", "trust_git_dir", "bench", "budget")
         ),
+        (INPUT, INPUT.replace("path", "pin"), "its input or flag pin has the name of one of ours"),
+        ('flag="--first"', 'flag="--pin"', "its input or flag pin has the name of one of ours"),
         (INPUT, INPUT.replace("path", "max_tokens"), "two of its inputs and flags are called max_tokens"),
         (INPUT, INPUT.replace("path", "to do"), "an input or flag cannot be called 'to do'"),
         (INPUT, f'"list", "it", title="L"), Input({INPUT}', "its input path is not what is opened"),

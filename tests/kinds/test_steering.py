@@ -158,11 +158,11 @@ def test_whatever_is_typed_is_a_value_or_an_error(text):
 
 def test_every_further_knob_of_every_kind_turns_and_comes_back():
     for kind in registry.kinds().values():
-        knobs = further_knobs(kind.knobs, kind.depends_on)
+        knobs = further_knobs(kind.knobs, kind.deciding_keys)
         assert len({knob.key for knob in (*knobs, *kind.knobs)}) == len(knobs) + len(kind.knobs)
         for knob in knobs:
             up, down = (knob.turned(Settings(), direction) for direction in (1, -1))
             assert up != Settings() or down != Settings(), knob.key
             assert knob.put(up, knob.value(Settings())) == Settings(), knob.key
-    labels = [knob.label for knob in further_knobs((), registry.get_kind("search").depends_on)]
+    labels = [knob.label for knob in further_knobs((), registry.get_kind("search").deciding_keys)]
     assert {"profile", "counter", "lexical", "history", "−test"} <= set(labels)

@@ -23,6 +23,7 @@ from support.cli import secateur
 from support.credentials import MAKERS, planted
 from support.json_shapes import violations
 from support.processes import environment
+from support.repos import QUERY
 from support.scenario_commands import COMMANDS
 
 Save = Callable[..., Path]
@@ -354,6 +355,19 @@ def test_a_scenario_without_anything_expected_says_so(shop: Path) -> None:
     assert "it has no recorded decisions and no assertions: --update records the decisions" in ran.out
     assert secateur("check", path, "--update").code == 0
     assert secateur("check", path).out == "1 scenario: 1 passed\n"
+
+
+def test_decisions_under_a_list_among_the_settings_are_recorded(shop: Path) -> None:
+    path = shop / "a.scenario.toml"
+    settings = {"graph_rag": {"only": ["shop"]}, "excludes": ["shop/api.py::post_refund"]}
+    path.write_text(dump_scenario(Scenario(1, "search", input={"query": QUERY}, settings=settings)))
+    assert secateur("check", path, "--update").out.endswith("1 scenario: 1 passed; 1 updated\n")
+    recorded = read_scenario(path).recorded
+    assert recorded is not None
+    assert recorded.knobs["graph_rag.only"] == ["shop"]
+    assert checked(path).compared.knobs == {}
+    path.write_text(path.read_text().replace('graph_rag.only = ["shop"]', 'graph_rag.only = ["shop", "*.md"]'))
+    assert checked(path).compared.knobs == {"graph_rag.only": (["shop"], ["shop", "*.md"])}
 
 
 # --- saving -----------------------------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ NOON = 1_750_000_000.0
 def server(*folders: Path, fallback: Sequence[Path] = (), flags: Mapping[str, Any] | None = None) -> Server[Any]:
     """A server that may read these folders; without any it asks the client. `flags`: settings of its command."""
 
-    def loaded(root: Path | None, given: Mapping[str, Any], committed: Committed | None) -> Loaded:
-        found = load(root, flags={**(flags or {}), **given}, committed=committed)
+    def loaded(root: Path | None, given: Mapping[str, Any], committed: Committed | None, *, lenient: bool) -> Loaded:
+        found = load(root, flags={**(flags or {}), **given}, committed=committed, lenient=lenient)
         forget_allowed(found.settings.redaction)  # as the command does
         return found
 

@@ -243,7 +243,6 @@ check OUT
 check OUT --format json
 check OUT --format markdown
 check OUT/cases
-bisect storage ROOT --item src/steps.py --from budget=100 --to budget=9000
 search storage ROOT/missing
 search storage ROOT --pin src/missing
 log ROOT/missing.log

@@ -7,9 +7,12 @@ import tomli
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from secateur.kinds import registry
 from secateur.kinds.command_line import quote_word, toml
 from secateur.kinds.search.command_line import search_command
 from secateur.settings import Settings, load, with_profile, with_values
+
+KEYS = registry.get_kind("search").deciding_keys
 
 
 def settings_of(command: str) -> Settings:
@@ -56,7 +59,7 @@ def settings_of(command: str) -> Settings:
 @pytest.mark.parametrize("profile", ["spec", "recommended"])
 def test_the_command_line_sets_what_the_screen_has(changes: dict[str, object], profile: str) -> None:
     settings = with_values(with_profile(Settings(), profile), changes)
-    again = settings_of(search_command("q", ".", settings, Settings()))
+    again = settings_of(search_command(KEYS, "q", ".", settings, Settings()))
     assert again == replace(settings, budget=settings.effective_budget)
 
 
@@ -64,7 +67,7 @@ def test_a_value_that_a_file_had_set_is_written_out_even_when_it_is_the_default_
     opened = with_values(Settings(), {"relevance.lexical": 0.9})
     now = with_profile(opened, "spec")
     assert now.relevance.lexical == 0.5
-    assert "--set relevance.lexical=0.5" in search_command("q", ".", now, opened)
+    assert "--set relevance.lexical=0.5" in search_command(KEYS, "q", ".", now, opened)
 
 
 @given(st.text(min_size=1, max_size=20))
@@ -89,11 +92,13 @@ def test_control_characters_become_escapes_of_the_shell() -> None:
 
 
 def test_a_query_that_looks_like_a_flag_stays_a_query(tmp_path: Path) -> None:
-    assert search_command("--help me", str(tmp_path), Settings(), Settings()).endswith(f"-- '--help me' {tmp_path}")
+    assert search_command(KEYS, "--help me", str(tmp_path), Settings(), Settings()).endswith(
+        f"-- '--help me' {tmp_path}"
+    )
 
 
 def test_revision_and_runs_own_choices_are_spelled_out() -> None:
     settings = Settings(pins=("a.py::f",), excludes=("b c.py::g",), boosts={"d.py::h": 1.5})
-    command = search_command("q", ".", settings, Settings(), rev="v1.0")
+    command = search_command(KEYS, "q", ".", settings, Settings(), rev="v1.0")
     for part in ("--rev v1.0", "--pin a.py::f", "--exclude 'b c.py::g'", "--boost d.py::h=1.5"):
         assert part in command

@@ -19,10 +19,20 @@ from typing import Any, NoReturn
 from secateur import directories
 from secateur.cli import output
 from secateur.cli.output import emit, on_terminal, report_interruption, tell
-from secateur.errors import SecateurError, UsageError
+from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.executors.executor import Executor
 from secateur.progress import FIRST
-from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, InputLimits, Loaded, Redacting, SettingsSources, load
+from secateur.settings import (
+    FILE_NAME,
+    PROJECT_NAME,
+    Committed,
+    InputLimits,
+    Loaded,
+    Redacting,
+    Settings,
+    SettingsSources,
+    load,
+)
 from secateur.sources.fetch_options import FetchOptions
 from secateur.system.console import ENDING, end_by
 from secateur.terminal import visible
@@ -103,15 +113,31 @@ class CommandCall(argparse.Namespace):
         own = directories.config_dir(os.environ)
         return SettingsSources(self.profile, self.config, tuple(self.sets), given, own)
 
-    def quiet_settings(self, root: Path | None, flags: Mapping[str, Any] | None, committed: Committed | None) -> Loaded:
-        """Loads the same without printing anything."""
+    def quiet_settings(
+        self,
+        root: Path | None,
+        flags: Mapping[str, Any] | None,
+        committed: Committed | None,
+        *,
+        lenient: bool = False,
+    ) -> Loaded:
+        """Loads the same without printing anything. `lenient`: see `secateur.settings.load`."""
         given = {"redaction.enabled": False} if self.no_redact else {}
-        loaded = self.settings_sources({**(flags or {}), **given}).load(root, committed)
+        loaded = self.settings_sources({**(flags or {}), **given}).load(root, committed, lenient=lenient)
         if loaded.settings.redaction != Redacting():  # `main` did not know these
             from secateur.redaction import forget_allowed
 
             forget_allowed(loaded.settings.redaction)
         return loaded
+
+    def settings_of_files(self, root: Path | None, loaded: Loaded, committed: Committed | None) -> Settings:
+        """Returns what a call with the same profile and no other flag loads from the files of the user and the
+        repository; the loaded settings where `--config` defines the profile."""
+        sources = SettingsSources(loaded.settings.profile, user_dir=directories.config_dir(os.environ))
+        try:
+            return sources.load(root, committed).settings
+        except ConfigError:
+            return loaded.settings
 
     def trusts_git_dir(self) -> bool:
         """True if the user allows a git folder that lies elsewhere. It is known before a repository is read."""

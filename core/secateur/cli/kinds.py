@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +125,10 @@ def run_with(
         if any(flag.key == part.KEY for flag in kind.flags):
             everywhere = bool(inputs.get("everywhere")) or getattr(options, "everywhere", False)
             given = part.with_part(options, root, given, everywhere=everywhere, reads=call.reads if call else None)
-        return options.quiet_settings(root, given, committed)
+        loaded = options.quiet_settings(root, given, committed)
+        if reports.wanted:
+            reports.opened = options.settings_of_files(root, loaded, committed)
+        return loaded
 
     progress = options.progress_bar(unit=kind.wording.unit, meanwhile="--partial answers now" * ("partial" in inputs))
     heard = Heard()
@@ -143,7 +145,7 @@ def run_with(
     for message in warnings:
         options.say(message)
     environment = replace(environment, notices=loaded.notices, store=getattr(options, "store", None) or "")
-    also = partial(reports.draw, loaded.settings) if reports.wanted else None
+    also = reports.draw if reports.wanted else None
     try:
         with workers_of(options) as executor:
             environment = replace(environment, executor=executor)
@@ -196,6 +198,7 @@ class _Reports:
         self.forms: dict[Path, str] = {}
         self.drawn: dict[Path, str] = {}
         self.plain: str | None = None
+        self.opened = Settings()  # what a command line without flags loads
         self.wanted = bool(paths) or plain
         self._plain = plain
         if paths:
@@ -203,12 +206,12 @@ class _Reports:
 
             self.forms = {path: form_of(path) for path in paths}
 
-    def draw(self, opened: Settings, outcome: Outcome[Any]) -> None:
-        """Draws all of them; `opened`: the settings that were loaded."""
+    def draw(self, outcome: Outcome[Any]) -> None:
+        """Draws all of them."""
         from secateur.kinds.decision_report import PLAIN, command_of, draw_report, report_of
 
         kind = self._kind
-        command = command_of(kind, outcome, self._inputs, opened)
+        command = command_of(kind, outcome, self._inputs, self.opened)
         report = report_of(kind, outcome, self._inputs, command, brief=not self.forms)
         self.drawn = {path: draw_report(kind, outcome, report, form) for path, form in self.forms.items()}
         self.plain = draw_report(kind, outcome, report, PLAIN) if self._plain else None

@@ -60,7 +60,6 @@ COMMANDS = {
     "mine": "draw judged cases from the history of a repository: what a commit says -> the functions it changed",
     "evaluate": "how well profiles answer judged cases: recall, precision, nDCG with intervals",
     "tune": "fit the weights of a profile on judged cases, and say what that is worth on cases it has not seen",
-    "bisect": "which setting, of all that differ between two sides, moves an item",
     "replay": "run a recorded session: what each event changed",
     "demo": "watch a recorded session: what is dropped, why, and what keeps it",
     "mcp": "serve coding agents by the Model Context Protocol: search, expand, prune, explain, review, recall",

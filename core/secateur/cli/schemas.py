@@ -17,7 +17,6 @@ from secateur_lab.commands.mine import MineOutput
 from secateur_lab.evaluation.report import EvaluationOutput
 from secateur_lab.evaluation.tuning_report import TuningOutput
 from secateur_lab.replays.report import ReplayOutput
-from secateur_lab.scenarios.bisection_report import BisectionOutput
 from secateur_lab.scenarios.report import ScenariosOutput
 
 from secateur.cli.completion import CompletionOutput
@@ -54,7 +53,6 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "evaluate": EvaluationOutput,
         "mine": MineOutput,
         "tune": TuningOutput,
-        "bisect": BisectionOutput,
         "replay": ReplayOutput,
         "demo": DemosOutput,
         "prefer": PreferOutput,

@@ -33,7 +33,7 @@ from secateur.kinds.steering import Steer, steered
 from secateur.ledger import Ledger, Reason, State
 from secateur.render.page import Page
 from secateur.render.sentences import sentence
-from secateur.settings import Loaded, Settings, key_of
+from secateur.settings import Loaded, Settings, installed_keys, key_of
 from secateur.settings.tables import OF_KINDS
 from secateur.shape import Shape
 
@@ -120,6 +120,8 @@ __all__ += ["PIN", "OutputFolder", "Wording", "least_budget"]
 
 M = TypeVar("M")
 
+_NOT_DECIDING = ("graph_rag.cache_", "index.workers")  # prefixes of settings that change how fast an answer comes
+
 
 class Wording(Struct, frozen=True):
     """The words for a kind and its entries, on the screen and in reports."""
@@ -146,7 +148,7 @@ class Kind(ABC, Generic[M, P]):
     knobs: ClassVar[Sequence[Knob]]  # with the budget, in the order of the panel
     formats: ClassVar[Sequence[str]] = ("text", "json")  # the first is the default
     one_line: ClassVar[Sequence[str]] = ()  # fields of its JSON that are counted and printed on one line
-    depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # prefixes of settings that change answers, besides its knobs
+    depends_on: ClassVar[Sequence[str]] = ()  # prefixes of further settings that change answers; see `deciding_keys`
 
     def recognises(self, path: Path, head: str) -> bool:
         """Tells whether a file is of this kind, by its name and its beginning."""
@@ -286,10 +288,14 @@ class Kind(ABC, Generic[M, P]):
         return next((knob for knob in self.knobs if knob.key.endswith(".strategy")), None)
 
     @property
-    def tables(self) -> tuple[str, ...]:
-        """Keys (prefixes) of the settings that its decisions depend on: its own, those of its knobs, `depends_on`."""
-        of_knobs = {knob.key.partition(".")[0] + "." for knob in self.knobs if "." in knob.key} - {OF_KINDS}
-        return (*sorted(of_knobs), f"{OF_KINDS}{self.name}.", *self.depends_on)
+    def deciding_keys(self) -> Sequence[str]:
+        """Lists the keys of the settings that change its answers: its knobs and flags, the tables that these are in,
+        `depends_on`, and what every kind reads and counts by. Command lines, knobs and scenarios use this list."""
+        named = {self.budget.key, *(knob.key for knob in self.knobs), *(flag.key for flag in self.flags)}
+        tables = {key.partition(".")[0] + "." for key in named if "." in key} - {OF_KINDS}
+        prefixes = (*tables, f"{OF_KINDS}{self.name}.", *self.depends_on, "redaction.", "tokens.")
+        found = [key for key in installed_keys() if key in named or key.startswith(prefixes)]
+        return [key for key in found if not key.startswith(_NOT_DECIDING)]
 
     def blank_inputs(self) -> dict[str, Any]:
         """Returns the inputs of a call that gives none."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from secateur.kinds.base import Flag, Kind
 from secateur.kinds.environment import Inputs
-from secateur.settings import Settings, installed_keys, lookup, with_profile
+from secateur.settings import Settings, key_of, lookup, with_profile
 from secateur.sources.files import path_bytes
 from secateur.toml_values import toml_value
 
@@ -16,9 +16,10 @@ from secateur.toml_values import toml_value
 class CommandWords:
     """Collects the words of `secateur COMMAND … FILE`; a setting that a flag or `set` has written is not repeated."""
 
-    def __init__(self, command: str, settings: Settings, opened: Settings) -> None:
+    def __init__(self, command: str, settings: Settings, opened: Settings, *first: str) -> None:
+        """`first`: words behind the command."""
         self._settings, self._opened = settings, opened
-        self._words = ["secateur", command, "--profile", settings.profile]
+        self._words = ["secateur", command, *first, "--profile", settings.profile]
         self._said: set[str] = set()
 
     def words(self, *words: str) -> None:
@@ -34,10 +35,10 @@ class CommandWords:
             if text.strip():
                 self._words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
 
-    def flag(self, flag: str, value: str, key: str) -> None:
-        """Writes a flag, given the key of its setting."""
+    def flag(self, flag: str, value: str, *keys: str) -> None:
+        """Writes a flag, given the keys of its settings."""
         self._words += [flag, value]
-        self._said.add(key)
+        self._said.update(keys)
 
     def setting(self, flag: Flag) -> None:
         """Writes a flag with the value of its setting: a switch if it is on, a repeatable one for each of its values,
@@ -59,11 +60,16 @@ class CommandWords:
         self._words += ["--set", f"{key}={value}"]
         self._said.add(key)
 
-    def differing(self, tables: tuple[str, ...]) -> None:
-        """Writes every other key of these tables that a configuration file may have set differently."""
-        for name in differing(tables, self._settings, self._opened):
-            if name not in self._said:
-                self.set(name, toml(lookup(self._settings, name)))
+    def differing(self, keys: Iterable[str]) -> None:
+        """Writes every other key that differs from its value in the profile, or from the loaded value, which may come
+        from a configuration file. Keys that only a run can have are left to their flags."""
+        profile = with_profile(Settings(profiles=self._settings.profiles), self._settings.profile)
+        for name in keys:
+            value = lookup(self._settings, name)
+            if value == lookup(profile, name) == lookup(self._opened, name):
+                continue
+            if name not in self._said and key_of(name).scope != "run":
+                self.set(name, toml(value))
 
     def line(self, *files: str) -> str:
         """Returns the whole line for a shell; words after `--` are never flags."""
@@ -81,7 +87,7 @@ def command_line(kind: Kind[Any, Any], given: Inputs, settings: Settings, opened
         words.setting(flag)
     if settings.llm.enabled:
         words.set("llm.enabled", "false")
-    words.differing(kind.tables)
+    words.differing(kind.deciding_keys)
     files = given[kind.inputs[0].name]
     return words.line(*(files if isinstance(files, list) else [files]))
 
@@ -109,13 +115,6 @@ def spell_changes(kind: Kind[Any, Any], settings: Settings, changes: Mapping[str
         else:
             words.append(f"--set {quote_word(f'{key}={toml(value)}')}")
     return " ".join(words)
-
-
-def differing(tables: tuple[str, ...], settings: Settings, opened: Settings) -> list[str]:
-    """Lists keys that differ from the profile, or from the value when the inspector was opened."""
-    profile = with_profile(Settings(profiles=settings.profiles), settings.profile)
-    names = [name for name in installed_keys() if name.startswith(tables)]
-    return [name for name in names if not lookup(settings, name) == lookup(profile, name) == lookup(opened, name)]
 
 
 def quote_word(word: str) -> str:

@@ -113,7 +113,7 @@ class ProfileKnob(Knob, frozen=True):
 COUNTER = Knob("tokens.counter", "counter")
 
 _NO_KNOBS = (
-    *("index.", "embedding.", "llm.", "tokens.", "preference."),
+    *("index.", "embedding.", "redaction.", "tokens.", "preference."),
     *("graph_rag.cache_", "graph_rag.enabled", "graph_rag.token_budget"),
 )
 """Prefixes of settings without a knob: they change what is read or who is asked, or have their own key."""
@@ -121,18 +121,15 @@ _NO_KNOBS = (
 _ROUND_FROM = 100  # integers with at least this default step through round numbers
 
 
-def further_knobs(knobs: Sequence[Knob], tables: Sequence[str]) -> tuple[Knob, ...]:
-    """Makes knobs for the profile, the counter, and all numbers, switches and choices of these tables, in the order of
-    the schema.
+def further_knobs(knobs: Sequence[Knob], deciding_keys: Sequence[str]) -> tuple[Knob, ...]:
+    """Makes knobs for the profile, the counter, and all numbers, switches and choices among these keys.
 
     Args:
         knobs: the knobs that exist already.
-        tables: keys, or prefixes of keys.
+        deciding_keys: those of the kind.
     """
     present = {knob.key for knob in knobs}
-    candidates = [
-        key for name, key in keys().items() if name.startswith(tuple(tables)) and not name.startswith(_NO_KNOBS)
-    ]
+    candidates = [keys()[name] for name in deciding_keys if name in keys() and not name.startswith(_NO_KNOBS)]
     knobs_found = [
         _knob_of(key)
         for key in candidates

@@ -185,14 +185,15 @@ def _find_non_text(made: Kind[Any, Any]) -> str:
 
 def _find_collision(made: Kind[Any, Any]) -> str:
     """Returns why its command or `inspect` cannot take its inputs and flags; "" if they can."""
-    from secateur.kinds.base import opened_inputs
+    from secateur.kinds.base import PIN, opened_inputs
 
     inputs = [declared.name for declared in made.inputs]
     flags = [flag.name.removeprefix("--").replace("-", "_") for flag in made.flags]
+    taken = FLAGS_OF_ALL - {"pin"} if PIN in made.flags else FLAGS_OF_ALL
     for name in (*inputs, *flags):
         if not _INPUT.fullmatch(name):
             return f"an input or flag cannot be called {name!r}: small letters, digits and _"
-        if name in FLAGS_OF_ALL or (name in inputs and name in FLAGS_OF_INSPECT):
+        if name in taken or (name in inputs and name in FLAGS_OF_INSPECT):
             return f"its input or flag {name} has the name of one of ours"
         if (*inputs, *flags).count(name) > 1:
             return f"two of its inputs and flags are called {name}"

@@ -50,6 +50,7 @@ def load(
     user_dir: Path | Layer | None = None,
     committed: Committed | None = None,
     further: Sequence[Layer] = (),
+    lenient: bool = False,
 ) -> Loaded:
     """Loads the settings for a run.
 
@@ -61,27 +62,33 @@ def load(
         sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts.
         flags: dotted key -> value of other flags (`--budget`, `--depth`, ...).
         user_dir: the user's config folder, or its layer as `user_layer` read it.
-        committed: the repository's files at a commit; `root` is then not read, and a malformed file only causes a
-            notice: the change that repairs it must still be readable.
+        committed: the repository's files at a commit; `root` is then not read, and the call is `lenient`: the change
+            that repairs a file must still be readable.
         further: layers that win over all others.
+        lenient: a faulty file of the repository only causes a notice.
 
     Raises:
         ConfigError: unknown key, wrong type, value out of range, unreadable or malformed file.
     """
-    repository = _committed_layer(committed) if committed else _repository_layer(root)
-    layers = [repository] if repository else []
     user = user_layer(user_dir)
-    layers += [user] if user else []
-    layers += chosen_layers(config_file, profile, sets)
-    layers.append(Layer("flag", nest_tables(flags or {}), "run"))
-    layers += further
-    if not committed or not repository:
-        return merge(layers)
+    others = [user] if user else []
+    others += [] if config_file is None else [config_layer(config_file)]
+    others += [
+        Layer("--profile", {"profile": profile} if profile else {}, "run"),
+        Layer("--set", _parse_sets(sets), "run"),
+        Layer("flag", nest_tables(flags or {}), "run"),
+        *further,
+    ]
+    repository = None
     try:
-        return merge(layers)
+        repository = _committed_layer(committed) if committed else _repository_layer(root)
+        return merge([repository, *others] if repository else others)
     except ConfigError as error:
-        loaded = merge(layers[1:])  # an error in the other layers is the user's to repair
-        return replace(loaded, notices=(*repository.notices, _broken_file_notice(error), *loaded.notices))
+        if not (lenient or committed):
+            raise
+        loaded = merge(others)  # an error in the other layers is the user's to repair
+        ignored = Notice(IGNORED, f"{error.message}; all of the repository's own settings are ignored.")
+        return replace(loaded, notices=(*(repository.notices if repository else ()), ignored, *loaded.notices))
 
 
 class SettingsSources(Struct, frozen=True):
@@ -98,43 +105,19 @@ class SettingsSources(Struct, frozen=True):
     user_dir: Path | Layer | None = None
     further: Sequence[Layer] = ()
 
-    def load(self, root: Path | None, committed: Committed | None = None) -> Loaded:
+    def load(self, root: Path | None, committed: Committed | None = None, *, lenient: bool = False) -> Loaded:
         """Loads the settings in force for a folder, or for a repository's files at a commit; raises as `load`."""
-        return load(root, committed=committed, **asdict(self))
+        return load(root, committed=committed, lenient=lenient, **asdict(self))
 
     def over(self, name: str, table: Mapping[str, Any]) -> SettingsSources:
         """Returns the same with a table that wins over all others; `name` is its origin in messages."""
         return replace(self, further=(*self.further, Layer(name, table, "run")))
-
-    def choosing(self, flag: str, file: Path | None, profile: str | None, sets: Sequence[str]) -> SettingsSources:
-        """Returns the same with what a flag of the call names, which wins over all others. Raises ConfigError."""
-        return replace(self, further=(*self.further, *chosen_layers(file, profile, sets, flag)))
 
     def carried(self) -> SettingsSources:
         """Returns the same with the user's files replaced by their content, for a process that may not have them.
         Raises ConfigError."""
         config = None if self.config_file is None else config_layer(self.config_file)
         return replace(self, config_file=config, user_dir=user_layer(self.user_dir))
-
-
-def chosen_layers(
-    config_file: Path | Layer | None, profile: str | None, sets: Sequence[str], flag: str = ""
-) -> tuple[Layer, ...]:
-    """Returns the layers of the file, the profile and the `KEY=VALUE` texts that a call names.
-
-    Args:
-        flag: the flag that named them; by default each has its own flag.
-
-    Raises:
-        ConfigError: the file is unreadable or malformed, or a text names an unknown key.
-    """
-    files = [] if config_file is None else [config_layer(config_file)]
-    chosen: dict[str, Any] = {"profile": profile} if profile else {}
-    return (
-        *files,
-        Layer(flag or "--profile", chosen, "run"),
-        Layer(f"{flag} KEY=VALUE" if flag else "--set", _parse_sets(sets, flag or "--set"), "run"),
-    )
 
 
 def _repository_layer(root: Path | None) -> Layer | None:
@@ -160,18 +143,14 @@ def _repository_layer(root: Path | None) -> Layer | None:
 def _committed_layer(committed: Committed) -> Layer | None:
     try:
         file_table = committed.table()
-    except ConfigError as error:  # a broken pyproject.toml is for other tools to report
-        return (
-            Layer(FILE_NAME, {}, "repository", (_broken_file_notice(error),)) if FILE_NAME in committed.files else None
-        )
+    except ConfigError:
+        if FILE_NAME in committed.files:
+            raise
+        return None  # a broken pyproject.toml is for other tools to report
     if file_table is None:
         return None
     name, table = file_table
     return Layer(f"{_PROJECT_LAYER if name == PROJECT_NAME else name} {committed.place}", table, "repository")
-
-
-def _broken_file_notice(error: ConfigError) -> Notice:
-    return Notice(IGNORED, f"{error.message}; all of the repository's own settings are ignored.")
 
 
 def config_layer(file: Path | Layer) -> Layer:
@@ -236,7 +215,7 @@ def _tool_table(data: bytes, place: str) -> dict[str, Any] | None:
     return table if isinstance(table, dict) else None
 
 
-def _parse_sets(sets: Sequence[str], flag: str) -> dict[str, Any]:
+def _parse_sets(sets: Sequence[str]) -> dict[str, Any]:
     import tomli
 
     flat: dict[str, Any] = {}
@@ -244,8 +223,8 @@ def _parse_sets(sets: Sequence[str], flag: str) -> dict[str, Any]:
         name, equals, raw = text.partition("=")
         name = name.strip()
         if not equals or not name:
-            raise ConfigError(f"{flag} {text!r} is not KEY=VALUE", hint=f"for example {flag} graph_rag.max_depth=3")
-        kind = key_of(check_name(name, flag)).kind
+            raise ConfigError(f"--set {text!r} is not KEY=VALUE", hint="for example --set graph_rag.max_depth=3")
+        kind = key_of(check_name(name, "--set")).kind
         try:
             value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
         except (ValueError, RecursionError):

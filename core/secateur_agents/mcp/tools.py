@@ -95,10 +95,15 @@ class Toolbox:
 
     @classmethod
     def of(
-        cls, load: LoadSettings, environ: Mapping[str, str], clock: Callable[[], float], *, trusts_git_dir: bool = False
+        cls,
+        load: Callable[..., Loaded],
+        environ: Mapping[str, str],
+        clock: Callable[[], float],
+        *,
+        trusts_git_dir: bool = False,
     ) -> Toolbox:
-        """Returns an empty toolbox."""
-        return cls(load, environ, clock, OpenEngines(clock), HeldResults(), trusts_git_dir)
+        """Returns an empty toolbox. An agent cannot mend the file of a repository: a faulty one is a warning."""
+        return cls(partial(load, lenient=True), environ, clock, OpenEngines(clock), HeldResults(), trusts_git_dir)
 
     @property
     def cache(self) -> Path:

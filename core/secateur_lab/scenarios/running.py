@@ -170,7 +170,10 @@ class Decided:
 
 
 def _round_value(value: Any) -> Any:
-    return round(value, DIGITS + 3) if isinstance(value, float) else msgspec.to_builtins(value)
+    """Returns a value as it is read back from a scenario: a list, not a tuple."""
+    if isinstance(value, float):
+        return round(value, DIGITS + 3)
+    return list(value) if isinstance(value, tuple) else msgspec.to_builtins(value)
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -388,8 +391,5 @@ def settings_to_save(
 
 
 def deciding_keys(kind: Kind[Any, Any]) -> Sequence[str]:
-    """Returns the keys of settings that affect decisions of a kind."""
-    exact = {knob.key for knob in kind.knobs} | {flag.key for flag in kind.flags}
-    never = ("index.workers", "index.trust_git_dir", "graph_rag.cache_", "embedding.base_url", "embedding.api_key_env")
-    tables = kind.tables
-    return [key for key in installed_keys() if (key in exact or key.startswith(tables)) and not key.startswith(never)]
+    """Returns the keys of settings that affect decisions of a kind and may stand in a scenario."""
+    return [key for key in kind.deciding_keys if not key.startswith(_USER_KEYS)]

@@ -218,7 +218,7 @@ class KindPage(Generic[M, P]):
     def all_knobs_of(self, settings: Settings) -> Sequence[Knob]:
         """Returns every setting that decides as a knob: those of the panel come first."""
         knobs = self.knobs_of(settings)
-        return (*knobs, *further_knobs(knobs, self.kind.depends_on))
+        return (*knobs, *further_knobs(knobs, self.kind.deciding_keys))
 
     def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
         """Returns words beside knobs, by their keys."""

@@ -174,7 +174,7 @@ def describe_change(page: KindPage[Any, Any], before: Settings, after: Settings)
     if before.profile != after.profile:
         return f"profile {before.profile} → {after.profile}"
     shown = page.knobs_of(after)
-    knobs = {knob.key: knob for knob in (*further_knobs(shown, page.kind.depends_on), *shown, page.kind.budget)}
+    knobs = {knob.key: knob for knob in (*further_knobs(shown, page.kind.deciding_keys), *shown, page.kind.budget)}
     words = []
     for name in changes(before, after):
         if name in knobs:

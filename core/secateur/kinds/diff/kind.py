@@ -42,22 +42,21 @@ from secateur.model import Reason
 from secateur.render.page import Page, count_noun, listed
 from secateur.render.structured import dumps
 from secateur.settings import Loaded, Settings, with_values
-from secateur.settings import keys as setting_keys
 from secateur.terminal import visible
 
 _NAMED = ("skill", "rules", "no_rules", "linter", "base", "head", "staged", "worktree", "untracked")
 """Inputs that are flags and change what is read."""
 
 
-def diff_command(inputs: Inputs, settings: Settings, opened: Settings) -> str:
-    """`secateur chunk …` with every setting that it depends on spelled out."""
+def diff_command(keys: Sequence[str], inputs: Inputs, settings: Settings, opened: Settings) -> str:
+    """`secateur chunk …` with every setting that it depends on, of these keys, spelled out."""
     words = CommandWords("chunk", settings, opened)
     words.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), "chunking.max_chunk_tokens")
     if opened.chunking.ignore:  # the flag adds to what a file may hold
         words.set(_IGNORE, toml(()))
     for pattern in dict.fromkeys((*settings.chunking.ignore, *inputs["ignore"])):
         words.words(f"--ignore={pattern}")
-    words.differing((*(key for key in setting_keys() if key.startswith("chunking.") and key != _IGNORE), "tokens."))
+    words.differing(key for key in keys if key != _IGNORE)
     for name in _NAMED:
         words.input(name, inputs[name])
     diff = inputs["diff"]
@@ -115,6 +114,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     )
     inputs = INPUTS
     flags = FLAGS
+    depends_on = ("index.",)
     budget = Knob(_TABLE + "max_chunk_tokens", "limit", fine_step=100, rounded=True)
     knobs: ClassVar[Sequence[Knob]] = (
         budget,
@@ -264,7 +264,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             compared = outcome.payload.plan.measured.compared
             named = {"base": compared.base, "head": compared.head}
             inputs = {**inputs, **{name: commit for name, commit in named.items() if inputs[name] and commit}}
-        return diff_command(inputs, settings, opened)
+        return diff_command(self.deciding_keys, inputs, settings, opened)
 
     def steer(self, outcome: Outcome[Planned], index: int, settings: Settings, how: Steer) -> Settings | str:
         """Takes a file in or leaves it out by a pattern in the settings."""

@@ -132,7 +132,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         Knob(_TABLE + "snippet_share", "snippets", mutable=True),
     )
     formats = ("text", "json", "markdown")
-    depends_on = ("relevance.", "index.", "tokens.")
+    depends_on = ("relevance.", "index.", "embedding.")
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
 

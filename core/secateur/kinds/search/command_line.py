@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from secateur.errors import UsageError
-from secateur.kinds.command_line import differing, number, quote_word, toml
-from secateur.kinds.search.knobs import WEIGHTS
-from secateur.settings import Settings, lookup
+from secateur.kinds.command_line import CommandWords, number
+from secateur.kinds.search.knobs import DEPTH, STRATEGY, TOP_K, WEIGHTS
+from secateur.settings import Settings
 
 
 def weights_of(text: str) -> dict[str, float]:
@@ -43,47 +43,27 @@ def _boost(text: str) -> tuple[str, float]:
     return symbol, value
 
 
-_SEARCH_TABLES = (
-    "graph_rag.anchors",
-    "graph_rag.enabled",
-    "graph_rag.only",
-    "smart_pruning.signature_share",
-    "relevance.",
-    "embedding.",
-    "tokens.",
-    "preference.",
-    "index.",
-)
-"""Prefixes of keys that affect a search and have no flag."""
-
-
-def search_command(query: str, path: str, settings: Settings, opened: Settings, rev: str | None = None) -> str:
+def search_command(
+    keys: Iterable[str], query: str, path: str, settings: Settings, opened: Settings, rev: str | None = None
+) -> str:
     """Writes `secateur search …` with the value of every knob, so that no configuration file can change the answer.
-
-    A key without a flag is written if it differs from the profile's value, or from the value the inspector was opened
-    with, which may come from a configuration file.
-    """
-    weights = settings.smart_pruning.priority_weights
+    `keys`: the settings that change it, of which those without a flag are written as `--set`."""
+    pruning, rag = settings.smart_pruning, settings.graph_rag
+    weights = pruning.priority_weights
     flag_like = query.startswith("-") or path.startswith("-")
-    words = ["secateur", "search", *([] if flag_like else [query, path])]
-    words += ["--profile", settings.profile, "--budget", str(settings.effective_budget)]
-    words += ["--weights", ",".join(number(value) for value in (weights.relevance, weights.hotspot, weights.distance))]
-    words += [
-        "--top-k",
-        str(settings.graph_rag.top_k),
-        "--depth",
-        str(settings.graph_rag.max_depth),
-        "--strategy",
-        settings.smart_pruning.strategy,
-    ]
+    words = CommandWords("search", settings, opened, *([] if flag_like else [query, path]))
+    words.flag("--budget", str(settings.effective_budget), "graph_rag.token_budget")
+    values = ",".join(number(value) for value in (weights.relevance, weights.hotspot, weights.distance))
+    words.flag("--weights", values, *(knob.key for knob in WEIGHTS))
+    words.flag("--top-k", str(rag.top_k), TOP_K.key)
+    words.flag("--depth", str(rag.max_depth), DEPTH.key)
+    words.flag("--strategy", pruning.strategy, STRATEGY.key)
     if rev is not None:
-        words += ["--rev", rev]
-    for name in differing(_SEARCH_TABLES, settings, opened):
-        words += ["--set", f"{name}={toml(lookup(settings, name))}"]
-    words += [word for symbol in settings.pins for word in ("--pin", symbol)]
-    words += [word for symbol in settings.excludes for word in ("--exclude", symbol)]
-    words += [word for symbol, factor in settings.boosts.items() for word in ("--boost", f"{symbol}={number(factor)}")]
-    if flag_like:
-        # After `--` no word counts as a flag.
-        words += ["--", query, path]
-    return " ".join(quote_word(word) for word in words)
+        words.words("--rev", rev)
+    words.differing(keys)
+    words.words(*(word for symbol in settings.pins for word in ("--pin", symbol)))
+    words.words(*(word for symbol in settings.excludes for word in ("--exclude", symbol)))
+    words.words(
+        *(word for symbol, factor in settings.boosts.items() for word in ("--boost", f"{symbol}={number(factor)}"))
+    )
+    return words.line(*([query, path] if flag_like else []))

@@ -28,7 +28,7 @@ from secateur.kinds.search.knobs import (
     WEIGHTS,
 )
 from secateur.kinds.search.opened_engine import file_of, open_engine, query_of
-from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
+from secateur.kinds.search.pool_key import pool_key
 from secateur.kinds.search.report_entries import find_pool_row, shorten_ledger
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Ledger, Pool, Selection, State
@@ -196,7 +196,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         TOP_K,
     )
     formats = ("text", "json", "markdown", "xml")
-    depends_on = (*POOL_TABLES, "smart_pruning.", "graph_rag.token_budget", "preference.")
+    depends_on = ("index.", "embedding.")
 
     def recognises(self, path: Path, head: str) -> bool:
         """Recognises the file of a workspace."""
@@ -381,7 +381,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         if outcome is not None:
             pool = outcome.payload.selection.pool
             query, rev = pool.query, pool.commit if rev else None
-        return search_command(query, inputs["path"], settings, opened, rev)
+        return search_command(self.deciding_keys, query, inputs["path"], settings, opened, rev)
 
     # --- output -------------------------------------------------------------------------------------------------------
 

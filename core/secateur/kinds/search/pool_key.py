@@ -5,7 +5,7 @@ from __future__ import annotations
 from secateur.settings import Settings, lookup
 from secateur.settings import keys as setting_keys
 
-POOL_TABLES = (
+_POOL_TABLES = (
     "graph_rag.anchors",
     "graph_rag.enabled",
     "graph_rag.only",
@@ -22,4 +22,4 @@ mask over a deeper pool."""
 
 def pool_key(settings: Settings) -> tuple[object, ...]:
     """Returns the values that a pool depends on, except the depth."""
-    return tuple(lookup(settings, name) for name in setting_keys() if name.startswith(POOL_TABLES))
+    return tuple(lookup(settings, name) for name in setting_keys() if name.startswith(_POOL_TABLES))
