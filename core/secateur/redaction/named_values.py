@@ -46,7 +46,7 @@ def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_STEMS = (b"pass", b"pw", b"psk", b"secret", b"token", b"credential", b"key", b"auth", b"sess", b".sid", b"-signature")
+_STEMS = (b"pass", b"pw", b"psk", b"secret", b"token", b"credential", b"key", b"auth", b"sess", b".sid")
 
 _PASSWORDS = ("password", "passwd", "passwort", "passphrase", "passcode", "pwd", "passwords")
 _PASSWORD_PARTS = frozenset((*_PASSWORDS, "pass", "psw"))
@@ -227,7 +227,7 @@ def judge_name(name: bytes) -> Name:
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
     if before == "hashed":
         return Name.NOTHING
-    if (before, last) in (("key", "base"), ("amz", "signature"), ("goog", "signature")):  # SECRET_KEY_BASE
+    if last == "base" and before == "key":  # SECRET_KEY_BASE
         return Name.SECRET
     if (
         last in _PASSWORD_PARTS

@@ -84,7 +84,8 @@ def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]
     """Returns tokens of providers, JWTs, and passwords of Oracle and .pgpass. Most need no context, so they are
     recognised even in the name of a file. `lower`: the content in lower case, if the caller has it."""
     lower = data.lower() if lower is None else lower
-    long_words = b" ".join(word for word in data.translate(_WORD_SIGNS).split() if len(word) >= LEAST_TOKEN)
+    # Most long words of a file repeat, and each needle is searched in all of them.
+    long_words = b" ".join({word: 0 for word in data.translate(_WORD_SIGNS).split() if len(word) >= LEAST_TOKEN})
     if not long_words:  # like most small files
         return []
     spans = [
@@ -265,8 +266,8 @@ _OTHER_RULES = tuple(
         ),
         (
             "password",
-            (b" -u", b" -su", b" -ssu", b" -fssu", b" -ku", b" -sku", b" -lu", b" -vu", b" -iu", b"-user", b'"-u"'),
-            rb"[\" -]-?(?:[A-Za-z]{0,4}u|(?:proxy-)?user)[\", =]{0,4}[\"']?[^\s:\"'$<{]{1,80}+:(?!//)"
+            (b" -u", b"-user", b'"-u"', b"curl -"),
+            rb"(?:curl )?[\" -]?-(?:[A-Za-z]{0,4}u|user)[\", =]{0,4}[\"']?[^\s:\"'$<{]{1,80}+:(?!//)"
             rb"([^\s\"'`\\]{8,}+)",
             _is_password,
         ),
