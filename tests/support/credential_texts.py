@@ -145,9 +145,7 @@ PROVIDERS: Mapping[str, Callable[[Random], str]] = {
     "aws address": lambda r: "https://b.s3.amazonaws.com/k?X-Amz-Expires=300&X-Amz-Signature=" + drawn(r, 64, HEX),
     "aws security": lambda r: "https://b.s3.amazonaws.com/k?X-Amz-Security-Token=" + drawn(r, 300),
     "cloudfront": lambda r: "https://d.cloudfront.net/k?Expires=1&Signature=" + drawn(r, 340, URL_SAFE),
-    "google address": lambda r: (
-        "https://storage.googleapis.com/b/k?X-Goog-Expires=9&X-Goog-Signature=" + drawn(r, 512, HEX)
-    ),
+    "google address": lambda r: "https://storage.googleapis.com/b/k?X-Goog-Signature=" + drawn(r, 512, HEX),
     "shared access": lambda r: f"https://a.blob.core.windows.net/c?sp=r&sig={drawn(r, 43)}%3D",
     "vercel": lambda r: f"vercel_blob_rw_{drawn(r, 16)}_{drawn(r, 30)}",
     "neon": lambda r: "napi_" + drawn(r, 64, string.ascii_lowercase + string.digits),
