@@ -143,3 +143,10 @@ def test_what_the_user_allows_stays_in_what_they_typed():
     for allowed in (["--no-redact"], ["--set", f"redaction.allow={TOKEN[:4]}*"]):
         ran = secateur("search", f"why does {TOKEN} fail", "--format", "json", *allowed)
         assert TOKEN in json.loads(ran.out)["query"]
+
+
+@pytest.mark.parametrize("value", ["hunter2Zq9xW3", "Falcon-Candle-Maple65", f"a {PASSWORD}", f"['{PASSWORD}']"])
+def test_an_error_does_not_repeat_a_value_that_may_be_a_password(tmp_path: Path, value: str) -> None:
+    text = secateur("search", "cart", str(tmp_path), "--set", f"budget={value}").err
+    assert "--set: budget = a text of" in text
+    assert value.strip("a ['];") not in text

@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from random import Random
 from urllib.parse import quote
 
-from support.credentials import BASE64, drawn, private_key
+from support.credentials import ALPHANUMERIC, BASE64, drawn, private_key
 
 HEX = "0123456789abcdef"
+URL_SAFE = ALPHANUMERIC + "-_"
 
 VALUES: Mapping[str, Callable[[Random], str]] = {
     "letters and digits": lambda r: drawn(r, 24),
@@ -45,7 +46,13 @@ NAMED = (
     'variable "db_password" {{\n  type = string\n  default = "{}"\n}}', '- name: DB_PASSWORD\n  value: "{}"\n',
     'tool --password "{}" run', "curl -H 'PRIVATE-TOKEN: {}' url", 'X-Api-Key: "{}"', 'String clientSecret = "{}";',
     'char *password = "{}";', "ALTER ROLE a PASSWORD '{}'", "aws_session_token: '{}'",
-    'settings.SECRET_KEY_BASE = "{}"',
+    'settings.SECRET_KEY_BASE = "{}"', "CREATE LOGIN app WITH PASSWORD = N'{}'", "define('AUTH_KEY',         '{}');",
+    'get(url, auth=("user", "{}"))', 'auth = (USER, "{}")', 'httpx.BasicAuth("user", "{}")',
+    'smtp.login("a@b.io", "{}")',
+    'requests.auth.HTTPBasicAuth("user", "{}")', 'req.SetBasicAuth(user, "{}")', "'auth' => ['user', '{}'],",
+    'client.get(url).basic_auth("user", Some("{}"))', 'Credentials.basic("user", "{}")',
+    'new UsernamePasswordCredentials("user", "{}")', 'ConvertTo-SecureString "{}" -AsPlainText -Force',
+    "ConvertTo-SecureString -AsPlainText -Force -String '{}'", '  psk="{}"', "ldapsearch -x -D 'cn=a' -w '{}' -b dc=e",
 )  # fmt: skip
 """Places of a value in quotes."""
 
@@ -63,7 +70,9 @@ BARE = (
     "postgres://app:{}@db.internal:5432/app", "psql ${{DB_PASSWORD:-{}}}", "db.internal:5432:app:user:{}",
     "user:{}@tcp(db:3306)/app", "  password: {}\n  user: a", '"args": ["-e", "API_TOKEN={}"]', "token={}, user=a",
     "[INFO] auth token={}", "\"token\\\": \\\"{}\\\"", '{{\\"password\\": \\"{}\\"}}', "login with token {} now",
-    "SetEnv API_TOKEN {}",
+    "SetEnv API_TOKEN {}", "Authorization: SSWS {}", '{{"Authorization": "GenieKey {}"}}', "authorization: Frob-Key {}",
+    "bindpw {}", "bind_pw={}", "rootpw: {}", "rootpw --plaintext {}", "wpa_psk={}", "curl -sSu admin:{} https://h",
+    "ldapmodify -x -D 'cn=a, dc=e' -w {} -f a.ldif", "curl --proxy-user a:{} https://h",
 )  # fmt: skip
 """Places of a value without quotes."""
 
@@ -72,6 +81,29 @@ URL_VALUES: Mapping[str, Callable[[Random], str]] = {
     "a slash": lambda r: f"{drawn(r, 6)}/{drawn(r, 6)}",
     "an at": lambda r: f"{drawn(r, 6)}@{drawn(r, 6)}",
 }
+
+_WORDS = (
+    "falcon",
+    "candle",
+    "maple",
+    "river",
+    "Stone",
+    "Tiger",
+    "Oyster",
+    "velvet",
+    "Walnut",
+    "kitten",
+    "Thunder",
+    "ivory",
+)
+WORDS_AND_DIGITS: Mapping[str, Callable[[Random], str]] = {
+    f"{words} words and {sign!r}": lambda r, words=words, sign=sign: (
+        f"{sign.join(r.choice(_WORDS) for _ in range(words))}{r.choice(('', sign))}{r.randrange(10, 100)}"
+    )
+    for words in (2, 3, 4)
+    for sign in ("-", "")
+}
+"""Passwords made of words, which stand behind names such as `password`."""
 
 PROVIDERS: Mapping[str, Callable[[Random], str]] = {
     "sendgrid": lambda r: f"SG.{drawn(r, 22)}.{drawn(r, 43)}",
@@ -103,6 +135,26 @@ PROVIDERS: Mapping[str, Callable[[Random], str]] = {
     "gitlab runner": lambda r: "glrt-" + drawn(r, 20),
     "twilio": lambda r: "twilio SK" + drawn(r, 32, HEX),
     "rubygems": lambda r: "rubygems_" + drawn(r, 48, HEX),
+    "azure devops": lambda r: f"{drawn(r, 76)}AZDO{drawn(r, 4)}",
+    "azure devops, short": lambda r: "dev.azure.com " + drawn(r, 52, string.ascii_lowercase + "234567"),
+    "okta": lambda r: "okta 00" + drawn(r, 40, URL_SAFE),
+    "firebase": lambda r: f"AAAA{drawn(r, 7)}:APA91b{drawn(r, 134, URL_SAFE)}",
+    "google refresh": lambda r: "1//04" + drawn(r, 60, URL_SAFE),
+    "aws session": lambda r: "FwoGZXIvYXdz" + drawn(r, 300, BASE64) + "==",
+    "aws session, new": lambda r: "IQoJb3JpZ2lu" + drawn(r, 300, BASE64) + "==",
+    "aws address": lambda r: "https://b.s3.amazonaws.com/k?X-Amz-Expires=300&X-Amz-Signature=" + drawn(r, 64, HEX),
+    "aws security": lambda r: "https://b.s3.amazonaws.com/k?X-Amz-Security-Token=" + drawn(r, 300),
+    "cloudfront": lambda r: "https://d.cloudfront.net/k?Expires=1&Signature=" + drawn(r, 340, URL_SAFE),
+    "google address": lambda r: "https://storage.googleapis.com/b/k?X-Goog-Signature=" + drawn(r, 512, HEX),
+    "shared access": lambda r: f"https://a.blob.core.windows.net/c?sp=r&sig={drawn(r, 43)}%3D",
+    "vercel": lambda r: f"vercel_blob_rw_{drawn(r, 16)}_{drawn(r, 30)}",
+    "neon": lambda r: "napi_" + drawn(r, 64, string.ascii_lowercase + string.digits),
+    "sonarqube": lambda r: r.choice(("squ_", "sqp_", "sqa_")) + drawn(r, 40, HEX),
+    "cerebras": lambda r: "csk-" + drawn(r, 48, string.ascii_lowercase + string.digits),
+    "firecrawl": lambda r: "fc-" + drawn(r, 32, HEX),
+    "mapbox": lambda r: f"sk.eyJ{drawn(r, 80)}.{drawn(r, 22)}",
+    "paseto": lambda r: f"v{r.choice('1234')}.{r.choice(('local', 'public'))}.{drawn(r, 120, URL_SAFE)}",
+    "smtp": lambda r: "AUTH PLAIN " + base64.b64encode(f"\0joe\0{drawn(r, 12)}".encode()).decode(),
 }
 """Tokens that are known by how they begin; the last word, after a blank, is the credential."""
 
@@ -176,6 +228,12 @@ ESCAPED: Mapping[str, Callable[[str], str]] = {
 """Values behind escapes; of their text nothing of eight signs may stay."""
 
 HARMLESS = (
+    "token: 'xoxb-my-bot-token'", "SLACK_BOT_TOKEN={your-bot-token-xoxb-1234}", "x = 'https://user:pass@host/a/b@v1.0'",
+    'encrypted_key: "OKOawDo13gRp2ojaHV7LFpZcgV7T6DVZKTyKOMTYUmKoTCVJRgckCL9kiMT03JGe"',
+    "generateSecret('A128CBC-HS256')", '_preferred_keys = ("ecdsa-sha2-nistp256", "rsa-sha2-512")',
+    "clientSecret: env.AUTH_AZURE_AD_B2C_SECRET,", 'private_key = read("secp521r1-private.json")',
+    "redis-cli -u redis://localhost:6379", "token = OAuth2Token({})", "Authorization: AWS4-HMAC-SHA256 ...",
+    "napi_create_external_arraybuffer_2", "auth = (username, password2)", 'authorize("user", "update-post")',
     '"sessionId": "3f2a9c1d-5e6b-4a8c-9d0e-1f2a3b4c5d6e"', '{"session_id"=>"e29b9ea315edf98aad94cc78c34cc9b2"}',
     "https://user:pa%20ssword@h.io",
     'token: /[[:alnum:]]{1,10}/', '<input name="authenticity_token" value="a1B2c3D4e5F6">',

@@ -15,7 +15,14 @@ from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
 from secateur.redaction.spans import CredentialSpan
-from secateur.redaction.value_looks import LOOKED_AT, is_human_password, is_placeholder, is_random, is_strongly_random
+from secateur.redaction.value_looks import (
+    LOOKED_AT,
+    is_human_password,
+    is_placeholder,
+    is_random,
+    is_strongly_random,
+    word_share,
+)
 
 RULE = "password"
 
@@ -39,10 +46,10 @@ def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_STEMS = (b"pass", b"pw", b"secret", b"token", b"credential", b"key", b"auth", b"sess", b".sid")
+_STEMS = (b"pass", b"pw", b"psk", b"secret", b"token", b"credential", b"key", b"auth", b"sess", b".sid")
 
 _PASSWORDS = ("password", "passwd", "passwort", "passphrase", "passcode", "pwd", "passwords")
-_PASSWORD_PARTS = frozenset((*_PASSWORDS, "pass", "pw", "psw"))
+_PASSWORD_PARTS = frozenset((*_PASSWORDS, "pass", "psw"))
 _NO_PASSWORDS = ("bypass", "compass", "overpass", "surpass", "trespass", "underpass")
 _SECRET_PARTS = (
     "secret", "secrets", "token", "tokens", "credential", "credentials", "apikey", "secretkey", "privatekey",
@@ -51,14 +58,14 @@ _SECRET_PARTS = (
 _KEYS = _split_words(
     "api access secret private encryption encrypt signing sign signature master auth account client shared "
     "service admin license app application session cookie jwt hmac aes consumer subscription storage webhook "
-    "deploy security crypto cipher root ssh rsa bot integration org project server write ingest function host"
+    "deploy security crypto cipher root ssh rsa nonce preshared bot integration org project server write ingest "
+    "function host"
 )
 _HARMLESS_KEYS = _split_words(
     "public pub primary foreign cache sort partition object map index group dict lookup idempotency search "
     "registry row column unique translation message i18n header hot short arrow last first next prev page react "
     "item json query hash route view template param test site websocket socket accept event state context config "
-    "setting "
-    "block rate checksum"
+    "setting block rate checksum encrypted wrapped"
 )
 _QUALIFIERS = _split_words(
     "prod production dev development test testing staging stage live old new default value val plain plaintext "
@@ -92,19 +99,19 @@ _SEPARATOR = re.compile(
             |=[ \t]{0,20}+[\w.]{1,60}+(?:[(\[]["'][\w.-]{1,60}+["'][)\]])?[ \t]{1,4}(?:or|\|\||\?\?)[ \t]{1,4}(?=["'`])
             |:?=>?(?![=~])[ \t]{0,20}+|\*{0,3}:(?!:)\*{0,3}[ \t]{0,20}+(?:[|>][-+]?[ ]?\r?\n[ \t]{1,80}+)?
             |\|[ \t]{1,20}+|->[ \t]?|%3[AaDd])
-        | (?P<default>(?:,|\|\||\?\?|or[ ]|:-)[ \t]{0,8}+(?:default[ \t]?[:=][ \t]?)?)
-        | (?P<call>\()(?:(?<=auth\()["'][\w@.+-]{1,60}+["'],|(?<=Auth\()["'][\w@.+-]{1,60}+["'],)?[ \t]{0,4}+
+        | (?P<default>(?:,|\|\||\?\?|or[ ]|:-)[ \t]{0,40}+(?:default[ \t]?[:=][ \t]?)?)
+        | (?P<call>\()[ \t]{0,4}+
         )
       )
     | (?P<element>(?:</key>\s{0,40}<string|[ \t][^<>\n]{0,200}+)?(?<![-=])>(?:<!\[CDATA\[)?)
-    | (?P<blank>[ \t]{1,20}+(?:is[ ]|:[ ])?)
+    | (?P<blank>[ \t]{1,20}+(?:is[ ]|:[ ]|--plaintext[ ])?)
     )
     """,
     re.VERBOSE,
 )
 _OPENING = re.compile(
-    rb"(?:[bruf@&$]{1,2}(?=\\*[\"'`])|(?:[A-Za-z_\[][\w.:<>\[\]&*]{0,40}+)?\([ \t]{0,4}+(?:\r?\n[ \t]{0,80}+)?"
-    rb"(?:(?:(?<=auth=\()|(?<=auth = \())[bru]?[\"'][\w@.+-]{1,60}+[\"'],[ \t]{0,4}+)?[bru]?(?=\\*[\"'`])"
+    rb"(?:[bruf@&$NE]{1,2}(?=\\*[\"'`])|(?:[A-Za-z_\[][\w.:<>\[\]&*]{0,40}+)?\([ \t]{0,4}+(?:\r?\n[ \t]{0,80}+)?"
+    rb"[bru]?(?=\\*[\"'`])"
     rb"|\\?\r?\n[ \t]{1,80}+|)(\\*)([\"'`])"
 )
 _CLOSING = {
@@ -124,6 +131,11 @@ _BARE = re.compile(
 _CALL = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)*[!?]?[(\[{]")
 _CALLED = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*\((?:[\w., $\[\]-]*\))?")
 _CHAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+")
+_CONSTANT = re.compile(
+    rb"(?:env\.|\w+\.env\.)?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[\w@./-]+\.(?:pem|json|ya?ml|txt|crt|cer|p12|jks)"
+)
+"""The name of a constant or of a file."""
+
 _HAS_DIGIT = re.compile(rb"\d")
 _SESSION = re.compile(rb"(?i)sess|sid|cookie")
 """Names whose values are credentials in cookies; elsewhere they often name a talk or a run."""
@@ -132,6 +144,7 @@ _UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4
 _QUOTES = (b'"', b"'", b"`")
 _HASH = re.compile(
     rb"\$(?:2[abxy]?|argon2\w{1,2}|pbkdf2[\w-]*|scrypt|apr1|bcrypt\w*)\$|(?:pbkdf2|argon2|scrypt)[\w:]*\$"
+    rb"|\{(?:S?SHA|CRYPT|MD5)|(?:SHA256|MD5):"
 )
 """Hashes of passwords are meant to be stored."""
 
@@ -216,7 +229,11 @@ def judge_name(name: bytes) -> Name:
         return Name.NOTHING
     if last == "base" and before == "key":  # SECRET_KEY_BASE
         return Name.SECRET
-    if last in _PASSWORD_PARTS or last.endswith(_PASSWORDS) or (last.endswith("pass") and last not in _NO_PASSWORDS):
+    if (
+        last in _PASSWORD_PARTS
+        or last.endswith((*_PASSWORDS, "pw", "psk"))
+        or (last.endswith("pass") and last not in _NO_PASSWORDS)
+    ):
         return Name.PASSWORD
     if last.endswith(_SECRET_PARTS):
         return Name.NOTHING if before in _COUNTS else Name.SECRET
@@ -311,6 +328,8 @@ def _is_secret(value: bytes, kind: Name, *, code: bool, person: bool = True) -> 
         value = unquote_to_bytes(value)  # `a%20secret` consists of words
     least = 6 if kind is Name.PASSWORD and person else 8
     if len(value) < least or is_placeholder(value) or _CODE.search(value) or _HASH.match(value):
+        return False
+    if _CONSTANT.fullmatch(value) and word_share(value) >= 0.3:
         return False
     if code and _CHAIN.fullmatch(value):
         longest = max(re.split(rb"\W+", value), key=len)

@@ -34,7 +34,7 @@ from secateur.redaction.value_looks import (
 
 __all__ = ["RULES_VERSION", "find_credentials", "is_distinctive"]
 
-RULES_VERSION = 5  # increase it when the spans of the same content change
+RULES_VERSION = 6  # increase it when the spans of the same content change
 _WORD_BYTES = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
 _ESCAPES = frozenset(b"nrt")
 
@@ -84,7 +84,8 @@ def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]
     """Returns tokens of providers, JWTs, and passwords of Oracle and .pgpass. Most need no context, so they are
     recognised even in the name of a file. `lower`: the content in lower case, if the caller has it."""
     lower = data.lower() if lower is None else lower
-    long_words = b" ".join(word for word in data.translate(_WORD_SIGNS).split() if len(word) >= LEAST_TOKEN)
+    # Most long words of a file repeat, and each needle is searched in all of them.
+    long_words = b" ".join({word: 0 for word in data.translate(_WORD_SIGNS).split() if len(word) >= LEAST_TOKEN})
     if not long_words:  # like most small files
         return []
     spans = [
@@ -93,9 +94,10 @@ def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]
         if needle in long_words and rule.context in lower
         for span in _apply_rule(rule, needle, data, data)
     ]
-    if _DISCORD.search(long_words):
-        bots = (CredentialSpan(*bot.span(), "discord-token") for bot in _DISCORD.finditer(data))
-        spans += [span for span in bots if is_strongly_random(data[span.start : span.end])]
+    for name, context, pattern in _WITHOUT_BEGINNING:
+        if context in lower and pattern.search(long_words):
+            tokens = (CredentialSpan(*token.span(), name) for token in pattern.finditer(data))
+            spans += [span for span in tokens if is_strongly_random(data[span.start : span.end])]
     if _PREFIXED.search(long_words):
         known_ends = {span.end for span in spans}  # found by a provider's rule, which a user may allow
         matches = (match for match in _PREFIXED.finditer(data) if match.end() not in known_ends and _is_prefixed(match))
@@ -135,8 +137,12 @@ _TOKENS = Path(__file__).with_name("tokens.txt")
 """One rule per line: name, needles (every credential contains one), pattern, and optionally a context."""
 
 
-_DISCORD = re.compile(rb"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-]|\.[\w-]{6})")
-"""A bot's token: three parts of known length, without a needle."""
+_WITHOUT_BEGINNING = (
+    ("discord-token", b"", re.compile(rb"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-]|\.[\w-]{6})")),
+    ("azure-devops-token", b"azdo", re.compile(rb"(?<![\w+/-])[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![\w+/=-])")),
+    ("azure-devops-token", b"azure", re.compile(rb"(?<![\w+/-])[a-z2-7]{52}(?![\w+/=-])")),
+)
+"""Tokens that are known by the length of their parts: name, a text in lower case beside them, and pattern."""
 
 
 _PREFIXED = re.compile(
@@ -185,12 +191,30 @@ def _parse_token_rules() -> Iterator[CredentialRule]:
 
 
 def _is_password(value: bytes) -> bool:
-    return is_random(value) or is_human_password(value)
+    return not is_placeholder(value) and (is_random(value) or is_human_password(value))
+
+
+def _is_random(value: bytes) -> bool:
+    return not is_placeholder(value) and is_random(value)
+
+
+def _until(flag: bytes) -> bytes:
+    """Returns a pattern for the arguments of a command before a flag."""
+    return rb"(?:[ \t]+(?!" + flag + rb")[^\s|;&]{1,80}+){0,12}+[ \t]+"
 
 
 _AUTHORIZATION = (b"uthorization",)
 _HEADER = rb"(?i:uthorization)\\*[\"']?[\]) \t]{0,4}[:=,][ \t]{0,8}f?\\*[\"']?"
+_TOKEN = rb"([A-Za-z0-9._~+/=:-]{8,}+)"
+_SCHEME = rb"(?!(?i:basic)[ \t])[A-Za-z][\w-]{0,30}+[ \t=]{1,4}\\*[\"']?"
+_PARAMETERS = rb"[^\n?&]{0,300}?(?i:signature|mac|response|token)=\\*[\"']?"
+_BASE64 = rb"([A-Za-z0-9+/_-]{8,}+={0,2}+)"
 _ARGUMENT = rb"[\"']?([^\s\"'`\\]{8,}+)"
+_PAIR = (
+    rb"(?i:auth(?:enticate)?|credentials?(?:\.basic)?|login)[\"']?[ \t]{0,4}(?:=>?|:)?[ \t]{0,4}[(\[][ \t]{0,4}"
+    rb"(?:[bru]?[\"'][^\"'\n]{1,80}+[\"']|[\w.]{1,60}+(?:\(\))?),\s{0,40}+(?:Some\()?[bru]?[\"']([^\"'\\\n]{8,}+)[\"']"
+)
+"""A name and a password: `auth=("user", "…")`, `BasicAuth("user", "…")`, `smtp.login("user", "…")`."""
 
 _TOKEN_RULES = (
     *_parse_token_rules(),
@@ -219,57 +243,54 @@ _TOKEN_RULES = (
 )
 _TOKEN_NEEDLES = tuple((rule, needle) for rule in _TOKEN_RULES for needle in rule.needles)
 
-_OTHER_RULES = (
-    CredentialRule(
-        "authorization",
-        (b"earer ",),
-        rb"(?i:earer)[ \t]{1,4}([A-Za-z0-9._~+/=-]{8,}+)",
-        at_word_start=False,
-        is_credential=is_random,
-    ),
-    CredentialRule(
-        "authorization",
-        _AUTHORIZATION,
+_OTHER_RULES = tuple(
+    CredentialRule(name, tuple(needles), pattern, at_word_start=False, is_credential=judge)
+    for name, needles, pattern, judge in (
+        ("authorization", (b"earer ",), rb"(?i:earer)[ \t]{1,4}([A-Za-z0-9._~+/=-]{8,}+)", is_random),
+        ("authorization", _AUTHORIZATION, _HEADER + _TOKEN, _is_random),
+        ("authorization", _AUTHORIZATION, _HEADER + _SCHEME + _TOKEN, _is_random),
+        ("authorization", _AUTHORIZATION, _HEADER + _SCHEME + _PARAMETERS + _TOKEN, _is_random),
+        ("authorization", _AUTHORIZATION, _HEADER + rb"(?i:basic)[ \t]{1,4}" + _BASE64, is_basic),
         (
-            _HEADER
-            + rb"(?:(?i:token|apikey|api-key|key|bot|digest|splunk|sso-key)[ \t=]{1,4})?([A-Za-z0-9._~+/=:-]{8,}+)"
+            "authorization",
+            (b"auth plain ", b"authenticate plain "),
+            rb"(?i:auth(?:enticate)?) PLAIN " + _BASE64,
+            is_basic,
         ),
-        at_word_start=False,
-        is_credential=is_random,
-    ),
-    CredentialRule(
-        "authorization",
-        _AUTHORIZATION,
-        (_HEADER + rb"(?i:basic)[ \t]{1,4}([A-Za-z0-9+/_-]{8,}+={0,2}+)"),
-        at_word_start=False,
-        is_credential=is_basic,
-    ),
-    CredentialRule(
-        "password",
-        (b"mysql", b"mariadb"),
-        (rb"(?:mysql|mariadb)[a-z-]{0,20}+(?:[ \t]+(?!-p)[^\s|;&]{1,80}+){0,12}+[ \t]+-p" + _ARGUMENT),
-        is_credential=_is_password,
-    ),
-    CredentialRule(
-        "password",
-        (b"sshpass", b"redis-cli", b"docker login"),
-        (rb"[a-z_]{3,12}+(?:-cli)?(?:[ \t]+(?!-[paP][ \t])[^\s|;&]{1,80}+){0,12}+[ \t]+-[paP][ \t]{0,2}" + _ARGUMENT),
-        is_credential=_is_password,
-    ),
-    CredentialRule(
-        "password",
-        (b" -u", b" --user", b'"-u"'),
-        rb"[\" ]-(?:u|-user)[\", =]{0,4}[\"']?[^\s:\"'$<{]{1,80}+:([^\s\"'`\\]{8,}+)",
-        at_word_start=False,
-        is_credential=_is_password,
-    ),
-    CredentialRule(
-        "password",
-        (b"dentified by ", b"dentified with ", b"assword '"),
-        rb"(?i:dentified (?:by|with \w{1,40}+ (?:by|as))|assword) \\*[\"']([^\s\"'\\]{8,}+)",
-        at_word_start=False,
-        is_credential=_is_password,
-    ),
+        ("password", (b"mysql", b"mariadb"), rb"[a-z-]{5,27}+" + _until(b"-p") + rb"-p" + _ARGUMENT, _is_password),
+        (
+            "password",
+            (b"sshpass", b"redis-cli", b"docker login", b"ldap"),  # ldapsearch and its like
+            rb"[a-z_]{3,12}+(?:-cli)?" + _until(rb"-[paPw][ \t]") + rb"-[paPw][ \t]{0,2}" + _ARGUMENT,
+            _is_password,
+        ),
+        (
+            "password",
+            (b" -u", b"-user", b'"-u"', b"curl -"),
+            rb"(?:curl )?[\" -]?-(?:[A-Za-z]{0,4}u|user)[\", =]{0,4}[\"']?[^\s:\"'$<{]{1,80}+:(?!//)"
+            rb"([^\s\"'`\\]{8,}+)",
+            _is_password,
+        ),
+        (
+            "password",
+            (b"dentified by ", b"dentified with ", b"assword '"),
+            rb"(?i:dentified (?:by|with \w{1,40}+ (?:by|as))|assword) \\*" + _ARGUMENT.replace(b"?", b"", 1),
+            _is_password,
+        ),
+        (
+            "password",
+            (b"convertto-securestring",),
+            rb"[A-Za-z-]{22}(?:[ \t]+-\w{5,11}+){0,3}+[ \t]+" + _ARGUMENT,
+            _is_password,
+        ),
+        ("password", (b"auth", b"credential", b"login("), _PAIR, _is_password),
+        (
+            "password",
+            (b"define(",),
+            rb"define\([ ]?'[A-Z_]{4,11}_(?:KEY|SALT)',[ \t]{0,80}+'([^'\n]{32,}+)'",
+            _is_random,
+        ),
+    )
 )
 
 
@@ -338,8 +359,11 @@ def _find_driver_passwords(data: bytes) -> Iterator[CredentialSpan]:
             yield CredentialSpan(address.start() - len(password), address.start(), "url-password")
 
 
+_VERSION = re.compile(rb"@v?\d+(?:\.\d+){1,2}")
+
+
 def _is_host(host: bytes) -> bool:
-    return b"." in host or host == b"@localhost"
+    return (b"." in host and _VERSION.fullmatch(host) is None) or host == b"@localhost"
 
 
 def _is_url_password(name: bytes, password: bytes, host: bytes) -> bool:

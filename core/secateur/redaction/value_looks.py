@@ -41,13 +41,15 @@ _INTERPOLATION = re.compile(
     rb"|%[A-Za-z_]{2,40}%|\$[A-Za-z_]\w{0,60}|\[redacted[^\]]{0,80}\]?"
 )
 _STAND_IN_WORDS = (
-    "a abc access account admin alice an and any api app auth bad bar baz bearer bob changed change change.?me "
+    "a abc access account admin alice an and any api app auth bad bar baz bearer bob bot changed change change.?me "
     "client code correct credential db default demo dev dummy example fake foo for from good guest hello here "
     "hunter id in insert invalid is key letmein local long me mock mongo my mysql new nil no none not null of old "
     "only open or pass passcode passphrase passwd password placeholder please postgres prod production pw pwd "
     "qwerty random replace replaced root sample secret sekret sesame session shared some staging string super "
     "supersecret swordfish test tester testing the this to token true false unsafe use user username valid value "
-    "very welcome with world wrong xyz you your"
+    "very welcome with world wrong xox[abp] xapp xyz you your "
+    "aes aws cbc cert cha?cha curve gcm hmac hs256 hs384 hs512 kw ecdh ecdsa eddsa ed25519 md5 nistp oaep openssh.com "
+    "pbes poly1305 ps256 rs256 rs512 rsa sha ssh v01 x25519"  # names of algorithms
 )
 _STAND_IN = re.compile(
     b"(?i)(?:"
@@ -92,7 +94,10 @@ def is_placeholder(value: bytes) -> bool:
     if parts and all(word_share(part) >= 0.8 for part in parts) and not is_random(_INTERPOLATION.sub(b"", value)):
         return True
     whole = _INTERPOLATION.fullmatch(value)
-    return whole is not None and not is_random(value.strip(b"${}()<>%#[] "))
+    if whole is None:
+        return False
+    inner = value.strip(b"${}()<>%#[] ")
+    return _STAND_IN.match(inner) is not None or not is_random(inner)
 
 
 def is_random(value: bytes, least: int = LEAST_SECRET) -> bool:
@@ -141,10 +146,15 @@ def is_human_password(value: bytes, *, identifiers: bool = True) -> bool:
     if b" " in value or is_sequence(value) or len(set(value)) < 5:
         return False
     if _CHAIN.fullmatch(value) is not None:
-        return identifiers and re.fullmatch(rb"[A-Za-z0-9]+|(?:[A-Za-z0-9]+-){3,}[A-Za-z0-9]+", value) is not None
+        has_cases = not value.islower() and not value.isupper()
+        return (
+            identifiers and (_WORDS_AND_DIGITS if has_cases else _SMALL_WORDS_AND_DIGITS).fullmatch(value) is not None
+        )
     return len(classes) >= 3
 
 
+_WORDS_AND_DIGITS = re.compile(rb"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*")
+_SMALL_WORDS_AND_DIGITS = re.compile(rb"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _CHAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|-|/)[A-Za-z_$0-9][\w$]*)*[()\[\]]*")
 
 
@@ -172,7 +182,7 @@ def is_sequence(value: bytes) -> bool:
 def word_share(value: bytes) -> float:
     """Returns the share of a value's letters and digits that look like parts of words."""
     words = size = 0
-    for atom in _ATOM.findall(value):
+    for atom in _ATOM.findall(value.replace(b"OAuth", b"Oauth")):
         if len(atom) >= 4 and atom.isdigit():  # a row of digits says nothing
             continue
         size += len(atom)
@@ -197,9 +207,10 @@ def is_mixed(value: bytes) -> bool:
 
 
 def is_basic(value: bytes) -> bool:
-    """Tells whether a value is a name and password as `Authorization: Basic` sends them."""
+    """Tells whether a value is a name and password as `Authorization: Basic` and `AUTH PLAIN` send them."""
     try:
-        name, colon, password = binascii.a2b_base64(value + b"=" * (-len(value) % 4)).partition(b":")
+        text = binascii.a2b_base64(value + b"=" * (-len(value) % 4))
     except binascii.Error:
         return False
-    return bool(colon and name and not is_placeholder(password)) and _DOCUMENTED.search(value) is None
+    name, sign, password = text.rpartition(b"\0") if b"\0" in text else text.partition(b":")
+    return bool(sign and name and not is_placeholder(password)) and _DOCUMENTED.search(value) is None

@@ -5,6 +5,7 @@ made.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, TypeGuard, get_args, get_origin
@@ -38,6 +39,9 @@ def about(sentence: str, *, flag: str = "", scope: str = "user", lowered_only: b
 
 
 LONGEST_SHOWN = 60  # characters of a wrong value that an error repeats
+_MAY_BE_SECRET = re.compile(r"(?=[^\s'\",]{0,60}\d)(?=[^\s'\",]{0,60}[A-Za-z])[^\s'\",]{8}")
+"""A word in a wrong value that an error does not repeat: it may be a password that belongs elsewhere."""
+
 OF_KINDS = "kinds."
 """Prefix of the keys for kinds of other distributions: `[kinds.NAME]` is the table that the kind declares."""
 
@@ -169,8 +173,11 @@ def check_key_value(key: Key, value: Any, place: str) -> Any:
 def _bad(key: Key, value: Any, place: str) -> ConfigError:
     typed = place == key.flag
     shown = str(value) if typed and value != "" else repr(value)
-    if len(shown) > LONGEST_SHOWN:
+    size = len(shown)
+    if size > LONGEST_SHOWN:
         shown = shown[: LONGEST_SHOWN - 3] + "..."
+    if _MAY_BE_SECRET.search(shown):
+        shown = f"a text of {size} characters"
     near = suggestion(value, key.choices) if isinstance(value, str) else ""
     hint = (
         f"did you mean {near}? " if near else ""
