@@ -172,6 +172,38 @@ def test_the_end_of_input_ends_the_process(shop: Path) -> None:
     assert json.loads(out) == {"jsonrpc": "2.0", "id": 2, "result": {}}
 
 
+STUCK = """
+import threading, anyio, sys
+from mcp.server.lowlevel import Server
+from secateur.cli.main import leave
+from secateur_agents.mcp.calls import CallQueue
+from secateur_agents.mcp.stdio import serve
+
+def work(progress):
+    print("begun", file=sys.stderr, flush=True)
+    threading.Event().wait()
+
+async def call(context, params):
+    return await CallQueue().run(work, "a")
+
+anyio.run(serve, Server("stuck", on_call_tool=call))
+leave(0)
+"""
+
+
+def test_a_server_ends_with_its_client_though_a_call_does_not() -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    running = subprocess.Popen([sys.executable, "-c", STUCK], **pipes)  # type: ignore[call-overload]
+    try:
+        running.stdin.write(HELLO + message(2, "tools/call", name="x", arguments={}))
+        running.stdin.flush()
+        assert running.stderr.readline() == b"begun\n"
+        running.communicate(timeout=SECONDS)
+        assert running.returncode == 0
+    finally:
+        running.kill()
+
+
 async def test_what_follows_the_last_line_break_is_a_message_too() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"one\n" + b"x" * 10 + b"\n\n  \nlast")
