@@ -106,12 +106,13 @@ HOSTILE = [
     message(10, "tools/call", name="expand", arguments={"symbol": "\\" * 4000}),
     b'{"jsonrpc":"2.0","id":11,"method":"tools/call","params":{"name":"search","arguments":{"query":"\\ud800"}}}\n',
     message(12, "tools/call", name="prune", arguments={"text": "\x1b[2J\u202e" * 1000, "budget": 50}),
+    message(13, "tools/call", name="search", arguments={"query": "x" * 100_000}),
 ]
 
 
 def test_bad_messages_cost_themselves_and_standard_output_is_the_protocol_alone(shop: Path) -> None:
     with started(shop) as running:
-        answers = asked(running, HELLO + b"".join(HOSTILE), {*range(1, 13)})
+        answers = asked(running, HELLO + b"".join(HOSTILE), {*range(1, 14)})
         # so many at once that some may be refused: this one comes after them
         answers |= asked(running, message(99, "tools/call", name="search", arguments={"query": QUERY}), {99})
         out, err = running.communicate(timeout=SECONDS)
@@ -128,6 +129,7 @@ def test_bad_messages_cost_themselves_and_standard_output_is_the_protocol_alone(
     assert "unknown tool" in answers[4]["error"]["message"]
     assert f"more than {MOST_BYTES:,} bytes" in answers[8]["error"]["message"]
     assert {9, 12} <= answers.keys()
+    assert not answers[13]["result"]["isError"]
 
 
 MARK = b"\xef\xbb\xbf"
