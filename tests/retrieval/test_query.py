@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import hash_of
-from secateur.retrieval.query import MAX_NAMES, MAX_QUERY, REPEATED, TITLE, TRANSLATED_WEIGHT, parse_query, parse_with_kind
+from secateur.retrieval.query import (
+    MAX_NAMES,
+    MAX_QUERY,
+    REPEATED,
+    TITLE,
+    TRANSLATED_WEIGHT,
+    parse_query,
+    parse_with_kind,
+)
 
 
 def test_stop_words_and_urls_are_left_out():

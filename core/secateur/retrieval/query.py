@@ -374,7 +374,7 @@ _FORM_PATH = re.compile(
     r"|(?:\.github|\.gitea|\.gitlab)/issue_templates?/(?:[^/]+/)?[^/]+\.(?:md|markdown|txt|ya?ml)",
     re.IGNORECASE,
 )
-_KEY = re.compile(r"\s*(?:- )?(?:label|description|placeholder|value|title):\s*[|>]?[+-]?")
+_KEY = re.compile(r"(?:(?<!\s)\s+)?(?:- )?(?:label|description|placeholder|value|title):\s*[|>]?[+-]?")
 _MARKS = re.compile(r"[\W_]+")
 _NO_ANSWER = frozenset({"no response"})
 """Words that a form fills in where nothing was written."""

@@ -38,7 +38,9 @@ def unquote_header(header: str) -> str:
 
     def plain(match: re.Match[str]) -> str:
         name = unquote(match[1]) if match[2] else ""
-        return name if match[2] and "\\" in match[1] and name.isprintable() and not {'"', "\\"} & set(name) else match[0]
+        return (
+            name if match[2] and "\\" in match[1] and name.isprintable() and not {'"', "\\"} & set(name) else match[0]
+        )
 
     return _BEGUN.sub(plain, header) if "\\" in header else header
 
