@@ -18,7 +18,6 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from inspect import getsource
-from itertools import product
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
@@ -133,19 +132,22 @@ def find_worst(pattern: re.Pattern[Any], methods: set[str]) -> tuple[float, str]
     spell(parser.parse(pattern.pattern, pattern.flags), "", beginnings)
     worst = (0.0, "")
     for method in {"finditer" if method in METHODS[4:] else method for method in methods}:
-        for begun, word, end in product(sorted(beginnings), WORDS, ("", "!")):
-            for word in {word, begun or word}:  # noqa: PLW2901 - the beginning again and again, too
-                first, short, long = (
-                    begun + (word * (size // len(word) + 1))[:size] + end for size in (FIRST_LOOK, SIZE, 2 * SIZE)
-                )
-                if measure(pattern, method, first) < CHEAP:
-                    continue
-                least = min(measure(pattern, method, short) for _ in range(TIMES))
-                if least > TIMES * CHEAP:
-                    ratio = min(measure(pattern, method, long) for _ in range(TIMES)) / least
-                    worst = max(worst, (ratio, f"{method} {begun[:50]!r} + {word[:50]!r} * n + {end!r}"))
-                    if ratio > LARGEST_RATIO:
-                        return worst
+        cases = [
+            (begun, word, end) for begun in sorted(beginnings) for word in (*WORDS, begun or "a") for end in ("", "!")
+        ]
+        for begun, word, end in cases:
+            first, short, long = (
+                begun + (word * (size // len(word) + 1))[:size] + end for size in (FIRST_LOOK, SIZE, 2 * SIZE)
+            )
+            if measure(pattern, method, first) < CHEAP:
+                continue
+            least = min(measure(pattern, method, short) for _ in range(TIMES))
+            if least > TIMES * CHEAP:
+                ratio = min(measure(pattern, method, long) for _ in range(TIMES)) / least
+                worst = max(worst, (ratio, f"{method} {begun[:50]!r} + {word[:50]!r} * n + {end!r}"))
+                if ratio > LARGEST_RATIO:
+                    return worst
+    return worst
     return worst
 
 

@@ -329,8 +329,8 @@ CRASH = re.compile(r"\b\w+Sanitizer: |\A(?>.*?assertion ).*\bfailed\b", re.IGNOR
 SUMMARY = re.compile(
     "|".join(
         (
-            r"=+ (?>.*?\b(?:passed|failed|errors?|no tests ran)\b).* in [\d.:]+.*|=+ short test summary info =+",  # pytest
-            r"(?:FAILED|ERROR) \S+\.py(?:::\S.*| - .*)?",
+            r"=+ (?>.*?\b(?:passed|failed|errors?|no tests ran)\b).* in [\d.:]+.*|=+ short test summary info =+",
+            r"(?:FAILED|ERROR) \S+\.py(?:::\S.*| - .*)?",  # pytest
             r"Ran \d+ tests? in .*|FAILED \((?:failures|errors)=.*",  # unittest
             r"Tests?:\s.*\d.*|\s*(?:Test Suites:|Test Files |Tests  ).*\d.*",  # Jest, Vitest, PHPUnit
             r"\s*\d+ (?:passing|failing)\b.*",  # mocha
