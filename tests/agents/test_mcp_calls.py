@@ -68,9 +68,13 @@ async def test_a_call_that_takes_too_long_is_an_error_and_the_next_one_is_answer
 async def test_work_that_never_reports_keeps_its_root_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "ENDING_SECONDS", 0)
     queue, stuck, second = CallQueue(), Work(), Work()
+
+    def never_reports(_: Progress) -> str:
+        return stuck(lambda *_: None)
+
     with anyio.fail_after(SECONDS):
         async with anyio.create_task_group() as group:
-            group.start_soon(queue.run, lambda _: stuck(lambda *_: None), "a")
+            group.start_soon(queue.run, never_reports, "a")
             await begun(stuck)
             group.cancel_scope.cancel()
         assert not stuck.ended.is_set()
