@@ -19,13 +19,12 @@ _REVERT = re.compile(
     r"\W*(revert|reapply|back(ing|ed)?[ -]?out|roll(ing|ed)?[ -]?back)\b|.*\bThis reverts commit\b", re.I
 )
 
-_VERSION = r"v?\d+(\.\d+)+\S*"
 _RELEASE = re.compile(
-    rf"\W*((chore|build|ci|deps|release)(\([^)]*\))?!?:\s*)?(\[[^\]]*\]\s*)?({_VERSION}\W*$"
+    r"\W*((chore|build|ci|deps|release)(\([^)]*\))?!?:\s*)?(\[[^\]]{0,200}\]\s*)?(v?\d+\.\d\S*+\W*$"
     r"|release\b|prepar(e|ing) (for )?(the )?(next|release|version)|(start|begin|back to|open) .{0,30}\bdev"
     r"|(bump|update|upgrade|increment)(s|ed|ing)?\b.*"
-    rf"(\b(version|dependenc|requirement|pin)|from \S+ to\b|{_VERSION})"
-    rf"|version (bump|{_VERSION}))|.*\[maven-release-plugin\]|.*\bpre-commit\.ci\b",
+    r"(\b(version|dependenc|requirement|pin)|from \S+ to\b|\d\.\d)"
+    r"|version (bump|v?\d+\.\d))|.*\[maven-release-plugin\]|.*\bpre-commit\.ci\b",
     re.I,
 )
 

@@ -31,7 +31,7 @@ _DECLARING = 1024
 _SAMPLE = 1 << 16
 """Bytes of lines beyond ASCII that are looked at."""
 
-_LINES = re.compile(rb"[^\n]*[^\x00-\x7f\n][^\n]*\n?")
+_LINES = re.compile(rb"^[^\n]*[^\x00-\x7f\n][^\n]*\n?", re.MULTILINE)
 _CODING = re.compile(rb"coding[ \t]*[:=][ \t]*[\"']?([-\w.]+)")  # PEP 263 and Ruby, Emacs, Vim
 _MODELINE = re.compile(rb"(?:coding:|(?:fenc|fileencoding)=)[ \t]*([-\w.]+)")
 _CHARSET = re.compile(

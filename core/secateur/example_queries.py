@@ -54,8 +54,8 @@ _PROSE = frozenset(("markdown", "restructuredtext"))
 """Languages of documents, whose sections have headings."""
 
 _QUOTED = re.compile(r'(?:"""|\'\'\')\s*(.+?)(?:"""|\'\'\'|\n\s*\n|\Z)', re.DOTALL)
-_COMMENT = re.compile(r"\s*(?:///?!?|#|\*|/\*\*?|--)\s?(.*?)(?:\*/)?\s*")
-_MARKUP = re.compile(r"[`*_]{1,3}|<[^>]*>|:\w+:")
+_COMMENT = re.compile(r"\s*(?:///?!?|#|\*|/\*\*?|--)\s?")
+_MARKUP = re.compile(r"[`*_]{1,3}|<[^>]{0,200}>|:\w+:")
 _SENTENCE = re.compile(r".+?(?:[.?!](?=\s|$)|[。！？])")
 
 
@@ -169,10 +169,10 @@ def first_sentence(code: str) -> str:
     else:
         comment = []
         for line in code.splitlines():
-            match = _COMMENT.fullmatch(line)
+            match = _COMMENT.match(line)
             if not match:
                 break
-            comment.append(match[1])
+            comment.append(line[match.end() :].rstrip().removesuffix("*/"))
         text = " ".join(comment)
     text = _MARKUP.sub("", " ".join(text.split()))
     match = _SENTENCE.match(text)

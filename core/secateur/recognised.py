@@ -33,7 +33,7 @@ MOST_VALUES = 4_096
 """Most values that are remembered; the oldest is dropped. Their number limits the time per text."""
 
 
-_LONG_WORD = re.compile(r"(?=[^\s/]*\d)[^\s/]{20,}|hf_[A-Za-z]{20}|://")
+_LONG_WORD = re.compile(r"(?<![^\s/])(?=[^\s/]*\d)[^\s/]{20,}|hf_[A-Za-z]{20}|://")
 
 
 def may_hold_token(text: str) -> bool:

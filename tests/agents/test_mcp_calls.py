@@ -53,6 +53,40 @@ async def test_a_cancelled_call_ends_and_leaves_no_thread_at_work() -> None:
         assert await queue.run(lambda _: 7, "a") == 7
 
 
+async def test_a_call_that_takes_too_long_is_an_error_and_the_next_one_is_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    queue = CallQueue()
+    with monkeypatch.context() as short, anyio.fail_after(SECONDS):
+        short.setattr(calls, "CALL_SECONDS", 0.01)
+        with pytest.raises(SecateurError, match="ended after") as ended:
+            await queue.run(Work(), "a")
+    assert ended.value.code == "CALL_TIMEOUT"
+    assert await queue.run(lambda _: 7, "a") == 7
+
+
+async def test_work_that_never_reports_keeps_its_root_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calls, "ENDING_SECONDS", 0)
+    queue, stuck, second = CallQueue(), Work(), Work()
+
+    def never_reports(_: Progress) -> str:
+        return stuck(lambda *_: None)
+
+    with anyio.fail_after(SECONDS):
+        async with anyio.create_task_group() as group:
+            group.start_soon(queue.run, never_reports, "a")
+            await begun(stuck)
+            group.cancel_scope.cancel()
+        assert not stuck.ended.is_set()
+        async with anyio.create_task_group() as group:
+            group.start_soon(queue.run, second, "a")
+            assert await queue.run(lambda _: "b", "b") == "b"
+            assert not second.begun.is_set()
+            stuck.released.set()
+            await begun(second)
+            second.released.set()
+
+
 async def test_work_that_may_wait_runs_between_calls_and_ends_when_one_comes() -> None:
     queue, rest, later = CallQueue(), Work(), Work()
     works = iter((rest, later))

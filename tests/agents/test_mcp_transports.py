@@ -106,12 +106,13 @@ HOSTILE = [
     message(10, "tools/call", name="expand", arguments={"symbol": "\\" * 4000}),
     b'{"jsonrpc":"2.0","id":11,"method":"tools/call","params":{"name":"search","arguments":{"query":"\\ud800"}}}\n',
     message(12, "tools/call", name="prune", arguments={"text": "\x1b[2J\u202e" * 1000, "budget": 50}),
+    message(13, "tools/call", name="search", arguments={"query": "x" * 100_000}),
 ]
 
 
 def test_bad_messages_cost_themselves_and_standard_output_is_the_protocol_alone(shop: Path) -> None:
     with started(shop) as running:
-        answers = asked(running, HELLO + b"".join(HOSTILE), {*range(1, 13)})
+        answers = asked(running, HELLO + b"".join(HOSTILE), {*range(1, 14)})
         # so many at once that some may be refused: this one comes after them
         answers |= asked(running, message(99, "tools/call", name="search", arguments={"query": QUERY}), {99})
         out, err = running.communicate(timeout=SECONDS)
@@ -128,6 +129,7 @@ def test_bad_messages_cost_themselves_and_standard_output_is_the_protocol_alone(
     assert "unknown tool" in answers[4]["error"]["message"]
     assert f"more than {MOST_BYTES:,} bytes" in answers[8]["error"]["message"]
     assert {9, 12} <= answers.keys()
+    assert not answers[13]["result"]["isError"]
 
 
 MARK = b"\xef\xbb\xbf"
@@ -170,6 +172,38 @@ def test_the_end_of_input_ends_the_process(shop: Path) -> None:
         out, _ = running.communicate(message(2, "ping").rstrip(b"\n"), SECONDS)
         assert running.returncode == 0
     assert json.loads(out) == {"jsonrpc": "2.0", "id": 2, "result": {}}
+
+
+STUCK = """
+import threading, anyio, sys
+from mcp.server.lowlevel import Server
+from secateur.cli.main import leave
+from secateur_agents.mcp.calls import CallQueue
+from secateur_agents.mcp.stdio import serve
+
+def work(progress):
+    print("begun", file=sys.stderr, flush=True)
+    threading.Event().wait()
+
+async def call(context, params):
+    return await CallQueue().run(work, "a")
+
+anyio.run(serve, Server("stuck", on_call_tool=call))
+leave(0)
+"""
+
+
+def test_a_server_ends_with_its_client_though_a_call_does_not() -> None:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    running = subprocess.Popen([sys.executable, "-c", STUCK], **pipes)  # type: ignore[call-overload]
+    try:
+        running.stdin.write(HELLO + message(2, "tools/call", name="x", arguments={}))
+        running.stdin.flush()
+        assert running.stderr.readline() == b"begun\n"
+        running.communicate(timeout=SECONDS)
+        assert running.returncode == 0
+    finally:
+        running.kill()
 
 
 async def test_what_follows_the_last_line_break_is_a_message_too() -> None:

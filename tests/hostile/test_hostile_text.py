@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +15,9 @@ from secateur.render.layouts import LAYOUTS
 from secateur.render.pack import render_pack
 from secateur.render.search_json import json_report
 from secateur.render.structured import dumps, error_json
+from support.cli import secateur
 from support.packs import page_text, selection_of
+from support.repos import SHOP, write
 
 HOSTILE = [
     "a\x1b]0;title\x07b",
@@ -120,3 +123,18 @@ def parse_markdown(pack: str) -> tuple[list[str], list[str]]:
             assert not line or line.startswith(("# Context for `", "> "))
     assert not fence
     return headings, bodies
+
+
+@pytest.mark.parametrize("word", ["a", "aB", "-1", "key=", "__"])
+def test_a_word_without_end_in_a_query_is_answered_as_a_short_one(tmp_path: Path, word: str) -> None:
+    root = write(tmp_path / "shop", {**SHOP, "build.log": "ERROR refund failed\nok\n" * 50})
+    for command in (
+        ("search", "QUERY", root),
+        ("log", root / "build.log", "--query", "QUERY", "--max-tokens", "100"),
+        ("files", root / "shop" / "refund.py", "--query", "QUERY", "--max-tokens", "20"),
+    ):
+        short, long = (
+            secateur(*(word * (size // len(word)) if part == "QUERY" else part for part in command))
+            for size in (1_000, 40_000)
+        )
+        assert (long.code, long.out) == (short.code, short.out), command

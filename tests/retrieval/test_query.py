@@ -2,7 +2,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import hash_of
-from secateur.retrieval.query import MAX_NAMES, MAX_QUERY, REPEATED, TITLE, TRANSLATED_WEIGHT, parse_query
+from secateur.retrieval.query import (
+    MAX_NAMES,
+    MAX_QUERY,
+    REPEATED,
+    TITLE,
+    TRANSLATED_WEIGHT,
+    parse_query,
+    parse_with_kind,
+)
 
 
 def test_stop_words_and_urls_are_left_out():
@@ -97,8 +105,12 @@ def test_no_query_hangs(piece):
 
 
 def test_only_the_beginning_of_a_long_query_is_read():
-    query = parse_query("cart " * (MAX_QUERY // 5) + "refund")
-    assert [word for word, _ in query.words] == ["cart"]
+    text = "cart " * (MAX_QUERY // 5)
+    for kind in ("auto", "off"):
+        query, notices = parse_with_kind(text + "refund", lambda _: 1, kind)
+        assert [word for word, _ in query.words] == ["cart"]
+        assert [notice.code for notice in notices] == ["query_cut"]
+        assert parse_with_kind(text, lambda _: 1, kind) == (query, ())
 
 
 def test_of_a_pasted_log_the_first_names_and_paths_are_read():

@@ -144,7 +144,7 @@ def _run(arguments: list[str]) -> int:
     return run_guarded(command(options.command)[1], CommandCall(**vars(options)))
 
 
-_ASSIGNMENT = re.compile(r"[=:-](?=\S*\d)\S{8}")
+_ASSIGNMENT = re.compile(r"(?<!\S)[^\s=:-]*+[=:-](?=\S*\d)\S{8}")
 
 
 def _begin_run(arguments: Sequence[str]) -> None:

@@ -100,7 +100,9 @@ def read(captures: Captures, out: Collector) -> None:
         if declaration is not None:
             templates[declaration.id] = node
     for node in captures.get("namespace", ()):
-        out.define(node, None, re.sub(r"\s*::\s*(?:inline\s+)?", ".", out.field_text(node, "name")), methods=False)
+        out.define(
+            node, None, re.sub(r"(?:(?<!\s)\s+)?::\s*(?:inline\s+)?", ".", out.field_text(node, "name")), methods=False
+        )
     _read_classes(captures, templates, out)
     for node in captures.get("function", ()):
         _read_function(node, templates.get(node.id, node), out)

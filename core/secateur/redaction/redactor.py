@@ -29,12 +29,12 @@ from secateur.settings import Redacting, Settings
 NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanner.")
 """Shown if the extra `secrets` is not installed, unless `redaction.scanner` is "rules"."""
 
-_MADE_BY_MACHINE = re.compile(r"(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
+_MADE_BY_MACHINE = re.compile(r"(?<![A-Za-z0-9+/=])(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
 """A word as long as a key that contains a digit; words joined by `_`, `-` or `.` do not count."""
 
 _NAMING = r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]"
 _NAMED_IN_NAME = re.compile(_NAMING + r"((?=[A-Za-z]*\d)[A-Za-z0-9+=~!@%^]{12,256}+)")
-_NAMED_IN_TYPED = re.compile(_NAMING + r"(?=\S*\d)(\S{12,2048}+)")
+_NAMED_IN_TYPED = re.compile(_NAMING + r"(?=\S{0,2047}\d)(\S{12,2048}+)")
 _MOST_WORDS = 0.7  # a value with a larger share of words than this, after such a prefix, is a name
 SCANNER_FAILED = "scanner_failed"  # code of the notice that the full scanner skipped something
 

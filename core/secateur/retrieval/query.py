@@ -20,6 +20,8 @@ from secateur.retrieval.query_translation import TranslatedWord, english_words, 
 MAX_QUERY = 100_000
 """Most characters of a query that are read: more than any issue text has, and few enough that no query hangs."""
 
+QUERY_CUT = Notice("query_cut", f"Only the first {MAX_QUERY:,} characters of the query are read.")
+
 MAX_NAMES = 500
 """Most identifiers, and most paths, that are read from a query: more than any stack trace holds. Each identifier is
 compared with every name, and each path with every path."""
@@ -143,14 +145,17 @@ def parse_with_kind(
         kind: a value of `relevance.query_kind`.
         form: see `parse_query`.
     """
+    cut = (QUERY_CUT,) if len(text) > MAX_QUERY else ()
+    text = text[:MAX_QUERY]
     if kind == "off":
-        return parse_with_words(text, frequency, form)
+        query, notices = parse_with_words(text, frequency, form)
+        return query, cut + notices
     query, notices = parse_with_glossary(text, frequency, form)
-    recognised = find_kind(text[:MAX_QUERY], len(query.frames))
+    recognised = find_kind(text, len(query.frames))
     if kind != "auto":
         subject = recognised.subject or next(iter(query.identifiers), "")
         recognised = RecognisedKind(QueryKind(kind), subject, "relevance.query_kind says so")
-    return replace(query, recognised=recognised, linked=_find_links(text[:MAX_QUERY])), notices
+    return replace(query, recognised=recognised, linked=_find_links(text)), cut + notices
 
 
 def parse_with_glossary(
@@ -160,13 +165,13 @@ def parse_with_glossary(
     word, and the pairs of its characters that occur here, become synonyms. Pairs that belong to no word say nothing and
     are left out. The translated first line becomes the title."""
     query = parse_query(text, form=form)
-    parts = translate(text[:MAX_QUERY]) if query.foreign else ()
+    parts = translate(text) if query.foreign else ()
     chinese = list(dict.fromkeys(part for part in parts if isinstance(part, TranslatedWord)))
-    english = english_words(text[:MAX_QUERY]) if chinese else ()
+    english = english_words(text) if chinese else ()
     parsed = parse_query(text, tuple((word, 1.0) for word in english), form)
     if not english or not any(frequency(term) for term, _ in parsed.terms):
         return parse_with_words(text, frequency, form)
-    split = {pair for run in han_runs(text[:MAX_QUERY]) for pair in word_terms(run)}
+    split = {pair for run in han_runs(text) for pair in word_terms(run)}
     split -= {pair for translation in chinese for pair in word_terms(translation.chinese)}
     words = (
         (word, weight)
@@ -196,7 +201,7 @@ def parse_with_words(
     """
     query = parse_query(text, form=form)
     if not query.foreign:
-        return query, form_notices(remove_form(text[:MAX_QUERY], form)[1])
+        return query, form_notices(remove_form(text, form)[1])
     if any(frequency(term) for term, _ in query.terms):
         return query, ()
     query = parse_in_english(text, form)
@@ -206,7 +211,7 @@ def parse_with_words(
 def parse_in_english(text: str, form: frozenset[str] = frozenset()) -> Query:
     """Parses a query, and adds the English words of its Chinese ones. For `form` see `parse_query`."""
     query = parse_query(text, form=form)
-    english = english_words(text[:MAX_QUERY]) if query.foreign else ()
+    english = english_words(text) if query.foreign else ()
     return parse_query(text, tuple((word, TRANSLATED_WEIGHT) for word in english), form) if english else query
 
 
@@ -369,7 +374,7 @@ _FORM_PATH = re.compile(
     r"|(?:\.github|\.gitea|\.gitlab)/issue_templates?/(?:[^/]+/)?[^/]+\.(?:md|markdown|txt|ya?ml)",
     re.IGNORECASE,
 )
-_KEY = re.compile(r"\s*(?:- )?(?:label|description|placeholder|value|title):\s*[|>]?[+-]?")
+_KEY = re.compile(r"(?:(?<!\s)\s+)?(?:- )?(?:label|description|placeholder|value|title):\s*[|>]?[+-]?")
 _MARKS = re.compile(r"[\W_]+")
 _NO_ANSWER = frozenset({"no response"})
 """Words that a form fills in where nothing was written."""

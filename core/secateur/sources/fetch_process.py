@@ -66,7 +66,7 @@ _SSH = "ssh -oBatchMode=yes -oConnectTimeout=20"
 _STEP = re.compile(r"(Receiving objects|Resolving deltas|Counting objects|Compressing objects):\s+\d+% \((\d+)/(\d+)\)")
 _PHASES = {"Receiving objects": "fetching", "Resolving deltas": "unpacking"}
 _NO_NEWS = re.compile(
-    r"remote:.*|.*\d+% \(\d+/\d+\).*|From .*|\s*[*+!-]? ?\[.*|Please make sure .*|and the repository .*"
+    r"remote:.*|.*\d% \(\d+/\d+\).*|From .*|\s*[*+!-]? ?\[.*|Please make sure .*|and the repository .*"
 )
 _CREDENTIALS = re.compile(r"(?<=//)[^/@\s]*@")
 

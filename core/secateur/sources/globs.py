@@ -191,7 +191,7 @@ class ShellPattern:
 
 
 _LEADING_DOT = re.compile(r"(?<![^/])\.")
-_BRACKET = re.compile(r"\[([!^]?+\]?+[^]]*+\])?", re.DOTALL)
+_BRACKET = re.compile(r"\[(?:([!^]?+\]?+[^]]*+\])|[^]]*+\Z)?", re.DOTALL)
 
 
 def _convert_to_git(part: str) -> str:
@@ -203,7 +203,7 @@ def _convert_bracket(match: re.Match[str]) -> str:
     for first, last in re.findall("(.)-(.)", (match[1] or "")[:-1], re.DOTALL):
         if first > last:
             raise ValueError(f"bad character range {first}-{last}")
-    return match[0] if match[1] else r"\["
+    return match[0] if match[1] else match[0].replace("[", r"\[")
 
 
 def _moves(bits_by_members: Mapping[frozenset[int], Sequence[int]]) -> list[int]:

@@ -21,7 +21,7 @@ ALLOWED_BY = "--trust-git-dir"
 
 _SMALL_FILE = 1 << 16
 _OF_A_REPOSITORY = ("HEAD", "config", "index", "packed-refs", "shallow", "commondir", "objects", "refs", "info")
-_WORKTREE_SETTING = re.compile(rb'\s*worktree\s*=\s*"?([^"\r\n]*?)"?\s*', re.IGNORECASE)
+_WORKTREE_SETTING = re.compile(rb'\s*+worktree\s*+=\s*+"?([^"\r\n]*+)("?)\s*+', re.IGNORECASE)
 _CORE_SECTION = re.compile(rb"\s*\[core\]\s*", re.IGNORECASE)
 
 
@@ -100,7 +100,7 @@ def _read_work_tree(config: bytes) -> bytes:
         if line.lstrip().startswith(b"["):
             in_core = bool(_CORE_SECTION.fullmatch(line))
         elif in_core and (setting := _WORKTREE_SETTING.fullmatch(line)):
-            setting_value = setting[1].replace(b"\\\\", b"\\")
+            setting_value = (setting[1] if setting[2] else setting[1].rstrip()).replace(b"\\\\", b"\\")
     return setting_value
 
 

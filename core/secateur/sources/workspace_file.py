@@ -119,6 +119,8 @@ def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] 
             _check_name(prefix, name or _last_part(str(folder.resolve()))), str(folder), rev, tuple(only)
         )
         return
+    if location.count("**") > 1:  # each further one walks every folder once more
+        raise ConfigError(f"{prefix}: {shown(location)} has ** more than once", hint='write "services/**/api"')
     folders = _match_folders(folder)
     if not folders or (name and len(folders) > 1):
         fault = (

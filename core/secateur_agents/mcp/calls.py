@@ -1,21 +1,22 @@
-"""Runs calls on threads: a few at once, others wait in a short queue, and a cancelled call ends soon.
+"""Runs calls on threads: a few at once, others wait in a short queue, and a cancelled or overlong call ends soon.
 
 The engine blocks, and reports its progress often. A call is ended by an exception from that report, as soon as Ctrl-C
-would end it, and nothing continues in its thread. While no call runs, work that may wait does.
+would end it, and nothing continues in its thread. A call whose work does not report is answered all the same; its
+thread, and what it reads, stay taken until it ends. While no call runs, background work runs.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections import Counter as Tally
 from collections.abc import Awaitable, Callable, Hashable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import TypeVar
+from weakref import WeakValueDictionary
 
 import anyio
-from anyio.lowlevel import checkpoint_if_cancelled
-from anyio.to_thread import run_sync
+from anyio import CapacityLimiter, from_thread, to_thread
 from secateur import Progress, SecateurError
 
 T = TypeVar("T")
@@ -26,6 +27,13 @@ until another repository is indexed."""
 
 MOST_WAITING = 16
 """Calls that wait for a thread; one more is refused at once."""
+
+CALL_SECONDS = 300.0
+"""Longest time for a call, with its wait for a thread: many times that of the first index of a large repository, which
+the next call continues."""
+
+ENDING_SECONDS = 1.0
+"""Longest time that an ended call waits for its thread."""
 
 REPORT_SECONDS = 0.25
 """Time between two reports of progress."""
@@ -38,7 +46,7 @@ class CallEnded(BaseException):
     """Ends the work of a cancelled call. Work does not catch it, just as it does not catch Ctrl-C."""
 
 
-@dataclass
+@dataclass(eq=False)
 class _Stage:
     """The progress of a call's work: written by its thread, read by the loop."""
 
@@ -67,14 +75,6 @@ class _Stage:
         return f"{self.phase}: {self.done:,} of {self.total:,}" if self.total else self.phase
 
 
-@dataclass
-class _Finished(Generic[T]):
-    """The end of a call's work: its value, or the error that ended it."""
-
-    value: T | None = None
-    error: BaseException | None = None
-
-
 class CallQueue:
     """See the module docstring.
 
@@ -82,9 +82,8 @@ class CallQueue:
     """
 
     def __init__(self) -> None:
-        self._threads = anyio.CapacityLimiter(THREADS)
-        self._turns: dict[Hashable, anyio.Lock] = {}
-        self._wanting: Tally[Hashable] = Tally()
+        self._threads = CapacityLimiter(THREADS)
+        self._turns: WeakValueDictionary[Hashable, CapacityLimiter] = WeakValueDictionary()
         self._number = 0
         self._idle = anyio.Event()
         self._background: anyio.CancelScope | None = None
@@ -96,7 +95,7 @@ class CallQueue:
             key: a resource that one call at a time uses, such as the root that it reads.
 
         Raises:
-            SecateurError: from the work; `BUSY`: too many calls are waiting.
+            SecateurError: from the work; `BUSY`: too many calls are waiting; `CALL_TIMEOUT`: it took CALL_SECONDS.
         """
         if self._number >= THREADS + MOST_WAITING:
             raise SecateurError(
@@ -105,22 +104,22 @@ class CallQueue:
                 code="BUSY",
             )
         self._number += 1
-        self._wanting[key] += 1
         if self._background is not None:
             self._background.cancel()
         try:
-            async with self._turns.setdefault(key, anyio.Lock()):
-                finished = await self._on_thread(work, report)
+            with anyio.move_on_after(CALL_SECONDS):
+                turn = self._turns.get(key) or CapacityLimiter(1)
+                self._turns[key] = turn
+                return await self._on_thread(work, report, turn, self._threads)
         finally:
             self._number -= 1
             if not self._number:
                 self._idle.set()
-            self._wanting[key] -= 1
-            if not self._wanting[key]:
-                del self._wanting[key], self._turns[key]
-        if finished.error is not None:
-            raise finished.error
-        return finished.value  # type: ignore[return-value]
+        raise SecateurError(
+            f"the call was ended after {CALL_SECONDS:,.0f} seconds",
+            hint="ask for less, or call again: what was indexed is kept",
+            code="CALL_TIMEOUT",
+        )
 
     async def use_idle_time(self, work: Callable[[Progress], None]) -> None:
         """Runs `work` after every call until it ends or the next call comes, which ends it as a cancelled call ends.
@@ -130,35 +129,52 @@ class CallQueue:
             self._idle = anyio.Event()
             if self._number or self._background is not None:
                 continue
-            with anyio.CancelScope() as self._background:
-                await self._on_thread(work, None)  # what fails here fails again in a call, which says so
+            with anyio.CancelScope() as self._background, suppress(Exception):  # a call fails too, and says so
+                await self._on_thread(work, None, self._threads)
             self._background = None
 
-    async def _on_thread(self, work: Callable[[Progress], T], report: Report | None) -> _Finished[T]:
-        stage = _Stage()
+    async def _on_thread(self, work: Callable[[Progress], T], report: Report | None, *limits: CapacityLimiter) -> T:
+        """Runs work on a thread that holds `limits` until it ends, which may be after its call was cancelled."""
+        stage, ended, failure = _Stage(), anyio.Event(), None
+        claim = threading.Lock()  # taken by the thread that begins, or by a call that ends before
+        held: list[CapacityLimiter] = []
 
-        def finish() -> _Finished[T]:
+        def end() -> None:
+            for limit in held:
+                limit.release_on_behalf_of(stage)
+            ended.set()
+
+        def run() -> T | None:
+            if not claim.acquire(blocking=False):
+                return None
             try:
-                return _Finished(work(stage.report))
+                return work(stage.report)
             except CallEnded:
-                return _Finished()  # the call was cancelled, so nothing reads it
-            except Exception as error:
-                return _Finished(error=error)
-
-        async def stop_when_cancelled() -> None:
-            try:
-                await anyio.sleep_forever()
+                return None  # the call was cancelled, so nothing reads it
             finally:
-                stage.stopped.set()
+                with suppress(RuntimeError):  # the server has ended
+                    from_thread.run_sync(end)
 
         async with anyio.create_task_group() as beside:
-            beside.start_soon(stop_when_cancelled)
             if report is not None:
                 beside.start_soon(_report_progress, stage, report)
-            finished = await run_sync(finish, limiter=self._threads)  # waits also if cancelled: it ends soon
+            try:
+                for limit in limits:
+                    await limit.acquire_on_behalf_of(stage)
+                    held.append(limit)
+                value = await to_thread.run_sync(run, abandon_on_cancel=True, limiter=CapacityLimiter(1))
+            except Exception as error:
+                failure = error
+            finally:
+                stage.stopped.set()
+                if claim.acquire(blocking=False):
+                    end()
+                with anyio.CancelScope(shield=True), anyio.move_on_after(ENDING_SECONDS):
+                    await ended.wait()
             beside.cancel_scope.cancel()
-        await checkpoint_if_cancelled()  # a thread that ended because its call was cancelled has no value
-        return finished
+        if failure is not None:
+            raise failure
+        return value  # type: ignore[return-value]
 
 
 async def _report_progress(stage: _Stage, report: Report) -> None:

@@ -48,7 +48,7 @@ from secateur_tui.widgets.ledger_list import LedgerListing, label_wrapper
 from secateur_tui.widgets.texts import wrap_text
 
 _LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
-_DESCRIPTION = re.compile(r'\{.*?"description": ?"(.+?)"[,}]')
+_DESCRIPTION = re.compile(r'\{(?>.*?"description": ?")(.+?)"[,}]')
 """The description in the definition of a tool: all definitions of a request begin alike."""
 
 _FIRST_CHARS = 400

@@ -42,7 +42,7 @@ _HEADING = re.compile(
     re.IGNORECASE,
 )
 _UNDERLINED = re.compile(
-    r"\s*(context\s+chunk.*|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)\s*", re.IGNORECASE
+    r"\s*(context\s+chunk.*+|project\s+rules|instructions|code\s+changes|about\s+this\s+diff)\s*", re.IGNORECASE
 )
 _PART_HEADINGS = re.compile(r"\s*(part \d+/\d+ of|linter findings in|signatures around the changes of) ", re.IGNORECASE)
 

@@ -16,7 +16,8 @@ repository."""
 
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _ESCAPED = re.compile(r'\\([abtnvfr"\\]|[0-3][0-7]{2})')
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"')
+_BEGUN = re.compile(r'"((?:[^"\\]|\\.)*+)("?)')  # also matches a text that does not end, whose quotes are read once
 
 
 def unquote(quoted: str) -> str:
@@ -36,10 +37,12 @@ def unquote_header(header: str) -> str:
     numbers."""
 
     def plain(match: re.Match[str]) -> str:
-        name = unquote(match[1])
-        return name if "\\" in match[1] and name.isprintable() and not {'"', "\\"} & set(name) else match[0]
+        name = unquote(match[1]) if match[2] else ""
+        return (
+            name if match[2] and "\\" in match[1] and name.isprintable() and not {'"', "\\"} & set(name) else match[0]
+        )
 
-    return _QUOTED.sub(plain, header) if "\\" in header else header
+    return _BEGUN.sub(plain, header) if "\\" in header else header
 
 
 def parse_name(field: str) -> str:

@@ -100,7 +100,7 @@ def parse_envelope(text: str) -> Any:
 
 def _without_texts(text: str) -> str:
     """Empties the texts in JSON; line breaks stay, because JSON texts have none."""
-    return re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text)
+    return re.sub(r'"(?:[^"\\\n]|\\.)*+("?)', lambda match: '""' if match[1] else match[0], text)
 
 
 def sections(envelope: Any) -> dict[str, Any]:

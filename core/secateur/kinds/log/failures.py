@@ -130,7 +130,7 @@ _FRAME = re.compile(r"\d+\s|\s+[~^]")  # a line of code in TypeScript's output, 
 _JOINS = re.compile(r"(?:During handling of the above|The above exception was the direct cause)")
 _NAMED = re.compile(r"(?:[\w$]+\.)*[A-Z][\w$]*(?:Exception|Error)\b")
 _GOROUTINE = re.compile(r"goroutine \d|\[signal|created by|panic:|exit status|runtime stack:")
-_CALL = re.compile(r"\s+\S|\S+\(.*\)$|created by |\.{3}|exit status \d|goroutine \d|panic")
+_CALL = re.compile(r"\s+\S|\S[^\s(]*\(.*\)$|created by |\.{3}|exit status \d|goroutine \d|panic")
 
 
 class _Bodies:

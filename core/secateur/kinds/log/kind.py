@@ -83,6 +83,9 @@ _ANY_QUESTION = frozenset(
     | {"tests"}
 )
 """Words that do not distinguish lines: words of any question, and words that report errors, which are found anyway."""
+MOST_WORDS = 500
+"""Most words of a query that are looked for; each is compared with every line."""
+
 _WORDS = re.compile(r"[^\W_]")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _SCRIPTS = re.compile(rf"{_HAN.pattern}|[\u3040-\u309f]+|[\u30a0-\u30ff]+|[^\u3040-\u30ff\u3400-\u9fff]+")
@@ -173,7 +176,9 @@ class LogKind(Kind[ReadLog, LogSelection]):
         for index in (*lines.repeats, *failures.repeated):
             flags[index] = 1
         matches = _match_lines(lines, words, progress)
-        matched = bool(matches) or any(_match_lines(lines, _split_words(inputs.get("query") or ""), progress))
+        matched = bool(matches) or any(
+            _match_lines(lines, _split_words(inputs.get("query") or "")[:MOST_WORDS], progress)
+        )
         return ReadLog(
             lines,
             failures,
@@ -310,7 +315,7 @@ def _split_words(query: str) -> Sequence[str]:
 def _search_words(query: str) -> Sequence[str]:
     """The words of a query that distinguish lines; all words if there are no such."""
     words = _split_words(query)
-    return tuple(word for word in words if word not in _ANY_QUESTION) or words
+    return (tuple(word for word in words if word not in _ANY_QUESTION) or words)[:MOST_WORDS]
 
 
 def _match_lines(lines: LogLines, words: Sequence[str], progress: Progress) -> dict[int, int]:
@@ -343,6 +348,8 @@ def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], b
     query = inputs.get("query") or ""
     if query.strip() and not log.matched and len(log.lines):
         notices.append(Notice("no_match", "No line holds a word of the query."))
+    if len(_split_words(query)) > MOST_WORDS:
+        notices.append(Notice("query_cut", f"Only the first {MOST_WORDS} words of the query are looked for."))
     if log.failures.further:
         errors, taken = (
             log.failures.further,

@@ -93,7 +93,7 @@ SIGNS = (
 SIGNS_AFTER: dict[str, str] = {
     "level": r"\blevel\"?\s*[=:]\s*\"?[56]0\b",
     "severity": r"\bseverity\"?\s*[=:]\s*\"?[56]0\b",
-    "http/": r"\bhttp/\S* \"?5\d\d\b",
+    "http/": r"\bhttp/\S{0,80} \"?5\d\d\b",
     '" 5': r"\" 5\d\d ",
     "status": r"\bstatus\S{0,8}[=:]\s*\"?5\d\d\b",
     " e ": r"\d e [a-z][\w.-]* ?:",
@@ -129,7 +129,7 @@ _HARMLESS_LEVEL = re.compile(
 _TOOL_FAILED = re.compile(r"\s*(?:\S+: )?(?:fatal|error): |ERROR: |\s*(?:ASSERT )?(?:FAILED|Failed|failed):? \S")
 _WORD = re.compile(
     r"(?<![\w./-])(?:errors?|fail(?:ed|ures?|s)?|fatal|exceptions?|panic(?:ked)?|abort(?:ed|ing)?|denied|refused|killed"
-    r"|timed out|crash(?:ed)?|unavailable|unreachable|is down|code=(?:killed|dumped)|status=[1-9]\d*\S*"
+    r"|timed out|crash(?:ed)?|unavailable|unreachable|is down|code=(?:killed|dumped)|status=[1-9]\S*"
     r"|not found|no such file|cannot|could not|unable to"
     r"|exit(?:ed)? (?:with )?(?:code|status) [1-9]\d*"
     r"|fehler|fehlgeschlagen|gescheitert|ausnahme|k(?:onn|a)nn?te? nicht|schwerwiegend\w*|abgebrochen|abgestürzt"
@@ -148,7 +148,7 @@ _NEGATED = re.compile(
     r"\b(?:0|no|zero|without|keine?|aucune?|sin|0 个|0 件の)\s*(?:\w+\s+)?"
     r"(?:errors?|fail(?:ed|ures?)|exceptions?|fehler|erreurs?|errores|fallos?|错误|失败|エラー|失敗)"
     r"|\b(?:errors?|fail(?:ed|ures?)?|exceptions?|fehler|erreurs?)\"?\s*[:=]\s*(?:0\b|none\b|null\b|false\b|\[\]|\"\")"
-    r"|(?:没有|无)(?:错误|异常|失败)|(?:エラー|失敗|例外)\s*(?:なし|は?ありません|[:：]?\s*0\b)"
+    r"|(?:没有|无)(?:错误|异常|失败)|(?:エラー|失敗|例外)\s*+(?:なし|は?ありません|(?:[:：]\s*+)?0\b)"
     r"|\b(?:errors?|failures?)\s+0\b",
     re.IGNORECASE,
 )
@@ -270,7 +270,7 @@ STYLES: Sequence[tuple[str, int, str]] = (
 """(style, grade, pattern of the line that begins a block): the first match counts."""
 
 NEXT: dict[str, Pattern[str]] = {
-    "pytest": re.compile(r"_{3,} .+ _{3,}$|={3,} .*={3,}$|={3,}$"),
+    "pytest": re.compile(r"_{3,} .+ _{3,}$|={3,} .*===$|={3,}$"),
     "unittest": re.compile(r"={20,}$|Ran \d+ tests?"),
     "jest": re.compile(r"\s*● |(?:PASS|FAIL) |Test Suites:|Tests:|Summary of all"),
     "vitest": re.compile(r"⎯{3,}|\s*(?:FAIL|Test Files) "),
@@ -293,7 +293,7 @@ BEFORE: dict[str, Pattern[str]] = {
     ),
     "go test": re.compile(r"\s+\S+\.go:\d+: |\s{8,}\S"),
     "unittest": re.compile(r"={20,}$"),
-    "eslint": re.compile(r"\S*[/\\.]\S*$|\s+\d+:\d+\s+warning\s"),
+    "eslint": re.compile(r"(?=\S*[/\\.])\S*$|\s+\d+:\d+\s+warning\s"),
 }
 """Styles whose blocks begin above the head, with the pattern of the lines there."""
 
@@ -303,7 +303,7 @@ CONTINUED = re.compile(
             r"\s+\S|Caused by:|Suppressed: |\.{3} \d+ more|[\^~]|\d+\s*\||(?:\S+: )?(?:note|help): ",
             r"\S+:\d+(?::\d+)?: note: |compilation terminated\.|\*\* \([A-Z]|\S+: line \d+: `",
             r"(?:[Ss]tack ?[Tt]race(?:back)?|[Ss]tack backtrace|Current stack trace|Require stack|Full report at):",
-            r"#\d+ +(?:0x|/|[A-Z]:\\|\{main\}|\[internal|.*\(\S+:\d+)|\d+ +\S+ +0x|\S+:\d+:\d+: 0x",  # frames
+            r"#\d+ ++(?:0x|/|[A-Z]:\\|\{main\}|\[internal|.*\(\S{1,300}:\d+)|\d+ +\S+ +0x|\S+:\d+:\d+: 0x",  # frames
             r"  thrown in |Next \S+: |Did you mean\?|- /|[}\])]+[;,]?$|\(Use `node |Node\.js v\d|resolve '",
             r"BEGIN failed|Compilation failed in |Calls: |Execution halted|in expression starting at |\S+\.edn$",
             r"(?:Called from|Raised (?:at|by)|Re-raised at) |At .+:\d+ char:\d+$|\+ [ ~]",  # OCaml, PowerShell
@@ -324,19 +324,19 @@ CRASHES = (
     *("segmentation fault", "core dumped", "terminate called", "undefined reference to", "panicked at"),
     *("out of memory", "double free", "stack overflow"),
 )
-CRASH = re.compile(r"\b\w+Sanitizer: |assertion .*\bfailed\b", re.IGNORECASE)
+CRASH = re.compile(r"\b\w+Sanitizer: |\A(?>.*?assertion ).*\bfailed\b", re.IGNORECASE)
 
 SUMMARY = re.compile(
     "|".join(
         (
-            r"=+ .*\b(?:passed|failed|errors?|no tests ran)\b.* in [\d.:]+.*|=+ short test summary info =+",  # pytest
-            r"(?:FAILED|ERROR) \S+\.py(?:::\S.*| - .*)?",
+            r"=+ (?>.*?\b(?:passed|failed|errors?|no tests ran)\b).* in [\d.:]+.*|=+ short test summary info =+",
+            r"(?:FAILED|ERROR) \S+\.py(?:::\S.*| - .*)?",  # pytest
             r"Ran \d+ tests? in .*|FAILED \((?:failures|errors)=.*",  # unittest
-            r"Tests?:\s.*\d.*|\s*(?:Test Suites:|Test Files |Tests  )\s*.*\d.*",  # Jest, Vitest, PHPUnit
+            r"Tests?:\s.*\d.*|\s*(?:Test Suites:|Test Files |Tests  ).*\d.*",  # Jest, Vitest, PHPUnit
             r"\s*\d+ (?:passing|failing)\b.*",  # mocha
             r"test result: .*|test .+ \.\.\. FAILED|error: (?:could not compile|aborting due).*",  # cargo
             r"FAIL(?:\s+\S+\s+(?:[\d.]+s|\(cached\)|\[.*\]))?",  # go test
-            r"(?:\[\w+\] )?Tests run: \d+, Failures: \d+(?!.*<<<).*",  # Maven
+            r"(?:\[\w+\] )?Tests run: \d+, Failures: \d++(?!.*<<<).*",  # Maven
             r"(?:\[INFO\] )?BUILD (?:FAIL|SUCCESS)\w*.*|FAILURE: Build failed.*|\d+ tests completed, \d+ failed.*",
             r"rspec \'?\./.*|\S+ = [\d.]+ s = [EF]",
             r"\d+ (?:examples?|runs?|tests?|doctests?), \d+ (?:failures?|assertions?|passed).*",  # RSpec, ExUnit
@@ -371,9 +371,9 @@ GREEN = re.compile(
 """Parts of a result that report success."""
 
 MESSAGE = re.compile(
-    r"E\s{2,}\S|\s*Caused by: |.*panicked at|.*\b(?:assertion failed|Assertion .*failed)\b|\s*Assert\."
-    r"|\s*[-+]?\s*(?:Expected|Received|Actual|expected|actual|got|want|wanted|but was|left|right|lhs|rhs)\b[^:=]{0,40}"
-    r"[:=(]|.*\b[A-Z]\w*(?:Exception|Error|Failure)\b ?[:(\[]|.*\bexpected\b|.*\bFailed asserting"
+    r"E\s{2,}\S|\s*Caused by: |.*panicked at|.*\bassertion failed\b|(?>.*?\bAssertion ).*failed\b|\s*Assert\."
+    r"|\s*+(?:[-+]\s*+)?(?:Expected|Received|Actual|expected|actual|got|want|wanted|but was|left|right|lhs|rhs)\b"
+    r"[^:=]{0,40}[:=(]|.*\b[A-Z]\w*(?:Exception|Error|Failure)\b ?[:(\[]|.*\bexpected\b|.*\bFailed asserting"
     r"|\s*#\s+(?:got|expected|Failed)|\s*Failure/Error: |\s*[-+] +\S|\s*\S+\.go:\d+: |\s*not ok |.*\berror\b(?!s)"
 )
 """Lines of a block that tell what happened, or expected and actual values."""
@@ -382,10 +382,10 @@ HINT = re.compile(r".*\b(?:[Ee]rror|[Ff]ail(?:ed|ure)|operator|code)\b|\s*[-+]\S
 """Lines that may tell what happened if no other line does."""
 
 PLACE = re.compile(
-    r"[\w./\\@+-]*[\w+-]\.(?:py|[cm]?[jt]sx?|java|kts?|go|rs|rb|php|cs|exs?|c|cc|cpp|cxx|hh?|hpp|swift|scala|groovy|vue"
+    r"[\w+-]\.(?:py|[cm]?[jt]sx?|java|kts?|go|rs|rb|php|cs|exs?|c|cc|cpp|cxx|hh?|hpp|swift|scala|groovy|vue"
     r"|lua|pl|t|m|dart)(?:\"?,? line |[:(]|:line )\d+"
 )
-"""A location in source code."""
+"""The end of a location in source code."""
 
 LIBRARY = re.compile(
     r"node_modules|site-packages|dist-packages|/usr/(?:local/)?(?:lib|share|include|go)|node:|/rustc/|\.cargo|/pkg/mod/"

@@ -78,8 +78,8 @@ class GoFinder:
         return self._by_directory.get(join_path(folder, inside))
 
 
-_MODULE = re.compile(r"^\s*module\s+\"?([^\s\"/][^\s\"]*)", re.MULTILINE)
-_REQUIREMENT = re.compile(r"^\s*(?:require\s+)?([\w.-]+\.[\w.-]+/\S+)\s+v\d", re.MULTILINE)
+_MODULE = re.compile(r"^[^\S\n]*module\s+\"?([^\s\"/][^\s\"]*)", re.MULTILINE)
+_REQUIREMENT = re.compile(r"^[^\S\n]*(?:require\s+)?([\w.-][\w-]*+\.[\w.-]+/\S+)\s+v\d", re.MULTILINE)
 
 
 class GoManifests:

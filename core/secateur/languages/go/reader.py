@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_RECEIVER = re.compile(r"[\w\s]*?\*?\s*(\w+)\s*(?:\[[^\]]*\])?\s*,?\s*\)")
+_RECEIVER = re.compile(r"(?<!\w)(\w+)\s*+(?:\[[^\[\]]*\]\s*+)?(?:,\s*+)?\)")
 _VERSION = re.compile(r"v\d+")
 _IMPORT_NOISE = re.compile(r"^go-|[-.]go$|\.v\d+$")
 

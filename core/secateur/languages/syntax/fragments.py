@@ -49,7 +49,7 @@ selected."""
 _NOTHING_MORE = b" \t\r\f;"
 """Bytes that may follow a comment or attribute in a row without other code."""
 
-_MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*(?:\(.*\))?\s*")
+_MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*+(?:\(.*\)\s*+)?")
 
 READER_FAILED = "reader_failed"
 """Problem of a file whose reader raised an error."""

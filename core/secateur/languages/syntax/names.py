@@ -22,7 +22,7 @@ _WORD = r"[\w$@#]+"
 _RECEIVER = re.compile(rf"{_SEPARATOR}(?:({_WORD}(?:{_SEPARATOR}{_WORD})*)({_SEPARATOR})?)?")
 _GENERIC = re.compile(r"::>[^<>]*<(?:::)?([\w:]*\w)")
 _OUTERMOST = re.compile(r"(?:::|\\)(?![\])>])")
-_SEPARATORS = re.compile(r"\s*(?:[?!&]?\.|\??->|::|\\)\s*")
+_SEPARATORS = re.compile(r"(?:(?<!\s)\s+)?(?:[?!&]?\.|\??->|::|\\)\s*")
 _SPACES = b" \t\r\n"
 _MEMBER_ENDS = b".>:\\"
 

@@ -213,11 +213,11 @@ def _read_statement(head: str, first: int, last: int) -> _OutlineUnit:
 
 
 _C_SILENT = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*\*?/?|"
-_QUOTED = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+_QUOTED = r"(?<!\\)(?:\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')"
 _READERS: dict[str, tuple[re.Pattern[str], Callable[[Sequence[str]], list[_OutlineUnit]]]] = {
     "protobuf": (re.compile(_C_SILENT + _QUOTED), _read_braces(_find_in_protobuf)),
     "graphql": (
-        re.compile(r'#[^\n]*|"""(?:[^"]|"(?!""))*(?:""")?|"(?:\\.|[^"\\\n])*"'),
+        re.compile(r'#[^\n]*|"""(?:[^"]|"(?!""))*(?:""")?|(?<!\\)"(?:\\.|[^"\\\n])*"'),
         _read_braces(_find_in_graphql),
     ),
     "sql": (

@@ -270,7 +270,7 @@ def _find_json_keys(lines: Sequence[str]) -> list[_Heading]:
     return headings
 
 
-_YAML_KEY = re.compile(r"""( *)((?:- +)*)(["']?[\w./$@-][^:#{}\[\]]*?):(?:\s+(.*)|$)""")
+_YAML_KEY = re.compile(r"""( *)((?:- +){0,16})(["']?[\w./$@-][^:#{}\[\]]*?):(?:\s+(.*)|$)""")
 _YAML_ITEM = re.compile(r" *- ")
 _YAML_TEXT = re.compile(r"(?:[|>][+-]?\d?|[|>]\d?[+-]?)\s*(?:#.*)?")
 _GROUPS = words(

@@ -53,9 +53,9 @@ _OUTPUT_LINES = 12
 _LINE_LENGTH = 2000
 """Most characters of a line of results that are shown."""
 
-_INDENTED = re.compile(r'^\s+"cell_type"\s*:', re.MULTILINE)
-_KEY = re.compile(r'\s*"([\w./+-]+)"\s*:\s*(.*?),?\s*')
-_TEXT = re.compile(r'\s*("(?:[^"\\]|\\.)*")\s*,?\s*')
+_INDENTED = re.compile(r'^[^\S\n]+"cell_type"\s*:', re.MULTILINE)
+_KEY = re.compile(r'\s*"([\w./+-]+)"\s*:\s*(.*)')
+_TEXT = re.compile(r'\s*("(?:[^"\\]|\\.)*")\s*+(?:,\s*+)?')
 _CONTROLS = re.compile(r"\x1b\[[0-9;]*m")
 _SHOWN = frozenset({"text", "text/plain"})
 
@@ -96,7 +96,7 @@ def _read_line(line: str, list_name: str, result_lines: int) -> tuple[str, str, 
     key = _KEY.fullmatch(line)
     if key is None:
         return "", list_name, result_lines
-    name, value = key[1], key[2]
+    name, value = key[1], key[2].rstrip().removesuffix(",")
     if name == "cell_type":
         kind = value.strip('"')
         return ("# %%" if kind == "code" else f"# %% [{kind}]"), "", _OUTPUT_LINES
