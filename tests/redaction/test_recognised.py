@@ -96,6 +96,15 @@ def test_thousands_of_passwords_are_replaced_each_with_its_line():
     assert without_recognised(" ".join(values)) == " ".join([REDACTED] * len(values))
 
 
+def test_thousands_of_passwords_in_a_diff_have_their_lines(tmp_path: Path):
+    lines = [f'+password = "{drawn(Random(number), 18)}"\n' for number in range(2_000)]
+    head = "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,2000 @@\n"
+    (tmp_path / "a.diff").write_text(head + "".join(lines))
+    ran = secateur("chunk", "--diff", tmp_path / "a.diff", "--format", "json")
+    found = [item["line"] for entry in json.loads(ran.out)["ledger"]["entries"] for item in entry.get("redactions", ())]
+    assert found == list(range(1, len(lines) + 1))
+
+
 @given(st.text(min_size=1, max_size=40), st.text(max_size=30))
 def test_nothing_of_a_value_is_left_in_text_or_json(value: str, around: str):
     with separate_run():
