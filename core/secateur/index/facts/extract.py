@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from secateur.index.facts.embedding import Embedder
     from secateur.tokens import Counter
 
-RECORD_VERSION = 7
-"""Raise it when the shape of `Record` changes, or what it holds of some file."""
+RECORD_VERSION = 6
+"""Raise it when the shape of `Record` changes."""
 
 DIGEST_BYTES = 16
 """The length of a content digest."""
