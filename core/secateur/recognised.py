@@ -117,7 +117,7 @@ def without_recognised(text: str) -> str:
     forms, lengths = _current.get().forms, _current.get().lengths
     if not forms:
         return text
-    parts = []
+    parts: list[str] = []
     start = end = 0  # of the text that was kept last, and of the values after it
     for offset in [at for at in range(len(text) - SHORTEST + 1) if text[at : at + SHORTEST] in lengths]:
         sizes = tuple(lengths.get(text[offset : offset + SHORTEST], ()))  # another thread may add one
