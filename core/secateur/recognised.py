@@ -30,10 +30,13 @@ SHORTEST_LINE = 16
 """Characters of the shortest line that is replaced by itself, in a multi-line value such as a private key."""
 
 MOST_VALUES = 4_096
-"""Most values that are remembered; the oldest is dropped. Their number limits the time per text."""
+"""Most values that are remembered; the oldest is dropped."""
 
 
 _LONG_WORD = re.compile(r"(?<![^\s/])(?=[^\s/]*\d)[^\s/]{20,}|hf_[A-Za-z]{20}|://")
+
+_SAME_EVERYWHERE = re.compile(r"[A-Za-z0-9_.-]+")
+"""A value that no escape changes."""
 
 
 def may_hold_token(text: str) -> bool:
@@ -45,19 +48,35 @@ class _Run:
     """The values of one run, each with every form in which it may appear: plain and escaped."""
 
     def __init__(self) -> None:
-        self.forms: dict[str, tuple[str, ...]] = {}
-        self.rules: dict[str, str] = {}
+        self.rules: dict[str, str] = {}  # by value
+        self.forms: dict[str, int] = {}  # the number of values with the form
+        self.lengths: dict[str, dict[int, int]] = {}  # the number of forms by their SHORTEST first letters and length
         self.stays: Callable[[str, str], bool] | None = None
 
     def add(self, value: str, rule: str) -> None:
-        if value in self.forms or len(value) < SHORTEST or (self.stays is not None and self.stays(value, rule)):
+        if value in self.rules or len(value) < SHORTEST or (self.stays is not None and self.stays(value, rule)):
             return
-        while len(self.forms) >= MOST_VALUES:
-            self.drop(next(iter(self.forms)))
-        self.forms[value], self.rules[value] = _forms(value), rule
+        while len(self.rules) >= MOST_VALUES:
+            self.drop(next(iter(self.rules)))
+        self.rules[value] = rule
+        self._count(value, 1)
 
     def drop(self, value: str) -> None:
-        del self.forms[value], self.rules[value]
+        del self.rules[value]
+        self._count(value, -1)
+
+    def _count(self, value: str, number: int) -> None:
+        for form in _forms(value):
+            head, size = form[:SHORTEST], len(form)
+            self.forms[form] = self.forms.get(form, 0) + number
+            lengths = self.lengths.setdefault(head, {})
+            lengths[size] = lengths.get(size, 0) + number
+            if not self.forms[form]:
+                del self.forms[form]
+            if not lengths[size]:
+                del lengths[size]
+            if not lengths:
+                del self.lengths[head]
 
 
 _everywhere = _Run()
@@ -67,8 +86,8 @@ _current: ContextVar[_Run] = ContextVar("recognised", default=_everywhere)
 def begin_run() -> None:
     """Begins a run without known values."""
     run = _current.get()
-    run.forms.clear()
-    run.rules.clear()
+    for values in (run.rules, run.forms, run.lengths):
+        values.clear()
     run.stays = None
 
 
@@ -95,11 +114,19 @@ def recognise(credential: str, rule: str = "") -> None:
 
 def without_recognised(text: str) -> str:
     """Returns the text with `REDACTED` in place of every recognised value; the same object if it holds none."""
-    for forms in tuple(_current.get().forms.values()):
-        for form in forms:
-            if form in text:
-                text = text.replace(form, REDACTED)
-    return text
+    forms, lengths = _current.get().forms, _current.get().lengths
+    if not forms:
+        return text
+    parts: list[str] = []
+    start = end = 0  # of the text that was kept last, and of the values after it
+    for offset in [at for at in range(len(text) - SHORTEST + 1) if text[at : at + SHORTEST] in lengths]:
+        sizes = tuple(lengths.get(text[offset : offset + SHORTEST], ()))  # another thread may add one
+        value_end = offset + max((size for size in sizes if text[offset : offset + size] in forms), default=0)
+        if value_end > max(offset, end):
+            if offset >= end:
+                parts += (text[start:offset], REDACTED)
+            start = end = value_end
+    return "".join((*parts, text[start:])) if parts else text
 
 
 @contextmanager
@@ -112,7 +139,9 @@ def separate_run() -> Iterator[None]:
         _current.reset(token)
 
 
-def _forms(value: str) -> tuple[str, ...]:
+def _forms(value: str) -> set[str]:
+    if _SAME_EVERYWHERE.fullmatch(value):
+        return {value}
     escaped = json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]
     written = html.escape(value), html.escape(value, quote=False), quote(value, safe=""), quote(value)
-    return tuple(sorted({value, *escaped, *written}, key=lambda form: (-len(form), form)))
+    return {value, *escaped, *written}

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur import recognised
 from secateur.recognised import REDACTED, SHORTEST, begin_run, recognise, separate_run, without_recognised
-from secateur.redaction import Redactor, Scanning
+from secateur.redaction import Redactor, Scanning, outgoing
 from support.cli import secateur
 from support.credentials import MAKERS, drawn
 from support.repos import committed, git
@@ -67,6 +67,42 @@ def test_the_number_of_values_is_bounded(monkeypatch: pytest.MonkeyPatch):
     for value in values:
         recognise(value)
     assert [without_recognised(value) == value for value in values] == [True, True, False, False, False]
+
+
+def test_values_that_overlap_leave_nothing_of_each_other():
+    for value in ("Abcd1234efgh", "Abcd1234efghij99", "efghij99klmn77"):
+        recognise(value)
+    assert without_recognised("x Abcd1234efghij99 Abcd1234efghij99klmn77 y") == f"x {REDACTED} {REDACTED} y"
+
+
+def test_a_form_stays_known_while_one_value_has_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(recognised, "MOST_VALUES", 2)
+    for value in ("a&b1234567", "a&amp;b1234567", PASSWORD):  # the first is forgotten
+        recognise(value)
+    assert without_recognised(f"a&amp;b1234567 a&b1234567 {PASSWORD}") == f"{REDACTED} a&b1234567 {REDACTED}"
+
+
+def test_one_long_word_is_looked_through_once():
+    for text in ("a" * 200_000, "a" * 200_000 + f" {TOKEN}"):
+        assert outgoing(text) == text.replace(TOKEN, REDACTED)  # minutes where each letter reads on
+
+
+def test_thousands_of_passwords_are_replaced_each_with_its_line():
+    values = [drawn(Random(number), 18) for number in range(3_000)]
+    redactor = Redactor(Scanning(full=False))
+    out = redactor.text("".join(f'password = "{value}"\n' for value in values))
+    found = redactor.within(out)
+    assert [redaction.line for redaction in found] == list(range(1, len(values) + 1))
+    assert without_recognised(" ".join(values)) == " ".join([REDACTED] * len(values))
+
+
+def test_thousands_of_passwords_in_a_diff_have_their_lines(tmp_path: Path):
+    lines = [f'+password = "{drawn(Random(number), 18)}"\n' for number in range(2_000)]
+    head = "diff --git a/a.txt b/a.txt\nnew file mode 100644\n--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1,2000 @@\n"
+    (tmp_path / "a.diff").write_text(head + "".join(lines))
+    ran = secateur("chunk", "--diff", tmp_path / "a.diff", "--format", "json")
+    found = [item["line"] for entry in json.loads(ran.out)["ledger"]["entries"] for item in entry.get("redactions", ())]
+    assert found == list(range(1, len(lines) + 1))
 
 
 @given(st.text(min_size=1, max_size=40), st.text(max_size=30))

@@ -286,3 +286,18 @@ def test_saving_into_a_folder_that_is_not_there_says_so(shop: Path) -> None:
     assert ran.code == 1
     assert "cannot write nowhere/a.scenario.toml" in ran.err
     assert shop.is_dir()
+
+
+def test_thousands_of_unknown_ids_are_each_named_and_few_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ci.log").write_text("".join(f"step {number} of it\n" for number in range(40)))
+    listed = json.loads(secateur("log", "ci.log", "--format", "json").out)["ledger"]["entries"]
+    near = listed[0]["id"] + "x"
+    expected = f"[expect]\nmust_keep = {json.dumps([near] * 2_000)}\n"
+    Path("a.scenario.toml").write_text(f'{HEAD}path = "ci.log"\n{expected}')
+    ran = secateur("check", "a.scenario.toml", "--format", "json")
+    said = [failure["said"] for failure in json.loads(ran.out)["scenarios"][0]["failures"]]
+    assert len(said) == 2_000
+    assert "did you mean" in said[0] and "did you mean" not in said[-1]

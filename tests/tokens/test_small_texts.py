@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from secateur.tokens import count_tokens, small_texts
 from secateur.tokens.exact import VOCABULARIES, tiktoken_encoding
 from secateur.tokens.small_texts import LONGEST_WORD, PieceJoiner, WordCounter
 
@@ -24,6 +25,11 @@ TEXTS = st.one_of(
         st.sampled_from(["don't", "I'LL", "HTTPServer", "  \n", "\r\n", " //", "x" * 90, "'ſ", "é", "ab" * 40])
     ).map("".join),
 )
+
+
+@pytest.fixture(autouse=True)
+def much_is_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_texts, "MOST_JOINED", 1 << 40)
 
 
 def theirs(name: str, text: str) -> int:
@@ -62,6 +68,14 @@ def test_code_is_counted_here(name: str) -> None:
 @pytest.mark.parametrize("text", ["a\ud800", "\u0378", "x" * (LONGEST_WORD + 1), "'ſ"])
 def test_what_is_unsure_or_data_is_left_to_tiktoken(text: str) -> None:
     assert SMALL["o200k_base"].count(text) is None
+
+
+def test_much_text_of_unknown_words_is_left_to_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(small_texts, "MOST_JOINED", 100)
+    counter = WordCounter(VOCABULARIES["o200k_base"].words, PieceJoiner(VOCABULARIES["o200k_base"].file).count)
+    texts = [" " * length + "\n" for length in range(90, 94)]
+    assert [counter.count(text) is None for text in texts] == [False, True, True, True]
+    assert [count_tokens(text) for text in texts] == [theirs("o200k_base", text) for text in texts]
 
 
 def test_little_text_loads_no_tiktoken() -> None:

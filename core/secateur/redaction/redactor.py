@@ -91,11 +91,14 @@ class Redactor:
         if not issued or "[redacted: " not in text:
             return ()
         line_number = line_of if callable(line_of) else (lambda index: line_of + index)
-        return tuple(
-            Redaction(marker[1], line_number(text.count("\n", 0, marker.start())))
-            for marker in MARKER.finditer(text)
-            if marker.group() in issued
-        )
+        redactions = []
+        index = offset = 0
+        for marker in MARKER.finditer(text):
+            if marker.group() in issued:
+                index += text.count("\n", offset, marker.start())
+                offset = marker.start()
+                redactions.append(Redaction(marker[1], line_number(index)))
+        return tuple(redactions)
 
     @property
     def found_any(self) -> bool:

@@ -161,7 +161,13 @@ def insert_markers(data: bytes, spans: Sequence[CredentialSpan], numbers: Creden
 
 def format_spans(data: bytes, spans: Sequence[CredentialSpan]) -> str:
     """Returns the spans of a content as text for an index: line, rule, start and end of each; "" without spans."""
-    return " ".join(f"{data.count(NEW_LINE, 0, span.start) + 1}:{span.rule}:{span.start}:{span.end}" for span in spans)
+    parts = []
+    line, offset = 1, 0
+    for span in spans:
+        line += data.count(NEW_LINE, offset, span.start)
+        offset = span.start
+        parts.append(f"{line}:{span.rule}:{span.start}:{span.end}")
+    return " ".join(parts)
 
 
 def parse_spans(text: str) -> list[tuple[int, CredentialSpan]]:

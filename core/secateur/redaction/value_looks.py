@@ -64,7 +64,12 @@ _SEQUENCES = (
     b"0123456789", b"1234567890", b"9876543210", b"abcdefghijklmnopqrstuvwxyz", b"zyxwvutsrqponmlkjihgfedcba",
     b"qwertyuiop", b"asdfghjkl", b"zxcvbnm", b"0123456789abcdef", b"deadbeef", b"cafebabe",
 )  # fmt: skip
-_RUNS = frozenset(row[at : at + 4] for row in _SEQUENCES for at in range(len(row) - 3))
+_RUNS = frozenset(row[at : at + 4] for row in _SEQUENCES for at in range(len(row) - 3)) | {
+    bytes((byte,)) * 4 for byte in range(256)
+}
+
+REMEMBERED = 1 << 16
+"""Values whose looks are remembered, since several rules and each answer ask again: more than a megabyte holds."""
 
 _DOCUMENTED = re.compile(
     rb"EXAMPLE(?:KEY)?\Z|\A(?:dGhlIHNhbXBsZSBub25jZQ|QWxhZGRpbjpvcGVuIHNlc2FtZQ|mF_9\.B5f|2YotnFZFEjr1zCsicMWpAA"
@@ -85,7 +90,11 @@ def entropy(value: bytes) -> float:
 def is_placeholder(value: bytes) -> bool:
     """Tells whether the whole value stands for another: `${VAR}`, `<token>`, `xxxxxxxx`, `your-password-here`,
     `changeme`, a documented example."""
-    value = value[:LOOKED_AT]
+    return _is_placeholder(value[:LOOKED_AT])
+
+
+@lru_cache(REMEMBERED)
+def _is_placeholder(value: bytes) -> bool:
     if len(set(value.lower())) <= 3 or _DOCUMENTED.search(value) or _STAND_IN.match(value):
         return True
     if _STAND_IN.match(value.translate(_LEET)):
@@ -102,8 +111,12 @@ def is_placeholder(value: bytes) -> bool:
 
 def is_random(value: bytes, least: int = LEAST_SECRET) -> bool:
     """Tells whether a value looks random or chosen to be hard to guess, and not like words."""
-    value = value[:LOOKED_AT]
-    if len(value) < least or is_sequence(value):
+    return len(value) >= least and _is_random(value[:LOOKED_AT])
+
+
+@lru_cache(REMEMBERED)
+def _is_random(value: bytes) -> bool:
+    if is_sequence(value):
         return False
     kinds = value.translate(_KINDS)
     classes = set(kinds)
@@ -158,7 +171,6 @@ _SMALL_WORDS_AND_DIGITS = re.compile(rb"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _CHAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|-|/)[A-Za-z_$0-9][\w$]*)*[()\[\]]*")
 
 
-@lru_cache(4_096)  # each answer asks again about the same values
 def is_distinctive(value: bytes) -> bool:
     """Tells whether a credential is replaced wherever it occurs: at least 8 bytes in one line, and not plain words."""
     return (
@@ -175,8 +187,7 @@ def is_sequence(value: bytes) -> bool:
     pairs = len(lower) - 3
     if pairs <= 0:
         return False
-    rows = sum(lower[at : at + 4] in _RUNS or len(set(lower[at : at + 4])) == 1 for at in range(pairs))
-    return rows * 2 >= pairs
+    return sum([lower[at : at + 4] in _RUNS for at in range(pairs)]) * 2 >= pairs
 
 
 def word_share(value: bytes) -> float:
@@ -194,9 +205,8 @@ def word_share(value: bytes) -> float:
 def _pair_share(value: bytes) -> float:
     """Returns the share of letter pairs that occur in words."""
     lower = value.lower()
-    pairs = [lower[at : at + 2] for at in range(len(lower) - 1)]
-    pairs = [pair for pair in pairs if pair.isalpha()]
-    return sum(pair in _LETTER_PAIRS for pair in pairs) / len(pairs) if pairs else 0.0
+    pairs = [pair for at in range(len(lower) - 1) if (pair := lower[at : at + 2]).isalpha()]
+    return sum([pair in _LETTER_PAIRS for pair in pairs]) / len(pairs) if pairs else 0.0
 
 
 def is_mixed(value: bytes) -> bool:

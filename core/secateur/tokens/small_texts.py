@@ -55,6 +55,10 @@ LONGEST_WORD = 2000
 SHORT_WORD = 64
 """The most bytes for which the simple way of joining is the faster one."""
 
+MOST_JOINED = 200_000
+"""The bytes of words that are joined here, twice as many as in 3 million characters of code. Joining more would take
+longer than to load the vocabulary for the rest."""
+
 REMEMBERED = 65_536
 """The most words whose counts are kept, about 8 MB; then the cache is emptied."""
 
@@ -134,12 +138,17 @@ class PieceJoiner:
     def __init__(self, file: RankFile) -> None:
         """Raises TokenizerError: the vocabulary cannot be read."""
         self._rank = rank_lookup(file)
+        self._joined = 0
 
     def count(self, word: str) -> int:
-        """Joins the bytes of a word as far as the vocabulary allows, and counts the parts."""
+        """Joins the bytes of a word as far as the vocabulary allows, and counts the parts. Raises OverflowError after
+        MOST_JOINED bytes."""
         data = word.encode()
         if self._rank(data) < NEVER:
             return 1
+        self._joined += len(data)
+        if self._joined > MOST_JOINED:
+            raise OverflowError
         return self._join(data) if len(data) <= SHORT_WORD else self._join_long(data)
 
     def _join(self, data: bytes) -> int:

@@ -19,6 +19,9 @@ MOST_NAMED = 5
 MOST_COUNTED = 30
 """Most items of an input that is above its ceiling."""
 
+MOST_SUGGESTED = 20
+"""Ids of one list for which the nearest id is looked for, since each is compared with all items."""
+
 
 class Failure(Shape, frozen=True):
     """One assertion that does not hold."""
@@ -111,7 +114,7 @@ def _check_state(name: str, index: int, id_: str, states: Sequence[State], decid
     if listed is None:
         if name == "must_drop" and decided.kind.finds:
             return  # an item that is not found is not in the output
-        yield (f"{name} {_quote(id_)}", _absent(id_, decided), _key(name, index))
+        yield (f"{name} {_quote(id_)}", _absent(id_, index, decided), _key(name, index))
     elif listed.entry.state not in states:
         fault = f"it is {listed.entry.state.label}: {sentence(listed.entry)}"
         yield (f"{name} {_quote(id_)}", fault, _key(name, index))
@@ -120,7 +123,7 @@ def _check_state(name: str, index: int, id_: str, states: Sequence[State], decid
 def _check_rank(id_: str, at_most: int, index: int, decided: Decided) -> Iterator[_Fault]:
     listed, name = decided.by_id.get(id_), f"rank_of {_quote(id_)} at_most {at_most}"
     if listed is None:
-        yield (name, _absent(id_, decided), _key("rank_of", index))
+        yield (name, _absent(id_, index, decided), _key("rank_of", index))
         return
     rank = listed.number + 1 if listed.entry.terms else listed.entry.position
     if rank is None and any(other.entry.terms or other.entry.position for other in decided.listed):
@@ -157,8 +160,8 @@ def _state(decided: Decided, id_: str) -> State | None:
     return listed.entry.state if listed is not None else None
 
 
-def _absent(id_: str, decided: Decided) -> str:
-    near = suggestion(id_, decided.by_id)
+def _absent(id_: str, index: int, decided: Decided) -> str:
+    near = suggestion(id_, decided.by_id) if index < MOST_SUGGESTED else ""
     fault = "it no longer exists" if decided.kind.unknown(decided.outcome, [id_]) else "it is not found"
     return fault + (f"; did you mean {near}?" if near else "")
 

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from msgspec import Struct
+
 from secateur.terminal import clip, visible
 
 SYMBOLIC_LINK = "120000"
@@ -35,8 +37,7 @@ class Treatment(StrEnum):
     TYPE = "type"  # a file became a link, a link a submodule, ...
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One line of a hunk with its line end, and its `\\ No newline at end of file` if it has one."""
 
     text: str
@@ -69,14 +70,17 @@ class Hunk:
         """Its lines, in order."""
         rows: list[Row] = []
         parents = len(self.old)
+        sides: dict[str, tuple[tuple[bool, ...], bool]] = {}  # by the marks before a line, of which a diff has few
         for line in lines_of(self.body):
             if line.startswith(_NO_NEWLINE):
                 if rows:
                     rows[-1] = Row(rows[-1].text + line, rows[-1].old, rows[-1].new)
                 continue
-            marks = line[:parents].rstrip("\r\n").ljust(parents)
-            removed = "-" in marks
-            rows.append(Row(line, tuple(mark == "-" if removed else mark == " " for mark in marks), not removed))
+            marks = line[:parents]
+            if marks not in sides:
+                shown, removed = marks.rstrip("\r\n").ljust(parents), "-" in marks
+                sides[marks] = tuple(mark == ("-" if removed else " ") for mark in shown), not removed
+            rows.append(Row(line, *sides[marks]))
         return rows
 
 

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from msgspec import structs
+
 from secateur.kinds.diff.changes import Change, Hunk, Row, Treatment, number_rows
 from secateur.kinds.diff.chunk_text import PartLocation, block, widest_number
 from secateur.model import FileFacts, FragmentKind
@@ -318,10 +320,10 @@ class Splitter:
         original = unit.original or unit.row.text
         line, end, rest = original.partition("\n")
         if len(line) <= kept:
-            return replace(unit, row=replace(unit.row, text=original), original="", kept=0)
+            return replace(unit, row=structs.replace(unit.row, text=original), original="", kept=0)
         return replace(
             unit,
-            row=replace(unit.row, text=f"{line[:kept]}{_mark_rest(len(line) - kept)}{end}{rest}"),
+            row=structs.replace(unit.row, text=f"{line[:kept]}{_mark_rest(len(line) - kept)}{end}{rest}"),
             original=original,
             kept=kept,
         )

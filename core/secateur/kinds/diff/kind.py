@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from secateur.errors import UsageError, shown
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, EntryDescription, Kind, Outcome, OutputFolder, Wording
 from secateur.kinds.command_line import CommandWords, toml
-from secateur.kinds.diff.changes import Change, line_numbers
+from secateur.kinds.diff.changes import line_numbers
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import ChunkOutput, Chunks, page_of, render_chunks
 from secateur.kinds.diff.comparison import UNREAD, Comparison
@@ -255,7 +255,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         covered, change = coverage[index], coverage[index].file.change
         chunks = ", ".join(map(str, covered.chunks)) or "none"
         facts = ("chunks", chunks), ("changed", f"+{change.added:,} -{change.removed:,} lines")
-        return structs.replace(description, facts=facts, line=partial(_line_of, change))
+        return structs.replace(description, facts=facts, line=partial(_line_of, cache(partial(line_numbers, change))))
 
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[Planned] | None = None
@@ -348,9 +348,9 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         return Delivery(text, folder=folder, said=tuple(messages), exit_code=SKIPPED if unseen or unread else 0)
 
 
-def _line_of(change: Change, line: int) -> int:
+def _line_of(line_numbers: Callable[[], list[int]], line: int) -> int:
     """The line number in the file as changed; for a removed line its number before the change."""
-    numbers = line_numbers(change)
+    numbers = line_numbers()
     return numbers[line] if line < len(numbers) else 1
 
 

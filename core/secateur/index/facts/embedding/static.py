@@ -16,7 +16,6 @@ import importlib.util
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -84,10 +83,16 @@ LARGEST_PART = 512
 FLOAT32_WHOLE = 1 << 24
 """Integers below this, and sums below this, are exact as float32."""
 
+LONGEST_WORD = 40
+"""The most letters of a word; longer ones, which are data, count as several. Cutting one into pieces takes quadratic
+time, and their pieces much memory."""
+
 _WORDS = re.compile(
-    r"[A-ZÀ-Þ]+(?=[A-ZÀ-Þ][a-zß-ɏ])|[A-ZÀ-Þ]?[a-zß-ɏ]{2,}|[A-ZÀ-Þ]{2,}"  # camelCase, PascalCase, CONSTANT
+    # camelCase, PascalCase, CONSTANT
+    rf"[A-ZÀ-Þ]{{1,{LONGEST_WORD}}}(?=[A-ZÀ-Þ][a-zß-ɏ])|[A-ZÀ-Þ]?[a-zß-ɏ]{{2,{LONGEST_WORD}}}"
+    rf"|[A-ZÀ-Þ]{{2,{LONGEST_WORD}}}"
     r"|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"  # scripts without spaces: each character
-    r"|[^\W\d_A-Za-zÀ-ɏ\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}"
+    rf"|[^\W\d_A-Za-zÀ-ɏ\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{{2,{LONGEST_WORD}}}"
 )
 _STOP = (
     "a an the of to and or in is are be it its this that for with by on as at from if not no will can which when into"
@@ -273,9 +278,6 @@ _BEGINNING = "\u2581"
 
 _UNKNOWN = 0
 
-SHORT_WORD = 100
-"""The most letters for which the simple way of joining is the faster one."""
-
 
 def read_matrix(path: Path, name: str) -> npt.NDArray[Any]:
     """Maps one array of a safetensors file, which is the length of its head, the head in JSON, and the arrays.
@@ -326,11 +328,6 @@ class WordPieces:
     def pieces(self, word: str) -> list[int]:
         """Returns the numbers of the pieces of one word without blanks; 0 for letters that are in no piece."""
         parts = [_BEGINNING, *word]
-        joined = self._join(parts) if len(word) <= SHORT_WORD else self._join_long(parts)
-        return [self._numbers.get(part, _UNKNOWN) for part in joined]
-
-    def _join(self, parts: list[str]) -> list[str]:
-        """Joins the parts of a word. Takes quadratic time, which is little for a short word."""
         rank_of = self._numbers.get
         ranks = [rank_of(left + right, _NEVER) for left, right in pairwise(parts)]
         while ranks and (lowest := min(ranks)) < _NEVER:
@@ -341,30 +338,4 @@ class WordPieces:
                 ranks[at] = rank_of(parts[at] + parts[at + 1], _NEVER)
             if at:
                 ranks[at - 1] = rank_of(parts[at - 1] + parts[at], _NEVER)
-        return parts
-
-    def _join_long(self, parts: list[str]) -> list[str]:
-        """Does the same in n log n time, with a heap of pairs and links between the remaining neighbours."""
-        rank_of, end = self._numbers.get, len(parts)
-        before, after = list(range(-1, end - 1)), list(range(1, end + 1))
-        waiting = [
-            (rank, at, left, right)
-            for at, (left, right) in enumerate(pairwise(parts))
-            if (rank := rank_of(left + right, _NEVER)) < _NEVER
-        ]
-        heapify(waiting)
-        while waiting:
-            _, at, left, right = heappop(waiting)
-            following = after[at]
-            if parts[at] != left or following == end or parts[following] != right:
-                continue  # the heap is not cleaned: one of the two has been joined with another part since
-            parts[at], parts[following] = left + right, ""
-            after[at] = after[following]
-            if after[at] < end:
-                before[after[at]] = at
-            for first in (before[at], at):
-                if first >= 0 and after[first] < end:
-                    pair = parts[first], parts[after[first]]
-                    if (rank := rank_of("".join(pair), _NEVER)) < _NEVER:
-                        heappush(waiting, (rank, first, *pair))
-        return [part for part in parts if part]
+        return [rank_of(part, _UNKNOWN) for part in parts]
