@@ -123,12 +123,9 @@ class Catalogue:
     members: dict[str, KeptMember] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, cache_dir: Path, path: Path, beside: str = "") -> Catalogue:
-        """Opens the catalogue of the workspace that a file describes; it is empty if nothing usable is kept.
-
-        `beside` names a second catalogue of the same workspace, for a reader that keeps other facts.
-        """
-        folder = cache_dir / "workspaces" / folder_name(path) / beside
+    def open(cls, cache_dir: Path, path: Path) -> Catalogue:
+        """Opens the catalogue of the workspace that a file describes; it is empty if nothing usable is kept."""
+        folder = cache_dir / "workspaces" / folder_name(path)
         arrays = arrayfile.load(folder / _MEMBERS)
         if arrays is not None:
             with suppress(msgspec.DecodeError, KeyError):

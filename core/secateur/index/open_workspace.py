@@ -6,21 +6,25 @@ twice. The snapshots are joined again when one of the repositories has changed.
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import os
 from collections import Counter as Tally
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from secateur import directories
 from secateur.errors import ConfigError, SecateurError, UsageError
+from secateur.executors.executor import Executor, Task
 from secateur.index.catalogue import Catalogue, KeptMember, MemberLook
 from secateur.index.facts.degraded import SnapshotFacts, merge_facts
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots
+from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import OpenIndex
 from secateur.index.opened_index import OpenedIndex
@@ -32,9 +36,9 @@ from secateur.index.update.partial import Choice, PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice
-from secateur.progress import Progress
+from secateur.progress import Progress, unreported
 from secateur.redaction import CredentialNumbers
-from secateur.settings import Index, load
+from secateur.settings import Index, Settings, load
 from secateur.sources.commit_look import read_commit_look
 from secateur.sources.committed_settings import read_committed_settings
 from secateur.sources.fetch_options import FetchOptions
@@ -112,70 +116,16 @@ class WorkspaceOpener:
         return replace(self.rules, ignore=ignore, max_file_kb=most), ""
 
 
-class Workspace(OpenedIndex):
-    """The index of several repositories, wherever they are read."""
-
-    def __init__(self, opener: WorkspaceOpener, cache_dir: Path, beside: str = "") -> None:
-        """`beside`: see `Catalogue.open`. Raises the errors of `WorkspaceOpener.members`."""
-        super().__init__()
-        self._path, self.only = opener.path, answer_globs(opener.members)
-        self._catalogue = Catalogue.open(cache_dir, opener.path, beside)
-        self._left_out = LeftOutRepositories(opener.partial)
-        self._snapshot: JoinedSnapshot | None = None
-
-    @property
-    def snapshot(self) -> JoinedSnapshot | None:
-        return self._snapshot
-
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        """The warnings about the indexes themselves, and about the repositories' own settings."""
-        return (
-            *(
-                Notice(notice.code, f"{name}: {notice.message}")
-                for name, notices in self._notices().items()
-                for notice in notices
-            ),
-            *(Notice(NOT_FOLLOWED, warning) for warning in self._not_followed()),
-            *self._left_out.notices,
-        )
-
-    @abstractmethod
-    def _notices(self) -> Mapping[str, Sequence[Notice]]:
-        """The warnings about the index of each repository."""
-
-    @abstractmethod
-    def _not_followed(self) -> Sequence[str]:
-        """The warnings about missing calls from one repository into another."""
-
-    def part(
-        self,
-        extractor: Extractor,  # noqa: ARG002 - the names they have in `OpenedIndex`
-        choose: Choice,  # noqa: ARG002
-        most: int,  # noqa: ARG002
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> PartialSnapshot | None:
-        """Returns None: a workspace is answered from as a whole."""
-        return None
-
-    def move(self, opener: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenedIndex`
-        """Raises UsageError: repositories share no commit."""
-        raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
-
-    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
-        return merge_facts(self._facts_of_each()) if snapshot is self.snapshot else super()._facts_of(snapshot)
-
-    @abstractmethod
-    def _facts_of_each(self) -> Mapping[str, SnapshotFacts]:
-        """The facts of the repositories by name."""
-
-
-class OpenWorkspace(Workspace):
+class OpenWorkspace(OpenedIndex):
     """See the module docstring."""
 
     def __init__(self, opener: WorkspaceOpener, cache_dir: Path) -> None:
         """Raises the errors of `WorkspaceOpener.members` and `WorkspaceOpener.member`."""
-        super().__init__(opener, cache_dir)
+        super().__init__()
+        self._path, self.only = opener.path, answer_globs(opener.members)
+        self._catalogue = Catalogue.open(cache_dir, opener.path)
+        self._left_out = LeftOutRepositories(opener.partial)
+        self._snapshot: JoinedSnapshot | None = None
         self._members: dict[str, OpenIndex] = {}
         known = self._catalogue.members
         try:
@@ -196,11 +146,23 @@ class OpenWorkspace(Workspace):
         notices = {name: member.known.notices for name, member in self._members.items() if member.known is not None}
         return WorkspaceSource(self._path, sources, notices)
 
-    def _notices(self) -> Mapping[str, Sequence[Notice]]:
-        return {name: member.notices for name, member in self._members.items()}
+    @property
+    def snapshot(self) -> JoinedSnapshot | None:
+        return self._snapshot
 
-    def _not_followed(self) -> Sequence[str]:
-        return unpack_strings(self.snapshot.arrays[_WARNINGS]) if self.snapshot is not None else ()
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """The warnings about the indexes themselves, and about the repositories' own settings."""
+        missing = unpack_strings(self._snapshot.arrays[_WARNINGS]) if self._snapshot is not None else ()
+        return (
+            *(
+                Notice(notice.code, f"{name}: {notice.message}")
+                for name, member in self._members.items()
+                for notice in member.notices
+            ),
+            *(Notice(NOT_FOLLOWED, warning) for warning in missing),
+            *self._left_out.notices,
+        )
 
     @property
     def store(self) -> Store:
@@ -262,6 +224,20 @@ class OpenWorkspace(Workspace):
         )
         return join_snapshots(own, crossing) | {_WARNINGS: pack_strings([*crossing.warnings])}
 
+    def part(
+        self,
+        extractor: Extractor,  # noqa: ARG002 - the names they have in `OpenedIndex`
+        choose: Choice,  # noqa: ARG002
+        most: int,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
+    ) -> PartialSnapshot | None:
+        """Returns None: a workspace is answered from as a whole."""
+        return None
+
+    def move(self, opener: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenedIndex`
+        """Raises UsageError: repositories share no commit."""
+        raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
+
     # --- looking -----------------------------------------------------------------------------------------------------
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
@@ -272,8 +248,10 @@ class OpenWorkspace(Workspace):
 
         return self._texts.of(snapshot, path, read, numbers)
 
-    def _facts_of_each(self) -> Mapping[str, SnapshotFacts]:
-        return {name: member.loaded_facts for name, member in self._members.items()}
+    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
+        if snapshot is not self.snapshot:
+            return super()._facts_of(snapshot)
+        return merge_facts({name: member.loaded_facts for name, member in self._members.items()})
 
     def changes(self) -> Changes:
         return _merge_changes({name: member.changes() for name, member in self._members.items()})
@@ -287,6 +265,41 @@ class OpenWorkspace(Workspace):
 
 def _source_of(member: OpenIndex) -> Source:
     return member.source
+
+
+class MemberTask(Struct, frozen=True):
+    """Has a worker bring the index of one repository up to date."""
+
+    path: Path
+    member: WorkspaceMember
+    settings: Settings
+
+
+def index_members(
+    opener: WorkspaceOpener, settings: Settings, executor: Executor, progress: Progress = unreported
+) -> None:
+    """Has workers bring the indexes of all repositories up to date, in the cache folder that they share with this
+    process. Errors are left to the opening of the workspace, which meets them again."""
+    cache_dir, tasks = directories.cache_dir(os.environ), []
+    for member in opener.members:
+        with suppress(SecateurError):
+            folder = folder_of(member.location, cache_dir, opener.fetching).absolute()
+            task = MemberTask(opener.path, replace(member, location=str(folder)), settings)
+            tasks.append(Task(index_member, task, member.name))
+    progress("reading", 0, len(tasks))
+    with closing(executor.run(tasks)) as outcomes:
+        for done, _ in enumerate(outcomes, 1):
+            progress("reading", done, len(tasks))
+
+
+def index_member(task: MemberTask) -> None:
+    """Brings the index of one repository up to date; a worker calls it."""
+    settings, models, cache_dir = task.settings, Models(os.environ), directories.cache_dir(os.environ)
+    settings = replace(settings, index=replace(settings.index, workers=settings.index.workers or 1))
+    extractor = Extractor.of(settings, models.counter(settings.tokens.counter), vectors_of(models, settings), cache_dir)
+    with closing(WorkspaceOpener(task.path, settings.index).member(task.member, cache_dir, None)) as index:
+        index.load(index.record(extractor), extractor)
+        index.save()
 
 
 class LeftOutRepositories:

@@ -14,7 +14,6 @@ import numpy.typing as npt
 
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import Edges
-from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import IntArray
 
 VERSION = 2
@@ -55,29 +54,12 @@ class CrossingEdges(msgspec.Struct, frozen=True, eq=False):
         typed = {name: np.asarray(columns.get(name, empty), dtype=dtype) for name, dtype in COLUMNS.items()}
         return cls(**typed, warnings=tuple(warnings))
 
-    def to_arrays(self) -> Arrays:
-        """Named arrays for a file."""
-        columns: Arrays = {f"crossing.{name}": getattr(self, name) for name in COLUMNS}
-        return columns | {"crossing.warnings": pack_strings(list(self.warnings))}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> CrossingEdges:
-        """The inverse of `to_arrays`."""
-        return cls.of(
-            {name: arrays[f"crossing.{name}"] for name in COLUMNS}, unpack_strings(arrays["crossing.warnings"])
-        )
-
     def __len__(self) -> int:
         return len(self.source)
 
     def select(self, chosen: npt.NDArray[Any]) -> CrossingEdges:
         """Returns the edges that a mask or an array of positions chooses."""
         return CrossingEdges.of({name: getattr(self, name)[chosen] for name in COLUMNS}, self.warnings)
-
-    def between(self, begin: int, end: int) -> CrossingEdges:
-        """Returns the edges with both ends in the rows `begin` to `end`, with rows counted from `begin`."""
-        inside = self.select(_inside(self.source, begin, end) & _inside(self.target, begin, end))
-        return msgspec.structs.replace(inside, source=inside.source - begin, target=inside.target - begin)
 
 
 def add_crossing_edges(graph: CodeGraph, crossing: CrossingEdges) -> CodeGraph:
@@ -94,7 +76,3 @@ def add_crossing_edges(graph: CodeGraph, crossing: CrossingEdges) -> CodeGraph:
         np.concatenate([graph.count, crossing.count]),
     )
     return CodeGraph.from_edges(whole, graph.node_count)
-
-
-def _inside(numbers: IntArray, begin: int, end: int) -> npt.NDArray[np.bool_]:
-    return (numbers >= begin) & (numbers < end)

@@ -18,12 +18,10 @@ import numpy.typing as npt
 
 from secateur.index.facts.crossing import CrossingEdges, add_crossing_edges
 from secateur.index.facts.embedding import SemanticSpace
-from secateur.index.facts.hotspots import FileChanges, HotspotTable, RankedValues, rank_hotspots
+from secateur.index.facts.hotspots import FileChanges, rank_hotspots
 from secateur.index.facts.lexical import TermBag
-from secateur.index.facts.names import name_ends
-from secateur.index.facts.postings import Postings, TermCounts
-from secateur.index.facts.snapshot import FOREIGN, PATH_TERMS_LIMIT, Snapshot, pack_notices
-from secateur.index.facts.workspace_statistics import COUNTED, WorkspaceStatistics, path_ends
+from secateur.index.facts.postings import Postings
+from secateur.index.facts.snapshot import PATH_TERMS_LIMIT, Snapshot, pack_notices
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store.arrayfile import Arrays, join_strings, pack_strings
 from secateur.model import Notice
@@ -53,40 +51,6 @@ class JoinedSnapshot(Snapshot):
     def space(self) -> SemanticSpace:
         *total, described = self.arrays["vectors.sums"].tolist()
         return SemanticSpace(self.arrays["vectors"], (np.array(total, dtype=np.int64), described))
-
-
-@dataclass(frozen=True, eq=False)
-class PartSnapshot(JoinedSnapshot):
-    """Some repositories of a larger workspace. Figures that depend on all files are those of the whole workspace."""
-
-    statistics: WorkspaceStatistics
-
-    @property
-    def whole(self) -> WorkspaceStatistics:
-        return self.statistics
-
-    @cached_property
-    def hotspots(self) -> HotspotTable:
-        among = self.statistics.churns, self.statistics.complexities
-        return rank_hotspots(self.changes, self.column("complexity"), self.file, among)
-
-    @cached_property
-    def space(self) -> SemanticSpace:
-        return SemanticSpace(self.arrays["vectors"], self.statistics.vectors)
-
-
-def statistics_of(snapshot: Snapshot) -> WorkspaceStatistics:
-    """Works out the statistics of one snapshot, which may be a part of a workspace."""
-    own = [path for path, flags in zip(snapshot.paths, snapshot.flags, strict=True) if not flags & FOREIGN]
-    fields = [TermCounts.of(field) for field in snapshot.word_fields]
-    names = TermCounts.of_terms(name_ends(snapshot.qualnames), len(snapshot))
-    ends = [TermCounts.of_terms(path_ends(paths), len(paths)) for paths in (snapshot.paths, own)]
-    return WorkspaceStatistics(
-        dict(zip(COUNTED, (*fields, names, *ends), strict=True)),
-        SemanticSpace(snapshot.arrays["vectors"]).sums,
-        RankedValues.of(snapshot.arrays["hotspots.units"]),
-        RankedValues.of(snapshot.column("complexity")),
-    )
 
 
 def join_snapshots(members: Mapping[str, Snapshot], crossing: CrossingEdges) -> Arrays:

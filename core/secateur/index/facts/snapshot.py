@@ -20,7 +20,6 @@ from secateur.index.facts.embedding import SemanticSpace
 from secateur.index.facts.hotspots import FileChanges, HotspotTable
 from secateur.index.facts.names import NameTable
 from secateur.index.facts.postings import Postings
-from secateur.index.facts.workspace_statistics import WorkspaceStatistics
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import BoolArray, Fragment, FragmentKind, Notice
@@ -47,11 +46,6 @@ class Snapshot:
     def own_paths(self) -> Mapping[str, Sequence[str]]:
         """The paths as each repository has them, by the prefix that they have here."""
         return {"": self.paths}
-
-    @property
-    def whole(self) -> WorkspaceStatistics | None:
-        """The statistics of the workspace that this is a part of; None if it is searched alone."""
-        return None
 
     @cached_property
     def digests(self) -> dict[str, bytes]:

@@ -315,15 +315,7 @@ def arrays_version(version: str) -> str:
     return f"{SNAPSHOT_VERSION}|{version}"
 
 
-def state_of(snapshot: Snapshot) -> str:
-    """Returns the name of a snapshot's state, worked out from its content."""
-    return _hash_state(snapshot.origin, sorted(snapshot.all_digests.items(), key=lambda file: path_bytes(file[0])))
-
-
 def _identity(version: str, source: Source, present: Sequence[tuple[str, bytes]]) -> str:
-    return _hash_state(origin_of(version, source), present)
-
-
-def _hash_state(origin: Sequence[str], present: Sequence[tuple[str, bytes]]) -> str:
+    origin = "\0".join(origin_of(version, source)).encode()
     parts = [b"\0".join((path_bytes(path), digest)) for path, digest in present]
-    return blake2b("\0".join(origin).encode() + b"\0\0" + b"\0".join(parts), digest_size=16).hexdigest()
+    return blake2b(origin + b"\0\0" + b"\0".join(parts), digest_size=16).hexdigest()
