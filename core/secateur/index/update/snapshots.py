@@ -206,7 +206,7 @@ class SnapshotManager:
 
         try:
             links = linker.relink(
-                edit.before, edit.files, edit.rows, [(path, record) for path, _, record in edit.coming], calls_of
+                edit.before, edit.files, edit.rows.after, [(path, record) for path, _, record in edit.coming], calls_of
             )
         except Exception:  # a record is missing or the linker failed: a new build gives the same graph
             return None
