@@ -127,7 +127,7 @@ def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict
     (snapshot, lines), embedder = engine.code(), vectors_of(engine._models, settings)
     query, _ = parse_with_kind(case["query"], snapshot.body.frequency, settings.relevance.query_kind)
     known, vectors = statistics(query, snapshot), embed_query(query, embedder)
-    columns = collect_evidence(query, snapshot, vectors, settings.relevance, known, lines, whole=True).columns
+    columns = collect_evidence(query, snapshot, vectors, settings.relevance, known, lines, whole=True)
     matrix = np.stack([columns[name] for name in NAMES], axis=1)
     kinds = np.stack([penalties(query, snapshot, Penalty(**{kind: 0.5})) * 2 for kind in KINDS], axis=1)
     weights = np.array([getattr(settings.relevance, name) for name in NAMES])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from support.cli import secateur
 from support.mined import mined_cases
+from support.repos import SHOP, write
 from support.systems import posix
 
 
@@ -37,3 +38,17 @@ def test_processes_named_by_address_answer_the_same(cases: Path) -> None:
     command = ("check", cases, "--format", "json")
     alone, ran = secateur(*command), secateur(*command, "--on", "processes:2")
     assert (ran.code, ran.out, ran.err) == (alone.code, alone.out, alone.err)
+
+
+@posix
+def test_repositories_of_a_workspace_are_indexed_by_processes(tmp_path: Path) -> None:
+    for name in ("shop", "till"):
+        write(tmp_path / name, {**SHOP, f"{name}.py": "def pay(refund):\n    return refund\n"})
+    (tmp_path / "workspace.toml").write_text('repositories = ["shop", "till", "gone"]\n')
+    words = ("--workspace", tmp_path / "workspace.toml", "--format", "json")
+    failed = secateur("index", *words, "--on", "processes:2")
+    assert (failed.code, "repository gone" in failed.err) == (1, True), failed.err
+    (tmp_path / "workspace.toml").write_text('repositories = ["shop", "till"]\n')
+    built = secateur("index", *words, "--on", "processes:2").json
+    assert (built["read"], built["reused"]) == (0, 2 * len(SHOP) + 2)
+    assert built["snapshot"] == secateur("index", *words).json["snapshot"]

@@ -248,6 +248,7 @@ def test_a_scenario_takes_no_workspace_that_leads_out_of_its_folder(
         (("search", QUERY, "--workspace", "other.toml"), "no workspace: other.toml"),
         (("search", QUERY, "--workspace", "workspace.toml", "--rev", "HEAD"), "no one revision"),
         (("index", "--workspace", "workspace.toml", "--clear"), "does not go with --workspace"),
+        (("index", "shop", "--on", "processes:2"), "--on needs a workspace"),
     ],
 )
 def test_calls_that_cannot_be_meant_are_wrong(

@@ -17,11 +17,9 @@ from secateur.retrieval.preference import Preferences
 from secateur.retrieval.query import parse_with_kind
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve
-from secateur.retrieval.searched import SearchedSnapshot
 from secateur.settings import with_values
 from secateur.tokens import get_counter
 from support.memory_source import MemorySource
-from support.memory_workspace import MemoryWorkspace, ToldSource, as_bytes
 from support.repos import QUERY, SHOP
 
 
@@ -95,28 +93,9 @@ def test_the_model_reads_a_chinese_query_in_english_too(store: Store, text: str,
     with Engine.of(MemorySource({"q.py": "def pause(queue):\n    return queue\n"})) as engine:
         snapshot, lines = engine.code()
     query, _ = parse_with_kind(text, snapshot.body.frequency, "auto")
-    state = Retrieval(SearchedSnapshot(snapshot, lines), None, get_counter(), "", "markdown", Preferences())
+    state = Retrieval(snapshot, lines, None, get_counter(), "", "markdown", Preferences())
     retrieve(query, replace(state, reranker=Reranker(model, store)), Settings())
     assert model.queries == [read]
-
-
-def test_a_model_scores_the_best_of_all_parts_of_a_workspace() -> None:
-    members = {
-        name: ToldSource({f"{word}.py": f"def {word}(queue):\n    return queue\n" for word in words})
-        for name, words in {"one": ("pause", "resume"), "two": ("stop", "paused"), "three": ("wait",)}.items()
-    }
-    workspace = MemoryWorkspace(members, with_values(Settings(), {"relevance.reranked": 3}))
-    try:
-        parts = workspace.parts([["one"], ["three"], ["two"]])
-        asked = [Letters(), Letters()]
-        pools = [
-            as_bytes(workspace.pool("how is a queue paused", some, Reranker(model, Store.open(None))))
-            for some, model in zip(([], parts), asked, strict=True)
-        ]
-        assert pools[0] == pools[1] != as_bytes(workspace.pool("how is a queue paused"))
-        assert sorted(asked[0].asked) == sorted(asked[1].asked)
-    finally:
-        workspace.close()
 
 
 def test_no_rows_no_answer(store: Store) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import closing
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from secateur import directories
-from secateur.cli.command_parser import CommandParser
+from secateur.cli.command_parser import ON, CommandParser
 from secateur.cli.common import CommandCall
-from secateur.cli.executing import workers_arguments, workers_of
+from secateur.cli.executing import open_executor
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.cli.status import render, size_text
@@ -40,7 +41,7 @@ def arguments(parser: CommandParser) -> None:
         " makes them anew",
     )
     parser.workspace_argument()
-    workers_arguments(parser)
+    parser.add_argument("--on", metavar="ADDRESS", help=f"with --workspace: {ON}")
     parser.source_arguments()
     parser.common_arguments()
 
@@ -48,7 +49,8 @@ def arguments(parser: CommandParser) -> None:
 def run(options: CommandCall) -> int:
     """Runs the command. Files that were skipped are counted, and the exit code is 0."""
     from secateur.engine import Engine
-    from secateur.index.opening import on_workers, opener_of
+    from secateur.index.open_workspace import WorkspaceOpener, index_members
+    from secateur.index.opening import opener_of
     from secateur.redaction import not_scanned
 
     options.path = options.workspace_or_path()
@@ -60,14 +62,17 @@ def run(options: CommandCall) -> int:
     if options.clear:
         return _clear(options.path, path, loaded.settings.graph_rag.cache_dir, options.format)
     progress = options.progress_bar()
-    local = opener_of(path, options.rev, loaded.settings.index, options.fetch_options())
-    with workers_of(options) as executor:
-        opener = local if executor is None else on_workers(local, loaded.settings, executor, options.store or "")
+    opener = opener_of(path, options.rev, loaded.settings.index, options.fetch_options())
+    try:
+        if options.on is not None:
+            if not isinstance(opener, WorkspaceOpener):
+                raise UsageError("--on needs a workspace here", hint="name its file with --workspace")
+            with closing(open_executor(options.on)) as executor:
+                index_members(opener, loaded.settings, executor, progress)
         with Engine(opener, loaded.settings, cache_dir=None, config_dir=None) as engine:
-            try:
-                status = engine.refresh(progress)
-            finally:
-                progress.close()
+            status = engine.refresh(progress)
+    finally:
+        progress.close()
     status = replace(status, notices=(*status.notices, *(notice.message for notice in not_scanned(loaded.settings))))
     emit(render(status, options.format, [], options.verbose, engine.index_bytes))
     return 0

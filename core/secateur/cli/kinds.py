@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from secateur.cli import completers, part
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
-from secateur.cli.executing import workers_arguments, workers_of
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number
 from secateur.errors import UsageError
@@ -73,7 +72,6 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
     )
     if any(declared.workspaces for declared in kind.inputs):
         parser.workspace_argument()
-        workers_arguments(parser)
     if any(declared.folders for declared in kind.inputs):
         parser.source_arguments()
     parser.common_arguments(formats=kind.formats, default=kind.formats[0])
@@ -144,12 +142,10 @@ def run_with(
     warnings = [f"warning: {notice.message}" for notice in loaded.notices]
     for message in warnings:
         options.say(message)
-    environment = replace(environment, notices=loaded.notices, store=getattr(options, "store", None) or "")
+    environment = replace(environment, notices=loaded.notices)
     also = reports.draw if reports.wanted else None
     try:
-        with workers_of(options) as executor:
-            environment = replace(environment, executor=executor)
-            delivery = carry_out(kind, inputs, loaded, environment, verbose=options.verbose, also=also)
+        delivery = carry_out(kind, inputs, loaded, environment, verbose=options.verbose, also=also)
     finally:
         progress.close()
     saved = []

@@ -1,6 +1,5 @@
-"""The interface of an open index. `OpenIndex` is the index of one repository; a workspace of several is read by this
-process (`OpenWorkspace`) or by workers (`WorkspaceElsewhere`). `TextLines` reads the lines of files
-as they were indexed."""
+"""The interface of an open index. `OpenIndex` is the index of one repository, `OpenWorkspace` that of several.
+`TextLines` reads the lines of files as they were indexed."""
 
 from __future__ import annotations
 
@@ -102,11 +101,8 @@ class OpenedIndex(ABC):
     def facts(self, snapshot: Snapshot) -> SnapshotFacts:
         """Returns the facts of a snapshot that every answer needs."""
         if snapshot not in self._facts:
-            self._facts[snapshot] = self._facts_of(snapshot)
+            self._facts[snapshot] = facts_of(snapshot)
         return self._facts[snapshot]
-
-    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
-        return facts_of(snapshot)
 
     @abstractmethod
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
@@ -148,8 +144,8 @@ class OpenedIndex(ABC):
         RepositoryError."""
 
 
-_Known = dict[tuple[str, str, bytes, bool], list[str]]
-"""Lines by (repository, path, content digest, whether the credentials of other files are removed too)."""
+_Known = dict[tuple[str, bytes, bool], list[str]]
+"""Lines by (path, content digest, whether the credentials of other files are removed too)."""
 
 
 class TextLines:
@@ -165,7 +161,6 @@ class TextLines:
         path: str,
         read: Callable[[], bytes | None],
         numbers: CredentialNumbers | None = None,
-        repository: str = "",
     ) -> list[str]:
         """Returns the lines of a file.
 
@@ -173,7 +168,6 @@ class TextLines:
             files: the snapshot that `path` belongs to.
             read: reads the bytes of the file; None if it is gone.
             numbers: the numbers of the markers; see `OpenedIndex.lines`.
-            repository: the name of the repository, if files of several are read.
 
         Raises:
             RepositoryError: the file has changed since it was indexed.
@@ -181,7 +175,7 @@ class TextLines:
         spans = [span for _, span in parse_spans(files.redactions.get(path, ""))]
         bare = numbers is not None and numbers.complete
         known = self._texts if numbers is None or not (spans or bare) else self._numbered.setdefault(numbers, {})
-        key = repository, path, files.digests[path], bare
+        key = path, files.digests[path], bare
         lines = known.get(key)
         if lines is None:
             data = read()

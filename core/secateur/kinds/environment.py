@@ -12,7 +12,6 @@ from msgspec import Struct, field, structs
 
 from secateur.directories import cache_dir, current_folder
 from secateur.errors import UsageError, shown
-from secateur.executors.executor import Executor
 from secateur.inputs import read_input
 from secateur.ledger import Notice
 from secateur.progress import Progress, unreported
@@ -63,8 +62,6 @@ class Environment(Struct, frozen=True):
     advises: bool = False  # a person reads the output, so advice on a first answer is worth its time
     redactor: Redactor = field(default_factory=Redactor)  # removes credentials from the data of `bytes_of`
     fetching: FetchOptions | None = None  # allows git URLs to be fetched; None: only cached ones
-    executor: Executor | None = None  # its workers read and search a workspace; None: this process
-    store: str = ""  # the store of snapshots, as `SnapshotStore` takes it
     moving: bool = False  # with `shared`: only the last reading is used, so one index may move between commits
 
     def redacting(self, settings: Settings) -> Environment:

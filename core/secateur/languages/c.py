@@ -38,8 +38,6 @@ RULES = NameRules(
     links_by_name=True,
     has_namespaces=True,
     follows_stars=False,
-    imports_by_path=True,
-    imports_by_folders=True,
     opens_types=True,
 )
 

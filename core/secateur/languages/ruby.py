@@ -41,8 +41,6 @@ LANGUAGES = (
             implicit_self=True,
             links_by_name=True,
             follows_stars=False,
-            imports_by_path=True,
-            imports_by_folders=True,
             opens_types=True,
         ),
         line_comment="#",

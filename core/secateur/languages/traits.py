@@ -117,8 +117,6 @@ class NameRules(Struct, frozen=True, kw_only=True):
     """Class that reads the packages a repository provides and requires (`packages.Manifests`), as module:class."""
     builtins: frozenset[str] = frozenset()
     """Names of builtins: functions and receivers that no scope of the repository defines."""
-    standard_modules: frozenset[str] = frozenset()
-    """First parts of the names of standard library modules; a repository is likely to have files with such names."""
     builtin_methods: frozenset[str] = BUILTIN_METHODS
     """Methods of builtin types: a definition with such a name tells nothing about an unknown receiver."""
     element_methods: frozenset[str] = ELEMENT_METHODS
@@ -166,8 +164,6 @@ class NameRules(Struct, frozen=True, kw_only=True):
     """Files can import names that another file has imported."""
     exports_to_children: bool = False
     """Submodules can use everything that their parent imports, exported or not."""
-    names_need_import: bool = False
-    """Only files that import a module can use its names."""
     binds_first_segment: bool = False
     """`import a.b` binds `a`."""
     has_default_export: bool = False
@@ -176,18 +172,6 @@ class NameRules(Struct, frozen=True, kw_only=True):
     """Names from a star import are looked up in the imported module."""
     stars_hide_unknown: bool = False
     """A name that no scope defines comes from a star import of an outside module, if the file has one."""
-    stars_pass_on: bool = False
-    """Files can import names that another file has from a star import."""
-    imports_by_path: bool = False
-    """Imports contain only module paths; in other languages the path may end with a class."""
-    imports_by_folders: bool = False
-    """Imports may start from any folder above a file."""
-    roots_from_imports: bool = False
-    """The common prefix of import names is inferred from the imports of all files."""
-    crates_from_imports: bool = False
-    """The names of crates are inferred from imports and from the names that crate roots define."""
-    folders_are_modules: bool = False
-    """A folder can be imported."""
 
     # --- values and types
     receivers_are_chains: bool = False

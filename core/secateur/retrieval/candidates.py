@@ -1,17 +1,13 @@
-"""Holds the result of a search as columns: its candidates, and the figures that go with them. Plain values, which can
-travel between processes."""
+"""Holds the result of a search as columns: its candidates, and the figures that go with them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import BoolArray, FloatArray, IntArray, Notice, Redaction
 from secateur.sources.globs import RepositoryPart
@@ -46,9 +42,6 @@ def part_notices(only: Sequence[str], elsewhere: BoolArray) -> list[Notice]:
     return [Notice(ONLY, f"Drawn from {', '.join(only)} alone (--only). {none}{left}")]
 
 
-C = TypeVar("C", bound=msgspec.Struct)
-
-
 class CallWalk(msgspec.Struct, frozen=True, eq=False):
     """Holds the steps by which calls lead from the anchors to each candidate.
 
@@ -77,7 +70,7 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
         wrapping: columns of `render.pack.ingredients`.
         parts: the parts of the relevance.
         ranks: the parts of the hotspot score.
-        row_number: the row in the snapshot; rows of several snapshots are counted through.
+        row_number: the row in the snapshot.
         redactions: the credentials that were taken out of each.
         elsewhere: True outside the part that answers come from.
     """
@@ -134,74 +127,12 @@ def anchors_of(steps: Iterable[tuple[int, int, int]], rows: IntArray) -> list[li
     return [sorted(anchors.get(row, []), key=lambda pair: (pair[1], pair[0])) for row in rows.tolist()]
 
 
-class PartSteps(msgspec.Struct, frozen=True, eq=False):
-    """Holds, as columns, the steps that a search along calls takes from each likely anchor of a part alone.
-
-    Attributes:
-        root, node, predecessor: rows; the predecessor of a root is -1.
-        depth: steps from the root.
-        confidence: the confidence of the step that leads to the node.
-        way: the number of that step's direction; -1 for a root.
-    """
-
-    root: IntArray
-    node: IntArray
-    predecessor: IntArray
-    depth: IntArray
-    confidence: IntArray
-    way: IntArray
-
-
-class PartFew(msgspec.Struct, frozen=True, eq=False):
-    """Holds a column of evidence that depends on the best few of all parts; see `BestFew`.
-
-    Attributes:
-        columns: the column of the candidates if none of this part's few is among the best, if its first one is, if its
-            first two are, ...
-        largest: the largest value among all fragments of the part, in each of these cases.
-    """
-
-    keys: tuple[FloatArray, ...]
-    most: int
-    columns: FloatArray
-    largest: FloatArray
-
-
-class PartEvidence(msgspec.Struct, frozen=True, eq=False):
-    """Holds the figures with which the asking process scores the candidates of one part together with the candidates of
-    the other parts.
-
-    Attributes:
-        columns, kept, vectors: the arguments of `relevance`, for the candidates.
-        present: see `Scores`.
-        best_few: by name, the columns that depend on the best few.
-        steps: along calls either way, towards callers, and towards callees.
-        hubs: the anchor that led to each hub, the hub's row, and its symbol id. Of a hub only the best calls are
-            followed.
-        pinned: True if a candidate is one whatever its relevance.
-        documents: the texts that a better model compares, by the position of the candidate.
-        size: how many fragments the part has.
-    """
-
-    columns: dict[str, FloatArray]
-    kept: FloatArray
-    vectors: Vectors
-    present: frozenset[str]
-    best_few: dict[str, PartFew]
-    steps: tuple[PartSteps, PartSteps, PartSteps]
-    hubs: list[tuple[int, int, str]]
-    pinned: BoolArray
-    documents: dict[int, str]
-    size: int
-
-
 class SearchResult(msgspec.Struct, frozen=True, eq=False):
     """Holds the result of a search.
 
     Attributes:
         fragments, files: how many fragments and files were searched.
         frequency: per term of the query, how many of these fragments hold it.
-        occurring: the share of the query's words that occur there.
         suggestions: by identifier of the query, the near names that were taken for it.
         anchors: how many fragments the graph search began with.
         best: the relevance of the best anchor; 0 if there is no anchor.
@@ -209,14 +140,12 @@ class SearchResult(msgspec.Struct, frozen=True, eq=False):
         relevant: how many fragments have any relevance.
         hubs: the symbol ids of the hubs: only their best calls were followed.
         known: the symbols that the settings name and the snapshot holds.
-        part: set if one part of a workspace was searched.
     """
 
     candidates: Candidates
     fragments: int
     files: int
     frequency: list[int]
-    occurring: float
     suggestions: dict[str, list[str]]
     anchors: int
     best: float
@@ -224,40 +153,3 @@ class SearchResult(msgspec.Struct, frozen=True, eq=False):
     relevant: int
     hubs: list[str]
     known: list[str]
-    part: PartEvidence | None = None
-
-
-def join_rows(parts: Sequence[C]) -> C:
-    """Joins the columns of several parts, one part after the other."""
-    return _columnwise(parts[0], lambda name: _join_columns([getattr(part, name) for part in parts]))
-
-
-def select_rows(rows: C, chosen: npt.NDArray[Any]) -> C:
-    """Selects rows of columns, in the order of `chosen`."""
-    return _columnwise(rows, lambda name: _select_values(getattr(rows, name), chosen))
-
-
-def _columnwise(rows: C, column: Any) -> C:
-    return type(rows)(**{name: column(name) for name in rows.__struct_fields__})
-
-
-def _join_columns(columns: Sequence[Any]) -> Any:
-    first = columns[0]
-    if isinstance(first, msgspec.Struct):
-        return join_rows(columns)
-    if isinstance(first, dict):
-        names = dict.fromkeys(name for column in columns for name in column)
-        size = [len(next(iter(column.values()), ())) for column in columns]
-        return {
-            name: np.concatenate([column.get(name, np.zeros(rows)) for column, rows in zip(columns, size, strict=True)])
-            for name in names
-        }
-    return [value for column in columns for value in column] if isinstance(first, list) else np.concatenate(columns)
-
-
-def _select_values(column: Any, chosen: npt.NDArray[Any]) -> Any:
-    if isinstance(column, msgspec.Struct):
-        return select_rows(column, chosen)
-    if isinstance(column, dict):
-        return {name: values[chosen] for name, values in column.items()}
-    return [column[row] for row in chosen.tolist()] if isinstance(column, list) else column[chosen]

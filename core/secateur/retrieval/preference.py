@@ -21,13 +21,11 @@ import numpy as np
 from msgspec import Struct, field
 
 from secateur.errors import ConfigError
-from secateur.index.facts.names import close_names, merge_close_names, most_similar
+from secateur.index.facts.names import near_names
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, Notice
 from secateur.remembered.preferences import PreferenceStore
 from secateur.remembered.store import RememberedError
-from secateur.retrieval.evidence.columns import Lines
-from secateur.retrieval.searched import Searched
 from secateur.settings import Preference
 
 FILE_NAME = "preferences.toml"
@@ -38,9 +36,6 @@ machine."""
 
 NAMED = 3
 """Most patterns that a notice names; it counts the others."""
-
-NamesShown = tuple[dict[str, str], bool]
-"""By name that is compared with a word, the text that is shown for it; and True if there were too many names."""
 
 
 class Preferences(Struct, frozen=True):
@@ -97,7 +92,7 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
     return {pattern: float(value) for pattern, value in symbols.items()}
 
 
-def preference_notices(preferences: Preferences, candidates: Sequence[str], searched: Searched) -> list[Notice]:
+def preference_notices(preferences: Preferences, candidates: Sequence[str], snapshot: Snapshot) -> list[Notice]:
     """Warns if preference is on and names nothing, if the preferences cannot be read, or if one of them names nothing
     in the repository. `candidates`: symbol ids of the query's candidates; a pattern that matches one of them is not
     looked up."""
@@ -118,53 +113,17 @@ def preference_notices(preferences: Preferences, candidates: Sequence[str], sear
     ]
     if not symbols and not patterns:
         return notices
-    known = searched.each(find_preferred, (symbols, patterns))
-    gone = [symbol for symbol in symbols if not any(symbol in here for here, _ in known)]
+    gone = [symbol for symbol in symbols if snapshot.row_of(symbol) < 0]
     if gone:
         message = f"Preferred and not here: {_name_first(gone)}. `secateur prefer remove SYMBOL` forgets it."
         notices.append(Notice("unknown_preference", message))
-    lost = [pattern for pattern in patterns if not any(pattern in matched for _, matched in known)]
+    there = [snapshot.symbol_id(row) for row in range(len(snapshot))] if patterns else []
+    lost = [pattern for pattern in patterns if not any(map(_compile_pattern(pattern), there))]
     if lost:
-        likely = searched.each(list_close_names, lost[:NAMED])
-        near = {pattern: _find_near(pattern, [names[pattern] for names in likely]) for pattern in lost[:NAMED]}
+        near = {pattern: _find_near(pattern, snapshot) for pattern in lost[:NAMED]}
         shown = [pattern + (f" (near: {', '.join(near[pattern])})" if near.get(pattern) else "") for pattern in lost]
         notices.append(Notice("unknown_preference", f"{PLACE}: nothing here is called {_name_first(shown)}."))
     return notices
-
-
-def find_preferred(
-    wanted: tuple[Sequence[str], Sequence[str]],
-    snapshot: Snapshot,
-    lines: Lines | None,  # noqa: ARG001 - as of all
-) -> tuple[set[str], set[str]]:
-    """Finds which of the given symbols and patterns name something in a snapshot."""
-    symbols, patterns = wanted
-    there = [snapshot.symbol_id(row) for row in range(len(snapshot))] if patterns else []
-    return (
-        {symbol for symbol in symbols if snapshot.row_of(symbol) >= 0},
-        {pattern for pattern in patterns if any(map(_compile_pattern(pattern), there))},
-    )
-
-
-def list_close_names(
-    patterns: Sequence[str],
-    snapshot: Snapshot,
-    lines: Lines | None,  # noqa: ARG001 - as of all
-) -> dict[str, NamesShown]:
-    """Lists for each pattern the names of a snapshot that are compared with it (`close_names`), in small letters. With
-    each name goes the text that is shown for it: the first symbol id or path that has the name."""
-    by_pattern = {}
-    for pattern in patterns:
-        word, of_names = _split_pattern(pattern)
-        if of_names:
-            known = {
-                name.lower(): snapshot.symbol_id(row) for row, name in _number_backwards(snapshot.qualnames) if name
-            }
-        else:
-            known = {path.lower(): path for _, path in _number_backwards(folders_and_files(snapshot.paths))}
-        close, cut = close_names(word, sorted(known))
-        by_pattern[pattern] = {name: known[name] for name in close}, cut
-    return by_pattern
 
 
 def _name_first(names: Sequence[str]) -> str:
@@ -177,23 +136,20 @@ def _compile_pattern(pattern: str) -> Callable[[str], object]:
     return re.compile(translate(pattern)).match
 
 
-def _find_near(pattern: str, parts: Sequence[NamesShown]) -> list[str]:
-    """Lists symbol ids, or paths for a pattern of paths, that the user may have meant."""
-    word, _ = _split_pattern(pattern)
-    close = merge_close_names(word, [([*names], cut) for names, cut in parts])
-    shown = {name: text for names, _ in reversed(parts) for name, text in names.items()}
-    return [shown[name] for name, _ in most_similar(word, close)]
-
-
-def _split_pattern(pattern: str) -> tuple[str, bool]:
-    """Returns the word of a pattern that is compared; and True if it is compared with names, False with paths."""
+def _find_near(pattern: str, snapshot: Snapshot) -> list[str]:
+    """Lists symbol ids, or paths for a pattern of paths, that the user may have meant. Of equal names the first one is
+    listed."""
     path, colons, name = pattern.rpartition("::")
-    return (name if colons else path or name).strip("*?./").lower(), bool(colons)
-
-
-def _number_backwards(names: Sequence[str]) -> list[tuple[int, str]]:
-    """Numbers names and returns the last one first: in a dict of equal names, the first one then wins."""
-    return [*reversed([*enumerate(names)])]
+    shown: dict[str, str] = {}
+    if colons:
+        for row, qualname in enumerate(snapshot.qualnames):
+            if qualname:
+                shown.setdefault(qualname.lower(), snapshot.symbol_id(row))
+    else:
+        for known in folders_and_files(snapshot.paths):
+            shown.setdefault(known.lower(), known)
+    word = (name if colons else path or name).strip("*?./").lower()
+    return [shown[name] for name, _ in near_names(word, sorted(shown))]
 
 
 def folders_and_files(paths: Sequence[str]) -> list[str]:

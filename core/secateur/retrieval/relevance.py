@@ -96,14 +96,12 @@ class Scores(Struct, frozen=True, eq=False):
         parts: the weighted parts, whose sum is the relevance.
         channels: bit masks of `Channel`.
         similarity: of the vectors, unweighted.
-        present: names of the evidence that some fragment has, and PENALTY if some fragment has a penalty.
     """
 
     relevance: FloatArray
     parts: dict[str, FloatArray]
     channels: IntArray
     similarity: FloatArray
-    present: frozenset[str]
 
 
 class Texts(Struct, frozen=True, eq=False):
@@ -128,7 +126,7 @@ def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: 
     """Scores all fragments of a snapshot without looking into their texts."""
     weights = weights_for(query, weights)
     evidence = collect_evidence(query, snapshot, embed_query(query, embedder), weights, statistics(query, snapshot))
-    return relevance(evidence.columns, 1.0 - penalties(query, snapshot, weights.penalty), Texts.of(snapshot), weights)
+    return relevance(evidence, 1.0 - penalties(query, snapshot, weights.penalty), Texts.of(snapshot), weights)
 
 
 def weights_for(query: Query, weights: Relevance) -> Relevance:
@@ -142,7 +140,6 @@ def relevance(
     texts: Texts,
     weights: Relevance,
     rerank: Rerank | None = None,
-    present: frozenset[str] = frozenset(),
 ) -> Scores:
     """Scores fragments by their evidence (REQ-GRAG-001: relevance in [0, 1]); one that no channel found scores 0.
 
@@ -150,7 +147,6 @@ def relevance(
         columns: the columns of the evidence.
         kept: the share that penalties leave.
         rerank: scores rows with a better model, if the settings name one.
-        present: see `Scores`; given if these fragments are only some of those that were searched.
     """
     columns, kept = dict(columns), kept.copy()
     if weights.penalty.duplicate:
@@ -159,21 +155,20 @@ def relevance(
         columns["semantic"] = _rerank_best(kept * total(columns, weights), weights.reranked, rerank)
     channels = _channels(columns)
     has_channel = channels > 0
-    present |= {name for name, column in columns.items() if column.any()}
+    present = {name for name, column in columns.items() if column.any()}
     parts = {
         name: np.where(has_channel, getattr(weights, name) * column, 0.0)
         for name, column in columns.items()
         if getattr(weights, name)
     }
     sums = add_columns([*parts.values()]) if parts else np.zeros(len(kept))
-    if (kept < 1).any() or PENALTY in present:
-        present |= {PENALTY}
+    if (kept < 1).any():
         parts[PENALTY] = sums * (kept - 1.0)
     most = sum(getattr(weights, name) for name in columns if name in ALWAYS_ASKED or name in present) or 1.0
     scale = (1 + HALF) / (sums * kept + HALF * most)
     parts = {name: quantised(column * scale) for name, column in parts.items()}
     whole = quantised(add_columns([*parts.values()])) if parts else sums
-    return Scores(np.clip(whole, 0.0, 1.0), parts, channels, columns["semantic"], frozenset(present))
+    return Scores(np.clip(whole, 0.0, 1.0), parts, channels, columns["semantic"])
 
 
 def spread_files(query: Query, scores: Scores, files: npt.NDArray[np.integer]) -> Scores:
@@ -207,7 +202,7 @@ def similarity_alone(columns: Mapping[str, FloatArray], weights: Relevance, rera
         similarity = _rerank_best(similarity, weights.reranked, rerank)
     channels = _channels({**columns, "semantic": similarity})
     scores = np.where(similarity > SEMANTIC_THRESHOLD, quantised(similarity), 0.0)
-    return Scores(scores, {"semantic": scores}, channels, similarity, frozenset())
+    return Scores(scores, {"semantic": scores}, channels, similarity)
 
 
 def _rerank_best(score: FloatArray, most: int, rerank: Rerank) -> FloatArray:

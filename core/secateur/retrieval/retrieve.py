@@ -12,15 +12,16 @@ from msgspec.structs import replace
 
 from secateur.errors import EmbeddingError, UsageError
 from secateur.index.facts.embedding import Embedder
-from secateur.model import Notice, Pool
+from secateur.index.facts.snapshot import Snapshot
+from secateur.model import FloatArray, IntArray, Notice, Pool
 from secateur.render.layouts import LAST_LINE, LONGEST_LABEL, PackCosts
 from secateur.retrieval.candidates import SearchResult, part_notices
 from secateur.retrieval.evidence.collect import embed_query
+from secateur.retrieval.evidence.phrases import Lines
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
-from secateur.retrieval.rerank import Reranker
-from secateur.retrieval.search import KNOWN_TERMS_SHARE, SearchQuestion
-from secateur.retrieval.searched import Searched
+from secateur.retrieval.rerank import Reranker, document_of
+from secateur.retrieval.search import KNOWN_TERMS_SHARE, SearchQuestion, search
 from secateur.settings import Settings
 from secateur.suggestions import describe_unknown
 from secateur.terminal import clip, visible
@@ -33,7 +34,8 @@ MODELLESS = ("none", "static")
 class Retrieval(Struct, frozen=True):
     """Holds what a retrieval reads besides the query: one state of what is searched, and how tokens are counted."""
 
-    searched: Searched
+    snapshot: Snapshot
+    lines: Lines | None  # reads the lines of a file by its path; None: texts are not looked into
     embedder: Embedder | None
     counter: Counter
     commit: str
@@ -63,10 +65,16 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
             hint="set embedding.model, or graph_rag.anchors = mixed",
         )
     embedder, reranker = (None, None) if query.empty else (retrieval.embedder, retrieval.reranker)
-    vectors = embed_query(query, embedder)
-    question = SearchQuestion(query, vectors, settings, retrieval.counter, retrieval.format, reranker is not None)
-    result = retrieval.searched.search(question, reranker)
-    return _build_pool(query, retrieval, settings, result)
+    snapshot, lines = retrieval.snapshot, retrieval.lines
+    question = SearchQuestion(query, embed_query(query, embedder), settings, retrieval.counter, retrieval.format)
+    if reranker is None or lines is None:
+        return _build_pool(query, retrieval, settings, search(question, snapshot, lines))
+
+    def rerank(rows: IntArray) -> FloatArray:
+        documents = [document_of(snapshot, lines, row) for row in rows.tolist()]
+        return reranker.similarity(query.text_for_model, documents)
+
+    return _build_pool(query, retrieval, settings, search(question, snapshot, lines, rerank))
 
 
 def retrieve_with_model(
@@ -174,7 +182,7 @@ def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, resul
             )
         )
     if settings.preference.enabled and result.fragments:
-        notices += preference_notices(retrieval.preferences, result.candidates.symbol_id, retrieval.searched)
+        notices += preference_notices(retrieval.preferences, result.candidates.symbol_id, retrieval.snapshot)
     for written, near in result.suggestions.items():
         notices.append(Notice("near_name", f"No definition is named {written}; taken as near: {', '.join(near)}."))
     return tuple(notices)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
-from msgspec.structs import replace
 
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import Snapshot
@@ -18,7 +17,7 @@ from secateur.redaction.spans import parse_spans
 from secateur.render.layouts import Item, PackCosts
 from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult, anchors_of, rows_in_part
 from secateur.retrieval.evidence.collect import collect_evidence
-from secateur.retrieval.evidence.columns import Evidence, Lines
+from secateur.retrieval.evidence.phrases import Lines
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import (
     Rerank,
@@ -50,7 +49,6 @@ class SearchQuestion(Struct, frozen=True):
     Attributes:
         vectors: the vectors of the query; None if vectors are not compared.
         counter, format: how the pack is counted.
-        model: True if a better model compares texts.
     """
 
     query: Query
@@ -58,31 +56,18 @@ class SearchQuestion(Struct, frozen=True):
     settings: Settings
     counter: Counter
     format: str
-    model: bool = False
-
-
-class ScoredFragments(Struct, frozen=True, eq=False):
-    """Holds the scores of all fragments of a snapshot, and what they were computed from."""
-
-    known: QueryStatistics
-    evidence: Evidence
-    kept: FloatArray  # the share that penalties leave
-    texts: Texts
-    scores: Scores
 
 
 class ChosenRows(Struct, frozen=True, eq=False):
     """Says which rows of a snapshot are candidates.
 
     Attributes:
-        first: the top_k best rows that may be anchors.
-        anchors: `first`, and the best of the part that answers come from.
+        anchors: the top_k best rows, and the best of the part that answers come from.
         inside: True in that part; None if answers come from everywhere.
         reached: what calls reach from the anchors: either way, towards callers, and towards callees.
         rows: the candidates.
     """
 
-    first: IntArray
     anchors: IntArray
     inside: BoolArray | None
     reached: tuple[Reach, Reach, Reach]
@@ -102,66 +87,53 @@ def search(
         lines: reads the lines of a file by its path; without it, texts are not looked into.
         rerank: scores rows with a better model, if the settings name one.
     """
-    query, settings = question.query, question.settings
-    scored = score_fragments(question, snapshot, lines, weights_for(query, settings.relevance), rerank)
-    scored = replace(scored, scores=spread_files(query, scored.scores, snapshot.file))
-    score, tokens = scored.scores.relevance, scored.texts.tokens
-    eligible = eligible_rows(scored.scores, scored.known.occurring(query), settings)
+    query, settings, known = question.query, question.settings, statistics(question.query, snapshot)
+    scores = spread_files(query, _score_fragments(question, snapshot, lines, known, rerank), snapshot.file)
+    score, tokens = scores.relevance, snapshot.column("tokens")
+    eligible = _eligible_rows(scores, known.occurring(query), settings)
     inside = rows_in_part(snapshot, settings.graph_rag.only)
-    first, anchors = anchor_rows(score, eligible, inside, tokens, settings.graph_rag.top_k)
-    reached = follow_calls(snapshot, anchors, settings)
-    rows = union(reached[0].nodes.astype(np.int64), pinned_rows(snapshot, settings))
+    first, anchors = _anchor_rows(score, eligible, inside, tokens, settings.graph_rag.top_k)
+    reached = _follow_calls(snapshot, anchors, settings)
+    pinned = [row for symbol in settings.pins if (row := snapshot.row_of(symbol)) >= 0]
+    rows = union(reached[0].nodes.astype(np.int64), np.array(pinned, dtype=np.int64))
     if len(first):
-        rows = union(rows, relevant_rows(score, inside, settings.relevance))
+        rows = union(rows, _relevant_rows(score, inside, settings.relevance))
     rows = rows[np.lexsort((rows, tokens[rows], -score[rows]))]
-    return search_result(question, snapshot, scored, ChosenRows(first, anchors, inside, reached, rows))
-
-
-def score_fragments(
-    question: SearchQuestion, snapshot: Snapshot, lines: Lines | None, weights: Relevance, rerank: Rerank | None = None
-) -> ScoredFragments:
-    """Scores all fragments of a snapshot."""
-    query = question.query
-    known, texts = statistics(query, snapshot), Texts.of(snapshot)
-    evidence = collect_evidence(query, snapshot, question.vectors, weights, known, lines)
-    kept = 1.0 - penalties(query, snapshot, weights.penalty)
-    if question.settings.graph_rag.anchors == "embedding":
-        scores = similarity_alone(evidence.columns, weights, rerank)
-    else:
-        scores = relevance(evidence.columns, kept, texts, weights, rerank)
-    return ScoredFragments(known, evidence, kept, texts, scores)
-
-
-def search_result(
-    question: SearchQuestion, snapshot: Snapshot, scored: ScoredFragments, chosen: ChosenRows
-) -> SearchResult:
-    """Builds the result of a search from the chosen rows."""
-    query, settings, known, first = question.query, question.settings, scored.known, chosen.first
-    score = scored.scores.relevance
+    chosen = ChosenRows(anchors, inside, reached, rows)
     best = int(np.argmax(score)) if len(snapshot) else -1
     named = (*settings.pins, *settings.excludes, *settings.boosts)
     return SearchResult(
-        candidates=_gather_candidates(question, snapshot, scored.scores, chosen),
-        fragments=known.fragments,
-        files=known.files,
+        candidates=_gather_candidates(question, snapshot, scores, chosen),
+        fragments=len(snapshot),
+        files=len(snapshot.paths),
         frequency=known.frequency(query),
-        occurring=known.occurring(query),
         suggestions=known.names.suggestions,
         anchors=len(first),
         best=float(score[first[0]]) if len(first) else 0.0,
         nearest=(float(score[best]), snapshot.symbol_id(best)) if best >= 0 else (-1.0, ""),
         relevant=int((score > 0).sum()),
-        hubs=[snapshot.symbol_id(hub) for hub in chosen.reached[0].hubs],
+        hubs=[snapshot.symbol_id(hub) for hub in reached[0].hubs],
         known=[symbol for symbol in dict.fromkeys(named) if snapshot.row_of(symbol) >= 0],
     )
 
 
-def pinned_rows(snapshot: Snapshot, settings: Settings) -> IntArray:
-    """Returns the rows of the pinned symbols."""
-    return np.array([row for symbol in settings.pins if (row := snapshot.row_of(symbol)) >= 0], dtype=np.int64)
+def _score_fragments(
+    question: SearchQuestion,
+    snapshot: Snapshot,
+    lines: Lines | None,
+    known: QueryStatistics,
+    rerank: Rerank | None,
+) -> Scores:
+    """Scores all fragments of a snapshot."""
+    query, weights = question.query, weights_for(question.query, question.settings.relevance)
+    evidence = collect_evidence(query, snapshot, question.vectors, weights, known, lines)
+    if question.settings.graph_rag.anchors == "embedding":
+        return similarity_alone(evidence, weights, rerank)
+    kept = 1.0 - penalties(query, snapshot, weights.penalty)
+    return relevance(evidence, kept, Texts.of(snapshot), weights, rerank)
 
 
-def eligible_rows(scores: Scores, occurring: float, settings: Settings) -> BoolArray:
+def _eligible_rows(scores: Scores, occurring: float, settings: Settings) -> BoolArray:
     """Tells which rows may be anchors: fragments with a word, name or path of the query, or with a strong similarity.
 
     If the best of them stays below `no_match_threshold`, no row may be one. The exception: most of the query occurs
@@ -178,7 +150,7 @@ def eligible_rows(scores: Scores, occurring: float, settings: Settings) -> BoolA
     return eligible if answered else np.zeros_like(eligible)
 
 
-def anchor_rows(
+def _anchor_rows(
     relevance: FloatArray, eligible: BoolArray, inside: BoolArray | None, tokens: Tokens, top_k: int
 ) -> tuple[IntArray, IntArray]:
     """Returns the top_k best rows, best first; and the same rows followed by the top_k best rows `inside`, so that the
@@ -200,7 +172,7 @@ def _best_eligible(relevance: FloatArray, eligible: BoolArray, tokens: Tokens, t
     return candidates[order][:top_k]
 
 
-def relevant_rows(relevance: FloatArray, inside: BoolArray | None, rules: Relevance) -> IntArray:
+def _relevant_rows(relevance: FloatArray, inside: BoolArray | None, rules: Relevance) -> IntArray:
     """Returns the pool_cap most relevant rows, and the pool_cap most relevant rows `inside`. Returns no rows if only
     anchors, and what they reach, make the pool."""
     if rules.pool != "all":
@@ -214,7 +186,7 @@ def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:
     return relevant if len(relevant) <= rules.pool_cap else relevant[best_rows(relevance[relevant], rules.pool_cap)]
 
 
-def follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
+def _follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
     """Finds the fragments that calls reach from the anchors: either way, towards callers, and towards callees."""
     rag, graph, roots = settings.graph_rag, snapshot.graph, anchors.tolist()
     reach = graph.search(roots, rag.max_depth if rag.enabled else 0, BOTH)
@@ -226,7 +198,7 @@ def _gather_walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> 
     """Gathers the steps to each row."""
     reached, rows, fragments = chosen.reached, chosen.rows, len(snapshot)
     reach = reached[0]
-    alone = {row: follow_calls(snapshot, np.array([row]), settings)[1:] for row in chosen.anchors.tolist()}
+    alone = {row: _follow_calls(snapshot, np.array([row]), settings)[1:] for row in chosen.anchors.tolist()}
     links = [
         anchors_of(
             (
@@ -279,7 +251,7 @@ def _gather_candidates(question: SearchQuestion, snapshot: Snapshot, scores: Sco
         parts={name: column[rows] for name, column in scores.parts.items()},
         hotspot=hotspots.score[rows],
         ranks={"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
-        channels=add_walk_channel(scores.channels[rows], own, walk, question.settings.relevance),
+        channels=_add_walk_channel(scores.channels[rows], own, walk, question.settings.relevance),
         anchor=np.isin(rows, chosen.anchors),
         row_number=rows,
         walk=walk,
@@ -288,7 +260,7 @@ def _gather_candidates(question: SearchQuestion, snapshot: Snapshot, scores: Sco
     )
 
 
-def add_walk_channel(channels: IntArray, relevance: FloatArray, walk: CallWalk, rules: Relevance) -> IntArray:
+def _add_walk_channel(channels: IntArray, relevance: FloatArray, walk: CallWalk, rules: Relevance) -> IntArray:
     """Adds the graph to the channels of the candidates that calls led to. In the anchors pool such a candidate was
     found by calls alone, whatever words it holds."""
     reached = (walk.distance > 1) & (walk.distance != UNREACHABLE)

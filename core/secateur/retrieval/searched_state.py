@@ -10,39 +10,27 @@ from msgspec.structs import replace
 from secateur.index.facts.degraded import warn_of_partly_read
 from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.open_index import OpenIndex
-from secateur.index.open_workspace import OpenWorkspace
 from secateur.index.opened_index import OpenedIndex
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.redaction import redact_typed
-from secateur.retrieval.evidence.columns import Lines
+from secateur.retrieval.evidence.phrases import Lines
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.query import Query, parse_with_kind, read_form_lines
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
-from secateur.retrieval.searched import Searched, SearchedSnapshot
 from secateur.settings import Settings
 
 
-def prepare_query(text: str, searched: Searched, settings: Settings) -> tuple[Query, tuple[Notice, ...]]:
+def prepare_query(text: str, snapshot: Snapshot, lines: Lines, settings: Settings) -> tuple[Query, tuple[Notice, ...]]:
     """Removes credentials from the text of a query and parses it. Returns the query, and notices about how it was
     read."""
     text, rules = redact_typed(text, settings.redaction), settings.relevance
-    form: frozenset[str] = frozenset()
+    form: set[str] = set()
     if rules.issue_forms and len(text.splitlines()) > 1:  # a single line counts in full
-        form = form.union(*searched.each(lines_of_forms, None))
-    return parse_with_kind(text, searched.frequency, rules.query_kind, form)
-
-
-def lines_of_forms(_: object, snapshot: Snapshot, lines: Lines | None) -> frozenset[str]:
-    """Reads the lines of the issue forms of each repository in a snapshot."""
-    if lines is None:
-        return frozenset()
-    of_forms: set[str] = set()
-    for folder, paths in snapshot.own_paths.items():
-        of_forms |= read_form_lines(paths, partial(_lines_below, lines, folder))
-    return frozenset(of_forms)
+        for folder, paths in snapshot.own_paths.items():
+            form |= read_form_lines(paths, partial(_lines_below, lines, folder))
+    return parse_with_kind(text, snapshot.body.frequency, rules.query_kind, frozenset(form))
 
 
 def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
@@ -67,15 +55,17 @@ class SearchedState(Struct, frozen=True):
 
     def retrieve(self, query: str, settings: Settings, form: str) -> Pool:
         """Runs the slow phase. `form` is the format of the pack. Raises what `retrieve_with_model` raises."""
-        index, part, searched = self.index, self.part, self._searched
+        index, part, snapshot = self.index, self.part, self.snapshot
+        lines = partial(index.lines, snapshot)
         if index.only and not settings.graph_rag.only:
             settings = replace(settings, graph_rag=replace(settings.graph_rag, only=index.only))
-        parsed, notices = prepare_query(query, searched, settings)
+        parsed, notices = prepare_query(query, snapshot, lines, settings)
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         about_part = (part.notice,) if part is not None else ()
-        facts = index.facts(self.snapshot)
+        facts = index.facts(snapshot)
         retrieval = Retrieval(
-            searched=searched,
+            snapshot=snapshot,
+            lines=lines,
             embedder=vectors_of(self.models, settings),
             counter=self.models.counter(settings.tokens.counter),
             commit=index.source.commit or name,
@@ -94,13 +84,3 @@ class SearchedState(Struct, frozen=True):
         embedder = self.models.embedder(settings.embedding)
         assert embedder is not None
         return Reranker(embedder, self.index.store)
-
-    @property
-    def _searched(self) -> Searched:
-        if self.part is not None or isinstance(self.index, OpenIndex | OpenWorkspace):
-            return SearchedSnapshot(self.snapshot, partial(self.index.lines, self.snapshot))
-        from secateur.index.elsewhere.workspace import WorkspaceElsewhere  # most searches have no workers
-        from secateur.retrieval.searched_parts import SearchedParts
-
-        assert isinstance(self.index, WorkspaceElsewhere)
-        return SearchedParts(self.index)

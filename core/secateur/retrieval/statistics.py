@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from secateur.index.facts.names import NameLookup, NameMatch
+from secateur.index.facts.names import NameMatch
 from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import Snapshot
 from secateur.retrieval.evidence.paths import FilesByName
@@ -14,8 +14,7 @@ from secateur.retrieval.query import Query
 
 
 class WordFields(NamedTuple):
-    """Holds the words of a snapshot by field (see `Snapshot.word_fields`), and how rare they are in all that is
-    searched."""
+    """Holds the words of a snapshot by field; see `Snapshot.word_fields`."""
 
     body: WordField
     names: WordField
@@ -25,15 +24,8 @@ class WordFields(NamedTuple):
 
 
 class QueryStatistics(Struct, frozen=True):
-    """Holds the figures that one query needs about all that is searched.
+    """Holds the figures that one query needs about a snapshot. `names`: how well its names match the query."""
 
-    Attributes:
-        fragments, files: how many are searched.
-        names: how well the names of the snapshot match the query.
-    """
-
-    fragments: int
-    files: int
     fields: WordFields
     names: NameMatch
     files_by_name: FilesByName
@@ -43,7 +35,7 @@ class QueryStatistics(Struct, frozen=True):
         return [self.fields.body.frequency(term) for term, _ in query.terms]
 
     def occurring(self, query: Query) -> float:
-        """Computes the share of the query's words that occur in what is searched. Synonyms count as one word."""
+        """Computes the share of the query's words that occur in the snapshot. Synonyms count as one word."""
         body = self.fields.body
         words = [any(body.frequency(term) for term, _ in same) for same, _ in body.group_synonyms(query.terms)]
         return sum(words) / len(words) if words else 0.0
@@ -51,14 +43,8 @@ class QueryStatistics(Struct, frozen=True):
 
 def statistics(query: Query, snapshot: Snapshot) -> QueryStatistics:
     """Computes the statistics of a query."""
-    whole, synonyms = snapshot.whole, query.synonym_terms
-    counts = whole.word_fields if whole is not None else [None] * len(snapshot.word_fields)
-    fields = [WordField(words, synonyms, known) for words, known in zip(snapshot.word_fields, counts, strict=True)]
-    ends = whole.counts["name_ends"] if whole is not None else None
     return QueryStatistics(
-        fragments=whole.fragments if whole is not None else len(snapshot),
-        files=whole.files if whole is not None else len(snapshot.paths),
-        fields=WordFields(*fields),
-        names=NameLookup(snapshot.name_table, query.identifiers, query.plain, ends).match(),
+        fields=WordFields(*(WordField(words, query.synonym_terms) for words in snapshot.word_fields)),
+        names=snapshot.name_table.match(query.identifiers, query.plain),
         files_by_name=FilesByName(snapshot),
     )

@@ -13,7 +13,6 @@ machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,45 +56,19 @@ class HotspotTable:
         return recency
 
 
-@dataclass(frozen=True, eq=False)
-class RankedValues:
-    """The positive values that others are ranked among."""
-
-    values: IntArray  # each once, ascending
-    counts: IntArray
-
-    @classmethod
-    def of(cls, values: npt.NDArray[np.integer]) -> RankedValues:
-        """Takes the positive values of an array."""
-        distinct, counts = np.unique(np.asarray(values, dtype=np.int64)[values > 0], return_counts=True)
-        return cls(distinct, counts.astype(np.int64))
-
-    @classmethod
-    def merge(cls, parts: Sequence[RankedValues]) -> RankedValues:
-        """Merges the values of all parts."""
-        values, inverse = np.unique(np.concatenate([part.values for part in parts]), return_inverse=True)
-        counts = np.zeros(len(values), dtype=np.int64)
-        np.add.at(counts, inverse, np.concatenate([part.counts for part in parts]))
-        return cls(values, counts)
-
-    def ranks(self, values: npt.NDArray[np.integer]) -> FloatArray:
-        """Ranks values that are among these, scaled to (0, 1]; a value that is not positive has rank 0.
-
-        Equal values share the mean of their ranks. The largest of n distinct values has rank 1, the smallest 1/n; if
-        all are equal each has (n + 1) / 2n, about one half: no evidence that any stands out.
-        """
-        ranks = np.zeros(len(values), dtype=np.float64)
-        positive = np.flatnonzero(values > 0)
-        if len(positive):
-            last = np.cumsum(self.counts)  # the rank of the last of equal values; the first has last - counts + 1
-            position = np.searchsorted(self.values, values[positive])
-            ranks[positive] = ((2 * last - self.counts + 1) / (2 * last[-1]))[position]
-        return np.round(ranks, 6)
-
-
 def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
-    """Ranks values among themselves; see `RankedValues.ranks`."""
-    return RankedValues.of(values).ranks(values)
+    """Ranks values, scaled to (0, 1]; a value that is not positive has rank 0.
+
+    Equal values share the mean of their ranks. The largest of n distinct values has rank 1, the smallest 1/n; if all
+    are equal each has (n + 1) / 2n, about one half: no evidence that any stands out.
+    """
+    ranks = np.zeros(len(values), dtype=np.float64)
+    positive = np.flatnonzero(values > 0)
+    if len(positive):
+        _, position, counts = np.unique(values[positive], return_inverse=True, return_counts=True)
+        last = np.cumsum(counts)  # the rank of the last of equal values; the first has last - counts + 1
+        ranks[positive] = ((2 * last - counts + 1) / (2 * last[-1]))[position]
+    return np.round(ranks, 6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +81,17 @@ class FileChanges:
 
 
 def file_changes(
-    times: npt.NDArray[np.int64], start: npt.NDArray[np.int64], file: npt.NDArray[np.int32], now: int, files: int
+    times: npt.NDArray[np.int64],
+    start: npt.NDArray[np.int64],
+    file: npt.NDArray[np.int32],
+    now: int | npt.NDArray[np.int64],
+    files: int,
 ) -> FileChanges:
     """Sums the churn and finds the recency of `files` files. Commit i, made at `times[i]`, changed the files
-    `file[start[i]:start[i+1]]`; -1 is a file that does not exist any more."""
+    `file[start[i]:start[i+1]]`; -1 is a file that does not exist any more. `now`: the time that ages are measured
+    from, of all commits or of each."""
     size = np.diff(start)
-    decay = np.array([_decay(now - time) for time in times.tolist()], dtype=np.int64)
+    decay = np.array([_decay(age) for age in (now - times).tolist()], dtype=np.int64)
     weight = np.where(size > MASS_COMMIT_FILES, decay * MASS_COMMIT_FILES // np.maximum(size, 1), decay)
     known = file >= 0
     into = file[known]
@@ -129,17 +107,15 @@ def rank_hotspots(
     changes: FileChanges,
     complexity: npt.NDArray[np.integer],
     file_of_fragment: npt.NDArray[np.integer],
-    among: tuple[RankedValues, RankedValues] | None = None,
 ) -> HotspotTable:
     """Makes the hotspot table. `complexity` and `file_of_fragment` have one entry per fragment.
 
     A fragment with complexity ≤ 0 is not code and has rank and score 0, like the fragments of a file that no commit
-    changed. `among`: the churns and complexities of the whole workspace, if these files are only a part of it.
+    changed.
     """
     files, own = np.asarray(file_of_fragment, dtype=np.int64), np.asarray(complexity, dtype=np.int64)
-    churns, complexities = among or (RankedValues.of(changes.units), RankedValues.of(own))
-    churn_rank = churns.ranks(changes.units)[files] if len(files) else np.zeros(0)
-    complexity_rank = complexities.ranks(own)
+    churn_rank = average_rank(changes.units)[files] if len(files) else np.zeros(0)
+    complexity_rank = average_rank(own)
     return HotspotTable(
         revisions=changes.revisions,
         units=changes.units,

@@ -6,14 +6,12 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
 
-from secateur.index.facts.lexical import Hashes, hash_of
-from secateur.index.facts.postings import TermCounts
 from secateur.index.store.splices import Splice
 from secateur.model import FloatArray, IntArray
 
@@ -106,8 +104,8 @@ class NameTable:
             at += 1
         return np.flatnonzero(np.isin(self._tail, numbers)) if numbers else np.zeros(0, dtype=np.int64)
 
-    def close(self, word: str) -> tuple[list[str], bool]:
-        """Returns the names of similar length, and whether there were more than PREFILTER of them."""
+    def close(self, word: str) -> list[str]:
+        """Returns the names of similar length; see `close_names`."""
         near = np.flatnonzero(np.abs(self._lengths - len(word)) <= _length_tolerance(word))
         return close_names(word, [self._tails[position] for position in near.tolist()])
 
@@ -124,74 +122,40 @@ class NameTable:
         return len(self._qualnames)
 
     def match(self, identifiers: Sequence[str], words: Sequence[str] = ()) -> NameMatch:
-        """Matches names when this table holds all names; see `NameLookup.match`."""
-        return NameLookup(self, identifiers, words).match()
+        """Scores the fragments by their names. The score of a name depends on how many fragments have it.
 
-
-class NameLookup:
-    """Looks up the names of a query in one table. `whole`: counts of the name ends (`name_ends`) of the whole
-    workspace, if the table is a part of one; the score of a name depends on how many fragments have it."""
-
-    def __init__(
-        self, table: NameTable, identifiers: Sequence[str], words: Sequence[str] = (), whole: TermCounts | None = None
-    ) -> None:
-        """`identifiers`: names as the query wrote them (`Cart.total`, `handleToolCall`); `words`: the plain words of
-        the query, in lower case."""
-        self._table, self._words, self._counts = table, words, whole
-        self._parts = {identifier: parts for identifier in identifiers if (parts := name_parts(identifier))}
-
-    def match(self) -> NameMatch:
-        """Scores the fragments of the table."""
-        table = self._table
-        exact, near = np.zeros(len(table)), np.zeros(len(table))
+        Args:
+            identifiers: names as the query wrote them (`Cart.total`, `handleToolCall`).
+            words: the plain words of the query, in lower case.
+        """
+        exact, near = np.zeros(len(self)), np.zeros(len(self))
         suggestions: dict[str, list[str]] = {}
-        rows = {tail: table.rows(tail) for parts in self._parts.values() for tail in parts[-2:]}
-        unknown = self._unknown(rows)
-        for identifier, parts in self._parts.items():
-            ends = whole = rows[parts[-1]]
-            times = self._count_tail(rows, parts[-1])
+        parts_of = {identifier: parts for identifier in identifiers if (parts := name_parts(identifier))}
+        rows = {tail: self.rows(tail) for parts in parts_of.values() for tail in parts[-2:]}
+        unknown = [
+            identifier
+            for identifier, parts in parts_of.items()
+            if len(parts[-1]) >= NEAR_MIN_LENGTH and not len(rows[parts[-1]])
+        ][:NEAR_WORDS]
+        for identifier, parts in parts_of.items():
+            hits, worth = rows[parts[-1]], EXACT
             if len(parts) > 1:
-                whole = np.array([row for row in ends.tolist() if table.has(row, parts)], dtype=np.int64)
-                times = self._count(whole, ".".join(parts[-2:]))
-            hits, worth = (whole, EXACT) if times else (ends, EXACT if len(parts) == 1 else HALF_NAMED)
-            exact[hits] = np.maximum(exact[hits], worth * _rarity(times or self._count_tail(rows, parts[-1])))
-            if len(parts) > 1:
+                whole = np.array([row for row in hits.tolist() if self.has(row, parts)], dtype=np.int64)
+                hits, worth = (whole, EXACT) if len(whole) else (hits, HALF_NAMED)
                 owners = rows[parts[-2]]
-                exact[owners] = np.maximum(exact[owners], OWNER_NAMED * _rarity(self._count_tail(rows, parts[-2])))
+                exact[owners] = np.maximum(exact[owners], OWNER_NAMED * _rarity(len(owners)))
+            exact[hits] = np.maximum(exact[hits], worth * _rarity(len(hits)))
             if identifier in unknown:
-                near_names = most_similar(unknown[identifier], table.close(unknown[identifier])[0])
+                near_names = most_similar(parts[-1], self.close(parts[-1]))
                 for name, score in near_names:
-                    similar = table.rows(name)
+                    similar = self.rows(name)
                     near[similar] = np.maximum(near[similar], NEAR_FACTOR * score / 100)
                 if near_names:
                     suggestions[identifier] = [name for name, _ in near_names]
-        for word in self._words:
-            own = table.rows(word)
-            exact[own] = np.maximum(exact[own], PLAIN_NAMED * _rarity(self._count(own, f".{word}")))
+        for word in words:
+            own = self.rows(word)
+            exact[own] = np.maximum(exact[own], PLAIN_NAMED * _rarity(len(own)))
         return NameMatch(exact, near, suggestions)
-
-    def _unknown(self, rows: Mapping[str, IntArray]) -> dict[str, str]:
-        """Returns the identifiers that exist nowhere, with the part that is compared with near names."""
-        unknown = {
-            identifier: parts[-1]
-            for identifier, parts in self._parts.items()
-            if len(parts[-1]) >= NEAR_MIN_LENGTH and not self._count_tail(rows, parts[-1])
-        }
-        return dict([*unknown.items()][:NEAR_WORDS])
-
-    def _count_tail(self, rows: Mapping[str, IntArray], tail: str) -> int:
-        return self._count(rows[tail], f".{tail}")
-
-    def _count(self, rows: IntArray, end: str) -> int:
-        """Counts the fragments of the workspace whose name has that end; `rows` are those of this table."""
-        return len(rows) if self._counts is None else max(len(rows), self._counts.count(hash_of(end)))
-
-
-def name_ends(qualnames: Sequence[str]) -> Hashes:
-    """Returns the hashes that name ends are counted by: of the last part of each name, and of its last two parts."""
-    parts = [name.lower().split(".")[-2:] for name in qualnames if name]
-    ends = [f".{part[-1]}" for part in parts] + [".".join(part) for part in parts if len(part) > 1]
-    return np.fromiter(map(hash_of, ends), dtype=np.uint64, count=len(ends))
 
 
 def name_parts(identifier: str) -> list[str]:
@@ -207,27 +171,22 @@ def _rarity(times: int) -> float:
 def near_names(word: str, names: Sequence[str]) -> list[tuple[str, float]]:
     """Returns the names that a word may be a typing error of, the most similar first, with their similarity (0 to 100).
     The word and the names are in lower case."""
-    return most_similar(word, close_names(word, names)[0])
+    return most_similar(word, close_names(word, names))
 
 
-def close_names(word: str, names: Sequence[str]) -> tuple[list[str], bool]:
-    """Returns the names of similar length in their order, and False; or, if there are more than PREFILTER, those that
-    share most characters with the word, and True."""
+def close_names(word: str, names: Sequence[str]) -> list[str]:
+    """Returns the names of similar length in their order; if there are more than PREFILTER, those that share most
+    characters with the word."""
     close = [name for name in names if abs(len(name) - len(word)) <= _length_tolerance(word)]
     if len(close) <= PREFILTER:
-        return close, False
-    return _most_shared(word, close), True
+        return close
+    letters = set(word)
+    return sorted(close, key=lambda name: (-len(letters & set(name)), name))[:PREFILTER]
 
 
 def _length_tolerance(word: str) -> int:
     """Returns how many letters a near name may be longer or shorter."""
     return max(2, len(word) // 4)
-
-
-def merge_close_names(word: str, tables: Sequence[tuple[Sequence[str], bool]]) -> list[str]:
-    """Merges the results of `close_names` for several tables into its result for all names together, in order."""
-    names = sorted({name for close, _ in tables for name in close})
-    return _most_shared(word, names) if len(names) > PREFILTER or any(cut for _, cut in tables) else names
 
 
 def most_similar(word: str, close: Sequence[str]) -> list[tuple[str, float]]:
@@ -236,8 +195,3 @@ def most_similar(word: str, close: Sequence[str]) -> list[tuple[str, float]]:
 
     matches = process.extract(word, close, scorer=fuzz.ratio, score_cutoff=NEAR_CUTOFF, limit=NEAR_LIMIT)
     return sorted(((name, round(score, 2)) for name, score, _ in matches), key=lambda item: (-item[1], item[0]))
-
-
-def _most_shared(word: str, close: Sequence[str]) -> list[str]:
-    letters = set(word)
-    return sorted(close, key=lambda name: (-len(letters & set(name)), name))[:PREFILTER]

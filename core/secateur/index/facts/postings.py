@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.facts.lexical import Hashes, TermBag
-from secateur.model import FloatArray, IntArray, distinct
+from secateur.model import FloatArray, distinct
 
 K1 = 1.2
 B = 0.6
@@ -61,41 +61,6 @@ class Postings:
             _lengths(bag),
         )
 
-    @classmethod
-    def join(cls, parts: Sequence[Postings], begins: Sequence[int]) -> Postings:
-        """Joins the postings of several repositories; `begins`: the number at which the documents of each begin."""
-        terms, sizes = np.concatenate([part.terms for part in parts]), np.concatenate([np.diff(p.start) for p in parts])
-        order = np.argsort(terms, kind="stable")
-        ordered, ends = terms[order], np.cumsum(sizes[order])
-        targets = np.empty(len(order), dtype=np.int64)  # where the documents of each term of each part go
-        targets[order] = ends - sizes[order]
-        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])  # of equal terms
-        start = np.append(np.append(0, ends)[first], int(sizes.sum()))
-        document, count = np.empty(start[-1], dtype=np.int32), np.empty(start[-1], dtype=np.uint8)
-        by_part = np.split(targets, np.cumsum([len(part.terms) for part in parts[:-1]]))
-        for part, begin, target in zip(parts, begins, by_part, strict=True):  # one part at a time takes less memory
-            at = np.repeat(target - part.start[:-1], np.diff(part.start)) + np.arange(len(part.document))
-            document[at], count[at] = part.document + np.int32(begin), part.count
-        return cls(ordered[first], start, document, count, np.concatenate([part.length for part in parts]))
-
-    def with_terms(self, bag: TermBag) -> Postings:
-        """Adds the terms of the one document of `bag` to every document."""
-        rows, sizes, spans = np.arange(self.documents, dtype=np.int32), np.diff(self.start), []
-        length = self.length + int(bag.counts.sum())
-        if not len(rows) or not len(bag.hashes):
-            return self
-        for term, times in zip(bag.hashes.tolist(), bag.counts.tolist(), strict=True):
-            count = np.full(self.documents, times, dtype=np.int64)
-            count[self.holders(term)] += self.count[slice(*self.span(term))]
-            length -= np.maximum(count - 255, 0)  # counts are cut at 255, and lengths are sums of the cut counts
-            spans.append(np.minimum(count, 255).astype(np.uint8))
-        stay = ~np.isin(self.terms, bag.hashes)
-        start, kept = np.cumsum(np.append(0, sizes[stay])), np.repeat(stay, sizes)
-        others = Postings(self.terms[stay], start, self.document[kept], self.count[kept], length)
-        ends = np.arange(len(spans) + 1, dtype=np.int64) * self.documents
-        every = Postings(bag.hashes, ends, np.tile(rows, len(spans)), np.concatenate(spans), length[:0])
-        return Postings.join([others, every], [0, 0])
-
     @property
     def documents(self) -> int:
         return len(self.length)
@@ -128,27 +93,17 @@ class Postings:
         return len(self.count_synonyms([(term, 1.0) for term in sorted(terms)])[0])
 
     @cached_property
-    def alone(self) -> WordField:
-        """The words as a field of their own, when these are all documents that are searched."""
-        return WordField(self)
-
-    @cached_property
     def weights(self) -> FloatArray:
-        """`WordField.weights` of `alone`."""
-        return _weights(self, np.diff(self.start), self.documents)
+        """The sum of the idf of each document's terms."""
+        frequency = np.diff(self.start)
+        idf = np.round(np.log(1 + (self.documents - frequency + 0.5) / (frequency + 0.5)), 6)
+        spread = np.repeat(idf, frequency)
+        return np.bincount(self.document, weights=spread, minlength=self.documents).astype(np.float64)
 
     @cached_property
     def total(self) -> int:
         """The sum of the lengths of all documents."""
         return int(self.length.sum())
-
-    def idf(self, term: int) -> float:
-        """`WordField.idf` of `alone`."""
-        return self.alone.idf(term)
-
-    def score(self, terms: Sequence[Term]) -> FloatArray:
-        """`WordField.score` of `alone`."""
-        return self.alone.score(terms)
 
     def norm(self, mean: float, length_share: float = B) -> FloatArray:
         """Returns BM25's length norm of each document, for a mean length. The last result is kept."""
@@ -218,93 +173,30 @@ class Postings:
         return cls(*(arrays[f"{prefix}.{name}"] for name in _COLUMNS))
 
 
-@dataclass(frozen=True, eq=False)
-class TermCounts:
-    """Counts how many documents hold each term, in several repositories together.
-
-    Attributes:
-        terms: sorted.
-        frequency: the number of documents that hold each term.
-        documents: the number of documents.
-        length: the sum of their lengths.
-    """
-
-    terms: Hashes
-    frequency: IntArray
-    documents: int
-    length: int
-
-    @classmethod
-    def of(cls, postings: Postings) -> TermCounts:
-        """Takes the counts of postings."""
-        return cls(postings.terms, np.diff(postings.start), postings.documents, postings.total)
-
-    @classmethod
-    def of_terms(cls, terms: Hashes, documents: int) -> TermCounts:
-        """Counts terms that are listed once for each document that holds them."""
-        distinct_terms, frequency = np.unique(terms, return_counts=True)
-        return cls(distinct_terms, frequency.astype(np.int64), documents, 0)
-
-    @classmethod
-    def merge(cls, parts: Sequence[TermCounts]) -> TermCounts:
-        """Adds up the counts of all parts."""
-        terms, inverse = np.unique(np.concatenate([part.terms for part in parts]), return_inverse=True)
-        frequency = np.zeros(len(terms), dtype=np.int64)
-        np.add.at(frequency, inverse, np.concatenate([part.frequency for part in parts]))
-        return cls(terms, frequency, sum(part.documents for part in parts), sum(part.length for part in parts))
-
-    def count(self, term: int) -> int:
-        """Returns the number of documents that hold a term."""
-        at = int(np.searchsorted(self.terms, np.uint64(term)))
-        return int(self.frequency[at]) if at < len(self.terms) and int(self.terms[at]) == term else 0
-
-    def to_arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
-        """Named arrays for a file."""
-        sizes = np.array([self.documents, self.length], dtype=np.int64)
-        return {f"{prefix}.terms": self.terms, f"{prefix}.frequency": self.frequency, f"{prefix}.sizes": sizes}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> TermCounts:
-        """The inverse of `to_arrays`."""
-        documents, length = arrays[f"{prefix}.sizes"].tolist()
-        return cls(arrays[f"{prefix}.terms"], arrays[f"{prefix}.frequency"], documents, length)
-
-
 class WordField:
-    """The words of documents, and how rare the words are among these documents or in the whole workspace.
+    """The words of documents, and how rare they are.
 
     Args:
         synonyms: sets of terms that stand for the same word. Scores treat each set as one term, which occurs wherever
             one of its members does, so three translations of a word do not make it more important. A term of several
-            sets belongs to the first. The frequency of a set in a whole workspace is not known; it is taken to be the
-            sum.
-        whole: the counts of the whole workspace; None if these are all documents.
+            sets belongs to the first.
     """
 
-    def __init__(
-        self, postings: Postings, synonyms: Sequence[frozenset[int]] = (), whole: TermCounts | None = None
-    ) -> None:
-        self.postings, self._whole = postings, whole
-        self._documents = whole.documents if whole is not None else postings.documents
-        self._length = whole.length if whole is not None else postings.total
-        self._synonyms = [(same, self._frequency_of_any(same)) for same in synonyms]
+    def __init__(self, postings: Postings, synonyms: Sequence[frozenset[int]] = ()) -> None:
+        self.postings = postings
+        self._synonyms = [(same, postings.frequency_of_any(same)) for same in synonyms]
 
     @property
     def documents(self) -> int:
-        """The number of documents here."""
+        """The number of documents."""
         return self.postings.documents
 
     def frequency(self, term: int) -> int:
-        """Counts the documents that hold the term in the whole workspace."""
-        return self.postings.frequency(term) if self._whole is None else self._whole.count(term)
-
-    def _frequency_of_any(self, terms: Collection[int]) -> int:
-        if self._whole is None:
-            return self.postings.frequency_of_any(terms)
-        return min(self._documents, sum(map(self._whole.count, terms)))
+        """Counts the documents that hold the term."""
+        return self.postings.frequency(term)
 
     def holders(self, term: int) -> npt.NDArray[np.int32]:
-        """Returns the documents here that hold the term, ascending."""
+        """Returns the documents that hold the term, ascending."""
         return self.postings.holders(term)
 
     def idf(self, term: int) -> float:
@@ -312,7 +204,7 @@ class WordField:
         return self._idf(self.frequency(term))
 
     def _idf(self, df: int) -> float:
-        return round(float(np.log(1 + (self._documents - df + 0.5) / (df + 0.5))), 6)
+        return round(float(np.log(1 + (self.documents - df + 0.5) / (df + 0.5))), 6)
 
     def group_synonyms(self, terms: Sequence[Term]) -> list[tuple[list[Term], float]]:
         """Groups synonyms, leaves every other term alone, and returns the groups with their idf."""
@@ -327,14 +219,6 @@ class WordField:
             for (is_set, set_index), same in groups.items()
         ]
 
-    @cached_property
-    def weights(self) -> FloatArray:
-        """The sum of the idf of each document's terms."""
-        if self._whole is None:
-            return self.postings.weights
-        at = np.minimum(np.searchsorted(self._whole.terms, self.postings.terms), len(self._whole.terms) - 1)
-        return _weights(self.postings, self._whole.frequency[at], self._documents)
-
     def score(self, terms: Sequence[Term], length_share: float = B) -> FloatArray:
         """Returns each document's weighted BM25 sum over `terms` (hash, weight), divided by the largest possible sum: a
         number in [0, 1).
@@ -343,7 +227,7 @@ class WordField:
         `length_share` is BM25's b: how much the length of a document counts.
         """
         own = self.postings
-        mean = max(self._length / self._documents, 1.0) if self._documents else 1.0
+        mean = max(own.total / own.documents, 1.0) if own.documents else 1.0
         norm, total, limit = own.norm(mean, length_share), np.zeros(own.documents), 0.0
         for same, idf in self.group_synonyms(terms):
             document, count = own.count_synonyms(same)
@@ -352,13 +236,6 @@ class WordField:
             if len(document):
                 total[document] += factor * (count / (count + norm[document])).astype(np.float32)
         return total / limit if limit > 0 else total
-
-
-def _weights(postings: Postings, frequency: IntArray, documents: int) -> FloatArray:
-    """Sums the idf of each document's terms. `frequency`: of each term, among so many `documents`."""
-    idf = np.round(np.log(1 + (documents - frequency + 0.5) / (frequency + 0.5)), 6)
-    spread = np.repeat(idf, np.diff(postings.start))
-    return np.bincount(postings.document, weights=spread, minlength=postings.documents).astype(np.float64)
 
 
 def _lengths(bag: TermBag) -> npt.NDArray[np.int64]:

@@ -22,7 +22,7 @@ from secateur.index.facts.embedding import open_embedder
 from secateur.index.facts.extract import Record, decode, digest_of, extract, text_of
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.lexical import TermBag
-from secateur.index.facts.postings import Postings
+from secateur.index.facts.postings import Postings, WordField
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.facts.snapshot_arrays import build
 from secateur.index.update.parallel import Extractor
@@ -134,7 +134,7 @@ def _matching_lines(piece: SourcePiece, lines: Sequence[str], query: Query) -> t
     if not piece.relevance or piece.end - piece.start < FEW_LINES:
         return ()
     words = (line[:LONGEST_LINE] for line in lines[piece.start - 1 : piece.end])
-    scores = Postings.build(TermBag.of(words)).score(query.terms)
+    scores = WordField(Postings.build(TermBag.of(words))).score(query.terms)
     ranked = sorted((-score, row) for row, score in enumerate(scores.tolist()) if score > 0)
     return tuple(piece.start + row for _, row in ranked[:MOST_MATCHES])
 
@@ -144,7 +144,8 @@ def _split_piece(piece: SourcePiece, lines: Sequence[str], query: Query, size: i
     if len(rows) < 2:
         yield replace(piece, within=(piece.start, piece.end))
         return
-    scores = Postings.build(TermBag.of(text_of(lines, first + 1, last + 1) for first, last in rows)).score(query.terms)
+    bag = TermBag.of(text_of(lines, first + 1, last + 1) for first, last in rows)
+    scores = WordField(Postings.build(bag)).score(query.terms)
     share = scores / scores.max() if scores.max() > 0 else np.ones(len(rows))
     for (first, last), part in zip(rows, share.tolist(), strict=True):
         relevance = round(round(piece.relevance * part / QUANTUM) * QUANTUM, 6)

@@ -55,13 +55,12 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
     """An engine on what the inputs name."""
     # Imported here, so that the help and other kinds do not wait for the index.
     from secateur.engine import Engine
-    from secateur.index.elsewhere.places import ElsewhereOpener
     from secateur.index.open_workspace import WorkspaceOpener
-    from secateur.index.opening import on_workers, opener_of
+    from secateur.index.opening import opener_of
 
     notices = (*environment.notices, *(() if environment.shared is not None else not_scanned(settings)))
     path, rev = environment.folder_of(inputs["path"]), inputs["rev"] or None
-    opener: SourceOpener | ListedOpener | WorkspaceOpener | ElsewhereOpener
+    opener: SourceOpener | ListedOpener | WorkspaceOpener
     opener = opener_of(
         path, rev, settings.index, environment.fetch_options, environment.within, partial=inputs["partial"]
     )
@@ -69,8 +68,6 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
         if isinstance(opener, WorkspaceOpener):
             raise UsageError("--files-from does not go with a workspace", hint="name one of its repositories")
         opener = ListedOpener(opener, list_of_files(inputs, environment))
-    if environment.executor is not None:
-        opener = on_workers(opener, settings, environment.executor, environment.store)
     engine = Engine(
         opener,
         settings,

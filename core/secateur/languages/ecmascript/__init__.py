@@ -31,8 +31,6 @@ RULES = NameRules(
     super_words=words("super"),
     guesses_functions=True,
     has_default_export=True,
-    stars_pass_on=True,
-    imports_by_path=True,
     receivers_are_chains=True,
     names_are_values=True,
 )

@@ -9,7 +9,6 @@ import numpy as np
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.model import FloatArray, FragmentKind, IntArray, add_columns
-from secateur.retrieval.evidence.columns import BestFew
 from secateur.retrieval.query import Query
 
 FIRST_PASS: Mapping[str, float] = {"lexical": 2.0, "title": 0.3, "name": 0.3, "semantic": 0.6, "mention": 0.3}
@@ -42,15 +41,11 @@ def score_first_pass(query: Query, snapshot: Snapshot, columns: Mapping[str, Flo
     return np.asarray(factor * score, dtype=np.float64)
 
 
-def walk_from_best(snapshot: Snapshot, score: FloatArray) -> BestFew:
-    """Walks along calls from the SEEDS best fragments by the first score."""
-    seeds = _find_seeds(snapshot, score)
-    return BestFew((-score[seeds],), SEEDS, lambda count: _walk_calls(snapshot, score, seeds[:count]))
-
-
-def divide_by_maximum(walk: FloatArray, maximum: float) -> FloatArray:
-    """Divides a walk's weights by their maximum and takes the square root, so that the few fragments next to all seeds
-    do not hide the others."""
+def walk_from_best(snapshot: Snapshot, score: FloatArray) -> FloatArray:
+    """Walks along calls from the SEEDS best fragments by the first score. The weights are divided by their maximum, and
+    the square root is taken, so that the few fragments next to all seeds do not hide the others."""
+    walk = _walk_calls(snapshot, score, _find_seeds(snapshot, score))
+    maximum = walk.max(initial=0.0)
     return np.asarray(np.sqrt(walk / maximum)) if maximum > 0 else walk
 
 

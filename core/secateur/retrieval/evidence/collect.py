@@ -10,11 +10,10 @@ from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray
-from secateur.retrieval.evidence.calls import divide_by_maximum, score_first_pass, walk_from_best
-from secateur.retrieval.evidence.columns import Evidence, Lines
+from secateur.retrieval.evidence.calls import score_first_pass, walk_from_best
 from secateur.retrieval.evidence.names import match_definitions, match_spelled_names, match_usages
 from secateur.retrieval.evidence.paths import match_named_files, match_trace_frames
-from secateur.retrieval.evidence.phrases import match_quoted_messages
+from secateur.retrieval.evidence.phrases import Lines, match_quoted_messages
 from secateur.retrieval.evidence.words import match_commits, match_words
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
@@ -39,12 +38,13 @@ def collect_evidence(
     lines: Lines | None = None,
     *,
     whole: bool = False,
-) -> Evidence:
-    """Collects the evidence for all fragments. Expensive columns are left out if their weight is 0.
+) -> dict[str, FloatArray]:
+    """Collects the evidence: columns with a number in [0, 1] for each fragment, before any weight. Their names are
+    those of the weights in `[relevance]`. Expensive columns are left out if their weight is 0.
 
     Args:
         vectors: the vectors of the query and of its first line; None if vectors are not compared.
-        known: the query's statistics about all that is searched.
+        known: the query's statistics.
         lines: reads a file's lines; without it, texts are not looked into.
         whole: collects all columns, whatever their weights.
     """
@@ -56,7 +56,6 @@ def collect_evidence(
     path = match_words(fields.path_words, terms)
     if query.recognised:
         path = (1 - TITLE_SHARE) * path + TITLE_SHARE * match_words(fields.path_words, query.title_terms)
-    best_few = {"history": match_commits(query, snapshot, fields.commit_words, HISTORY_COMMITS)}
     columns = {
         "lexical": body,
         "title": fields.body.score(query.title_terms, discount),
@@ -67,7 +66,7 @@ def collect_evidence(
         "mention": names.exact,
         "definition": match_definitions(query, snapshot, fields.names),
         "usage": match_usages(query, snapshot),
-        "history": best_few["history"].whole_column(),
+        "history": match_commits(query, snapshot, fields.commit_words, HISTORY_COMMITS),
         "named_file": match_named_files(query, snapshot, known.files_by_name)[snapshot.file],
         "trace": match_trace_frames(query, snapshot, known.files_by_name),
     }
@@ -78,13 +77,10 @@ def collect_evidence(
     if is_needed("title_name"):
         columns["title_name"] = match_spelled_names(fields.names, query.title_terms)
     if is_needed("phrase"):
-        best_few["phrase"] = match_quoted_messages(query, snapshot, fields.body, lines)
-        columns["phrase"] = best_few["phrase"].whole_column()
+        columns["phrase"] = match_quoted_messages(query, snapshot, fields.body, lines)
     if is_needed("near"):
-        best_few["near"] = walk_from_best(snapshot, score_first_pass(query, snapshot, columns))
-        walk = best_few["near"].whole_column()
-        columns["near"] = divide_by_maximum(walk, walk.max(initial=0.0))
-    return Evidence(columns, best_few)
+        columns["near"] = walk_from_best(snapshot, score_first_pass(query, snapshot, columns))
+    return columns
 
 
 def embed_query(query: Query, embedder: Embedder | None) -> Sequence[Vectors] | None:

@@ -40,7 +40,7 @@ def match_spelled_names(field: WordField, terms: Sequence[Term]) -> FloatArray:
     """Like `match_words`, times the share of the name that the query spells out. A long name is not spelled out by a
     long text that happens to contain some of its common words."""
     idf_sum = sum_matched_idf(field, terms)
-    share = idf_sum / np.maximum(field.weights, 1e-9)
+    share = idf_sum / np.maximum(field.postings.weights, 1e-9)
     return np.asarray(np.minimum(1.0, idf_sum / FULL_IDF) * np.minimum(1.0, share), dtype=np.float64)
 
 
@@ -112,8 +112,7 @@ def _find_definitions(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:
     """Finds the fragments with the name whose usages the query asks for. If no name matches together with its owners,
     the last part alone must match."""
     column = _find_by_ending(parts, snapshot)
-    is_elsewhere = snapshot.whole is not None and len(parts) > 1 and snapshot.whole.count_named(*parts[-2:])
-    return column if column.any() or is_elsewhere else _find_by_ending(parts[-1:], snapshot)
+    return column if column.any() else _find_by_ending(parts[-1:], snapshot)
 
 
 def _find_by_ending(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:

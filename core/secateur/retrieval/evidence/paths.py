@@ -39,15 +39,9 @@ class FilesByName:
         candidates = self._by_name.get(wanted.rpartition("/")[2], [])
         return [file for file in candidates if _may_be_same_file(self._snapshot.paths[file], wanted)]
 
-    def count(self, wanted: str) -> int:
-        """Counts the files of all that is searched that a path may mean."""
-        here, whole = len(self.find(wanted)), self._snapshot.whole
-        return here if whole is None else max(here, whole.count_files(wanted))
-
     def is_own(self, frame: StackFrame) -> bool:
         """Tells whether a frame may be in a file that is not FOREIGN."""
-        here = any(not self._snapshot.flags[file] & FOREIGN for file in self.find(frame.path))
-        return here or (self._snapshot.whole is not None and self._snapshot.whole.count_own_files(frame.path) > 0)
+        return any(not self._snapshot.flags[file] & FOREIGN for file in self.find(frame.path))
 
     def rows(self, file: int) -> slice:
         """Returns the rows of a file's fragments."""
@@ -72,7 +66,7 @@ def match_named_files(query: Query, snapshot: Snapshot, files_by_name: FilesByNa
     column = np.zeros(len(snapshot.paths))
     for wanted in (*query.named_paths, *(link.path for link in query.linked)):
         if files := files_by_name.find(wanted):
-            column[files] = np.maximum(column[files], round(1 / (1 + np.log2(files_by_name.count(wanted))), 6))
+            column[files] = np.maximum(column[files], round(1 / (1 + np.log2(len(files))), 6))
     return column
 
 

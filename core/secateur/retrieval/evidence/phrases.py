@@ -8,6 +8,7 @@ searched in the query.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -18,9 +19,11 @@ from secateur.index.facts.lexical import hash_of, word_terms, words
 from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, IntArray
-from secateur.retrieval.evidence.columns import BestFew, Lines
 from secateur.retrieval.evidence.words import FULL_IDF
 from secateur.retrieval.query import Query
+
+Lines = Callable[[str], list[str]]
+"""Reads the lines of a file by its path; raises RepositoryError if the file has changed."""
 
 MOST_PHRASES = 30
 """Phrases of a query that are searched, the first ones."""
@@ -55,7 +58,7 @@ _PLACEHOLDER = re.compile(
 )
 
 
-def match_quoted_messages(query: Query, snapshot: Snapshot, body: WordField, lines: Lines | None) -> BestFew:
+def match_quoted_messages(query: Query, snapshot: Snapshot, body: WordField, lines: Lines | None) -> FloatArray:
     """Scores the fragments with the largest shares of the query's phrases, by the idf of the words of their string
     literals that the query quotes.
 
@@ -65,28 +68,24 @@ def match_quoted_messages(query: Query, snapshot: Snapshot, body: WordField, lin
     """
     column = np.zeros(len(snapshot))
     if lines is None:
-        return BestFew((np.zeros(0),), READ, lambda _: column)
-    rows, shares = _find_fragments_to_read(query, snapshot, body)
+        return column
+    rows = _find_fragments_to_read(query, snapshot, body)
     query_words = f" {' '.join(_split_words(query.text))} "
     for row in rows.tolist():
         with suppress(RepositoryError):
             file_lines = lines(snapshot.paths[int(snapshot.file[row])])
             text = text_of(file_lines, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
             column[row] = min(1.0, _sum_quoted_idf(text, query_words, body) / FULL_IDF)
-    tokens = snapshot.column("tokens")[rows].astype(np.float64)
-    rank = np.full(len(snapshot), len(rows))
-    rank[rows] = np.arange(len(rows))
-    return BestFew((-shares, tokens), READ, lambda count: np.where(rank < count, column, 0.0))
+    return column
 
 
-def _find_fragments_to_read(query: Query, snapshot: Snapshot, body: WordField) -> tuple[IntArray, FloatArray]:
-    """Returns the READ fragments with the largest shares of a phrase of the query, the best first, and these shares."""
+def _find_fragments_to_read(query: Query, snapshot: Snapshot, body: WordField) -> IntArray:
+    """Returns the READ fragments with the largest shares of a phrase of the query, the best first."""
     phrases = _find_phrases(query)
     if not phrases:
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
+        return np.zeros(0, dtype=np.int64)
     rows, shares = _find_holders(phrases, snapshot, body)
-    order = np.lexsort((rows, snapshot.column("tokens")[rows], -shares))[:READ]
-    return rows[order], shares[order]
+    return rows[np.lexsort((rows, snapshot.column("tokens")[rows], -shares))[:READ]]
 
 
 def _find_phrases(query: Query) -> list[list[str]]:

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from secateur.index.facts.postings import Term, WordField
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray
-from secateur.retrieval.evidence.columns import BestFew
 from secateur.retrieval.query import Query
 
 FULL_IDF = 20.0
@@ -39,20 +38,15 @@ def sum_matched_idf(field: WordField, terms: Sequence[Term]) -> FloatArray:
     return idf_sum
 
 
-def match_commits(query: Query, snapshot: Snapshot, words: WordField, most: int) -> BestFew:
+def match_commits(query: Query, snapshot: Snapshot, words: WordField, most: int) -> FloatArray:
     """Scores each fragment by the best commit of its file, among the `most` commits whose messages match the query
     best. A commit of many files counts less."""
     first: npt.NDArray[np.int64] = snapshot.arrays["commits.first"]
     file: npt.NDArray[np.int32] = snapshot.arrays["commits.file"]
     score = words.score(query.terms)
     best = np.lexsort((np.arange(len(score)), -score))[:most]
-    best = best[score[best] > 0]
-
-    def column(count: int) -> FloatArray:
-        of_files = np.zeros(len(snapshot.paths))
-        for commit in best[:count].tolist():
-            files = file[first[commit] : first[commit + 1]]
-            of_files[files] = np.maximum(of_files[files], score[commit] / np.sqrt(len(files)))
-        return of_files[snapshot.file]
-
-    return BestFew((-score[best],), most, column)
+    of_files = np.zeros(len(snapshot.paths))
+    for commit in best[score[best] > 0].tolist():
+        files = file[first[commit] : first[commit + 1]]
+        of_files[files] = np.maximum(of_files[files], score[commit] / np.sqrt(len(files)))
+    return of_files[snapshot.file]
