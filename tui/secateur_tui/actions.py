@@ -63,7 +63,6 @@ ACTIONS = (
     Action("preview", ("v",), "Preview", "The item's text", "Look"),
     Action("pack", ("P",), "Pack", "Exactly what is sent, each part with its item; / finds in it", "Look"),
     Action("diff", ("d",), "Diff", "What changed since the ghost", "Look"),
-    Action("walk", ("W",), "Walk", "Who calls this item and what it calls, step by step; Esc leads back", "Look"),
     Action("curve", ("l",), "Curve", "What is sent at each budget, and the best possible selection", "Look"),
     Action("window", ("T",), "Window", "What fills a model's window, tool by tool, and when it will be full", "Look"),
     Action("hint", ("h",), "Hint", "Apply the marked hint: the value that turns the decision on this item", "Turn"),

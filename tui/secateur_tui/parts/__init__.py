@@ -34,7 +34,6 @@ from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.parts.staleness import Staleness
 from secateur_tui.parts.steering import Steering
 from secateur_tui.parts.tuning import Tuning
-from secateur_tui.parts.walking import Walking
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
@@ -131,7 +130,6 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     ShowingPack,
     Comparing,
     Cases,
-    Walking,
     FilledWindow,
     ItemFinding,
     Proofs,

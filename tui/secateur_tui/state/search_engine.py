@@ -8,8 +8,6 @@ from typing import Protocol
 from secateur.index.update.staleness import Changes
 from secateur.model import Pool, Selection
 from secateur.progress import Progress
-from secateur.render.walk_text import Walk
-from secateur.retrieval.walk import CallMap
 from secateur.settings import Settings
 from secateur.sources.git_log import HistoryCommit
 
@@ -72,12 +70,4 @@ class SearchEngine(Protocol):
 
     def content(self, pool: Pool, row: int) -> str:
         """Text of a fragment; text from outside."""
-        ...
-
-    def calls(self, selection: Selection) -> CallMap:
-        """Returns the call graph that the selection was found in."""
-        ...
-
-    def walk(self, selection: Selection, settings: Settings | None = None) -> Walk:
-        """Returns how calls connect what leaves. Slow: it searches once more."""
         ...

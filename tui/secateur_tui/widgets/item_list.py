@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 
 from secateur_tui.columns import ListLayout, lay_out_columns
 from secateur_tui.messages import CursorMoved
 from secateur_tui.state.answer import ListedItems
-from secateur_tui.styled_text import Line
-from secateur_tui.widgets.cursor_view import CursorView
+from secateur_tui.styled_text import Line, Span, line
+from secateur_tui.widgets.line_view import LineView
 from secateur_tui.widgets.listing import ItemListing, draw_cut, draw_row, draw_titles
 
 _LINES_BEFORE = 3
 """Lines in sight above an item that a jump leads to."""
 
 
-class ItemList(CursorView):
+class ItemList(LineView, can_focus=True):
     """Shows a listing of any kind. The cursor is an item, not a line: it stays on its item when others move around it,
     and passes over the line where the budget ends. Tells `moved` the new item at once, for an answer may be painted
-    before a message arrives; posts `CursorMoved` for all that may come later."""
+    before a message arrives; posts `CursorMoved` for all that may come later. The cursor is bright while the list has
+    the focus."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("home,g", "edge(0)", show=False),
+        Binding("end,G", "edge(1)", show=False),
+    ]
 
     def __init__(self, moved: Callable[[int], None], **options: Any) -> None:
         super().__init__(**options)
@@ -106,10 +117,15 @@ class ItemList(CursorView):
         drawn = self._listing.heading(item, cells) or draw_row(self._listing, item, self._layout)
         if place_in_list != self._index:
             return drawn
-        return self.with_cursor(drawn)
+        cursor = "cursor" if self.has_focus else "cursor-blurred"
+        mark = line(Span("▸" if self.has_focus else "›", f"accent {cursor}"), Span(drawn[0].text[1:], cursor))
+        return mark + tuple(Span(span.text, f"{span.role} {cursor}") for span in drawn[1:])
 
     def action_move(self, by: int) -> None:
         self._go(self._index + by)
+
+    def action_page(self, by: int) -> None:
+        self.action_move(by * max(1, self.size.height - 1))
 
     def action_edge(self, last: int) -> None:
         self._go(self._count - 1 if last else 0)
