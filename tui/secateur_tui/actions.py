@@ -36,7 +36,7 @@ class Action:
 
 ACTIONS = (
     Action("query", ("slash",), "Query", "Type what is asked or opened; Enter or Escape goes to the items", "Ask"),
-    Action("again", ("Q",), "Ask again", "Questions asked before, and those that the repository suggests", "Ask"),
+    Action("suggested", ("Q",), "Suggested", "Questions that the repository suggests", "Ask"),
     Action("refresh", ("R",), "Refresh", "Read again what is on disk", "Ask"),
     Action("budget-up", ("b",), "Budget+", "A larger budget", "Turn"),
     Action("budget-down", ("B",), "Budget−", "A smaller budget", "Turn"),
@@ -89,8 +89,6 @@ ACTIONS = (
     Action("copy-pack", (), "Copy what is sent", "Copy the text that a model reads", "Change"),
     Action("copy-item", (), "Copy this item", "Copy the text of the item under the cursor", "Change"),
     Action("export", ("E",), "Export", "Write an HTML page, Markdown, JSON or a picture to show", "Change"),
-    Action("recover", ("z",), "Recover", "Take up what a session that was cut off had tuned", "Change"),
-    Action("forget", ("Z",), "Forget", "Forget what a session that was cut off had tuned", "Change"),
     Action("edit", ("e",), "Edit", "Open the item in $EDITOR at its line", "Change"),
     Action("save", ("S",), "Save", "Keep the settings as a profile, or this screen as a scenario to check", "Guard"),
     Action("default", ("D",), "Default", "Make the profile on the screen your default", "Guard"),

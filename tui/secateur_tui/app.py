@@ -19,7 +19,7 @@ from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.model import Notice
 from secateur.output_files import write_output
-from secateur.remembered.inspector_session import SessionStore
+from secateur.remembered.first_times import first_time
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur_lab.replays.recorder import Recorder
@@ -358,14 +358,10 @@ def run(
     )
     app.cases = tuple(cases)
     app.watching = "follow" if follow else app.watching
-    remembers = settings.ui.remember and scenario is None and record is None
-    sessions = SessionStore(directories.config_dir(variables), Path(path), on=remembers)
-    with reduce_collections(), record_session(app, record, variables), sessions.opened() as memory:
-        if remembers:
-            app.remember(sessions, memory)
+    if scenario is None and record is None:
+        app.first_time = partial(first_time, directories.config_dir(variables), Path(path))
+    with reduce_collections(), record_session(app, record, variables):
         code = app.run()
-        if app.return_code:  # it failed: what was tuned is offered again
-            memory.cut_off()
     return _finish(app, code)
 
 

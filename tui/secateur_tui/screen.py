@@ -163,6 +163,7 @@ class Bench(FieldScreen):
         self.query_one("#items").border_title = "" if page.unopened else page.kind.wording.noun
         self.caption(self.query_one("#knobs"), line(" ←/→ tune  0 mute  r reset "))
         self._each(lambda part: part.mounted())
+        self.scene.typing = self.in_field
         self.paint()
         if not page.unopened:
             self.answering.answer()

@@ -28,11 +28,11 @@ from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.packing import ShowingPack
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
-from secateur_tui.parts.remembering import Remembering
 from secateur_tui.parts.replays import Replays
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.parts.staleness import Staleness
 from secateur_tui.parts.steering import Steering
+from secateur_tui.parts.suggesting import Suggesting
 from secateur_tui.parts.tuning import Tuning
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench
@@ -123,7 +123,7 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Tuning,
     Steering,
     Keeping,
-    Remembering,
+    Suggesting,
     FirstAnswers,
     Looking,
     Exporting,

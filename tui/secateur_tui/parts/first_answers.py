@@ -19,7 +19,7 @@ from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, wrap_words
 
 NOTED = "first answer on the screen"
-"""The key under which the session store remembers that the comparison was shown."""
+"""The name under which it is remembered that the comparison was shown."""
 
 FEWEST = 5
 """Candidates from which it is worth saying that all of them fit."""
@@ -42,8 +42,8 @@ class FirstAnswers(ScreenPart):
 
     def painted(self) -> None:
         bench, page = self._bench, self._bench.kind_page
-        memory, settings = bench.app.sessions, bench.state.settings
-        if self._asked or memory is None or not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
+        settings = bench.state.settings
+        if self._asked or not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
             return
         if (
             bench.state.partial
@@ -53,7 +53,7 @@ class FirstAnswers(ScreenPart):
         ):
             return
         self._asked = True
-        if memory.first_time(NOTED):
+        if bench.app.first_time(NOTED):
             self._of = bench.state.question, settings
             bench.jobs.start(partial(self._compare, page.engine, *self._of), "first answer")
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, round_step
-from secateur.remembered.inspector_session import changes
-from secateur.settings import Settings, lookup
+from secateur.settings import Settings, installed_keys, lookup
 
 from secateur_tui.messages import KnobClicked, PartMessage
 from secateur_tui.pages.kind_page import KindPage
@@ -165,6 +164,9 @@ class Tuning(ScreenPart):
         bench.app.say(f"{verb}: {change}")
 
 
+_NOT_TUNED = ("profiles", "kinds", "ui.", "llm.", "embedding.", "index.", "graph_rag.cache_")
+"""Prefixes of keys that cannot be tuned in the inspector."""
+
 NAMED_CHANGES = 3
 """Changes of settings that are named; the rest is counted."""
 
@@ -176,7 +178,9 @@ def describe_change(page: KindPage[Any, Any], before: Settings, after: Settings)
     shown = page.knobs_of(after)
     knobs = {knob.key: knob for knob in (*further_knobs(shown, page.kind.depends_on), *shown, page.kind.budget)}
     words = []
-    for name in changes(before, after):
+    for name in installed_keys():
+        if name.startswith(_NOT_TUNED) or lookup(before, name) == lookup(after, name):
+            continue
         if name in knobs:
             words.append(f"{knobs[name].label} {knobs[name].text(before)} → {knobs[name].text(after)}")
         else:
