@@ -58,7 +58,7 @@ COLUMNS: Mapping[str, str] = {
     "pref": "the preference alone",
     "why it ranks": "the terms of the priority, as long as they are: relevance, hotspot, distance",
     "file": "the file",
-    "chunk": BUDGET["chunk"],
+    "chunk": "the chunks that the file goes out in, behind those it was in before the last change",
     "folder": "the folder that the file is in",
     "score": "how well the file answers the query, from 0 to 10",
     "section": "a section of the envelope, or a field of it",
@@ -69,7 +69,6 @@ COLUMNS: Mapping[str, str] = {
     "tool": "the tool that it calls, or has the result of",
     "saved": "tokens that came in and are not sent",
     "share": "the part of the safe zone that it takes as it is sent",
-    "was": "the chunks that the file was in before the last change",
     "lines": "lines added and removed, the lines of a part, or why it is left out; of a log, their numbers",
 }
 """Titles of the columns of all lists."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from textual import events
@@ -11,9 +13,11 @@ from textual.binding import Binding, BindingType
 from secateur_tui.columns import ListLayout, lay_out_columns
 from secateur_tui.messages import CursorMoved
 from secateur_tui.state.answer import ListedItems
-from secateur_tui.styled_text import Line, Span, line
+from secateur_tui.styled_text import Line, Span, clip_line, line
 from secateur_tui.widgets.line_view import LineView
-from secateur_tui.widgets.listing import ItemListing, draw_cut, draw_row, draw_titles
+from secateur_tui.widgets.listing import Between, ItemListing, draw_row, draw_titles
+
+_above = attrgetter("above")
 
 _LINES_BEFORE = 3
 """Lines in sight above an item that a jump leads to."""
@@ -21,7 +25,7 @@ _LINES_BEFORE = 3
 
 class ItemList(LineView, can_focus=True):
     """Shows a listing of any kind. The cursor is an item, not a line: it stays on its item when others move around it,
-    and passes over the line where the budget ends. Tells `moved` the new item at once, for an answer may be painted
+    and passes over the lines between items. Tells `moved` the new item at once, for an answer may be painted
     before a message arrives; posts `CursorMoved` for all that may come later. The cursor is bright while the list has
     the focus."""
 
@@ -82,18 +86,22 @@ class ItemList(LineView, can_focus=True):
         return len(self._items) if self._items is not None else 0
 
     @property
-    def _cut_row(self) -> int:
-        """The row of the line where the budget ends; -1 for none."""
-        cut = self._listing.cut if self._listing is not None and self._items is self._listing else None
-        return cut.above if cut is not None else -1
+    def _between(self) -> Sequence[Between]:
+        """The lines between the items; none in a part of the list, or in another order."""
+        return self._listing.between if self._listing is not None and self._items is self._listing else ()
 
     def _row(self, index: int) -> int:
         """Returns the row of an item."""
-        return index + (0 <= self._cut_row <= index)
+        return index + bisect_right(self._between, index, key=_above)
+
+    def _lines_to(self, row: int) -> int:
+        """Counts the lines between items up to a row, itself included."""
+        between = self._between
+        return bisect_right(range(len(between)), row, key=lambda index: between[index].above + index)
 
     def _index_at(self, row: int) -> int:
-        """Returns the item of a row; of the cut the one above it."""
-        return row - (0 <= self._cut_row <= row)
+        """Returns the item of a row; of a line between items the one above it."""
+        return row - self._lines_to(row)
 
     @property
     def cursor_y(self) -> int:
@@ -101,7 +109,7 @@ class ItemList(LineView, can_focus=True):
         return self.region.y + self._row(self._index) - self.scroll_offset.y
 
     def line_count(self) -> int:
-        return self._count + (self._cut_row >= 0)
+        return self._count + len(self._between)
 
     def measure(self) -> None:
         self._layout = lay_out_columns(self._listing.columns, self.content_cells) if self._listing is not None else None
@@ -110,11 +118,11 @@ class ItemList(LineView, can_focus=True):
     def draw_line(self, index: int, cells: int) -> Line:
         if self._listing is None or self._items is None or self._layout is None:
             return ()
-        if index == self._cut_row and self._listing.cut is not None:
-            return draw_cut(self._listing.cut, cells)
-        place_in_list = self._index_at(index)
-        item = self._items.item_at(place_in_list)
-        drawn = self._listing.heading(item, cells) or draw_row(self._listing, item, self._layout)
+        lines = self._lines_to(index)
+        if lines and (between := self._between[lines - 1]).above + lines - 1 == index:
+            return clip_line(between.draw(cells), cells)
+        place_in_list = index - lines
+        drawn = draw_row(self._listing, self._items.item_at(place_in_list), self._layout)
         if place_in_list != self._index:
             return drawn
         cursor = "cursor" if self.has_focus else "cursor-blurred"
@@ -151,5 +159,5 @@ class ItemList(LineView, can_focus=True):
         self._scroll(self.scroll_offset.y)
 
     def _scroll(self, top: int) -> None:
-        """Scrolls so that `top` is the first line, as far as the cursor stays in sight."""
-        self.scroll_near(top, self._row(self._index))
+        """Scrolls so that `top` is the first line, as far as the cursor stays in sight; a heading with the first."""
+        self.scroll_near(top, self._row(self._index) if self._index else 0)
