@@ -24,8 +24,8 @@ BENCH = "bench-"
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something the user can do. The bench has a method `do_<id with underscores>`; those that open a bench are the
-    application's."""
+    """Something the user can do. A part of the screen has a method `do_<id with underscores>`; those that open a bench
+    are the application's."""
 
     id: str  # the name in `[ui] keys`
     keys: tuple[str, ...]
@@ -181,6 +181,18 @@ def list_overrides(keys: Keymap) -> dict[str, str]:
         action.id: ",".join(keys.keys[action.id]) for action in ACTIONS if keys.keys[action.id] not in (action.keys, ())
     }
 
+
+NEED_ANSWER = frozenset(("why", "preview", "pack", "diff", "curve", "ghost"))
+NEED_DECISION = frozenset(("compare", "copy-pack", "copy-item", "export"))
+NEED_ITEMS = frozenset(
+    (
+        "find",
+        "filter",
+        "order",
+        *(f"{way}-{what}" for way in ("next", "previous") for what in ("changed", "cut", "dropped")),
+    )
+)
+"""Actions by what there must be first: an answer, one to the present settings, items in the list."""
 
 BINDINGS = [
     Binding(",".join(action.keys) or action.id, f"do('{action.id}')", action.label, id=action.id, show=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from textual.app import ComposeResult
@@ -16,14 +17,30 @@ from secateur_tui.actions import BY_ID, MOST_USED, Keymap
 from secateur_tui.answering import Answering
 from secateur_tui.host import Host, RecordedStop
 from secateur_tui.pages.scene import Scene
-from secateur_tui.part import Tab
 from secateur_tui.state.kind_reader import Prepares
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clip_line, line, width, wrap_words
 from secateur_tui.widgets.knob_panel import KnobPanel
-from secateur_tui.widgets.line_view import Fixed
+from secateur_tui.widgets.line_view import DrawnView, Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.tab_line import TabLine
 from secateur_tui.widgets.title import TitleFacts, draw_title
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A page beside the list: its id, and how it is drawn for a width, or what makes its widget, which has that id.
+    `paint` is called while the page is in sight, before it is drawn."""
+
+    id: str
+    title: str
+    draw: Callable[[int], Sequence[Line]] | None = None
+    paint: Callable[[], None] = lambda: None
+    widget: Callable[[], Widget] | None = None
+
+    def make(self) -> Widget:
+        """Returns its widget, a new one for each screen."""
+        return self.widget() if self.widget is not None else DrawnView(self.draw or (lambda _: ()), id=self.id)
+
 
 CAPTION_LINES = 2
 

@@ -16,7 +16,6 @@ from secateur_lab.scenarios.running import BEST_DROPPED
 
 from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
 from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
@@ -35,7 +34,7 @@ from secateur_tui.parts.steering import Steering
 from secateur_tui.parts.suggesting import Suggesting
 from secateur_tui.parts.tuning import Tuning
 from secateur_tui.parts.window import FilledWindow
-from secateur_tui.screen import Bench
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.ledger_answer import LedgerAnswer, entry_number_of
 from secateur_tui.state.search_answer import SearchAnswer
@@ -69,9 +68,6 @@ def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
 class Observing(ScreenPart):
     """Tells the recorder what is shown, unless the engine is at work or an error is shown."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-
     def cursor_moved(self) -> None:
         if self._bench.app.recorder is not None:
             self._bench.app.look(self._bench.state.entry)
@@ -91,11 +87,9 @@ class Observing(ScreenPart):
 
 
 class Counting(ScreenPart):
-    """See the module docstring."""
+    """Counts the tokens of the pack of an answer, which its decisions only bound."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._counting: Sequence[Any] = ()
+    _counting: Sequence[Any] = ()
 
     def list_painted(self) -> None:
         state = self._bench.state

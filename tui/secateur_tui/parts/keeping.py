@@ -7,7 +7,7 @@ import os
 import shlex
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -29,10 +29,9 @@ from secateur.system.processes import start_detached
 from secateur.terminal import visible
 from textual.app import SuspendNotSupported
 
-from secateur_tui.part import ScreenPart
 from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.scenarios import Scenarios
-from secateur_tui.screen import Bench
+from secateur_tui.screen import ScreenPart
 from secateur_tui.state.editors import EditorCommand, build_editor_command
 from secateur_tui.state.history import WrittenFile
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
@@ -48,21 +47,12 @@ _NEW = "mine"
 class Keeping(ScreenPart):
     """See the module docstring."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"save": self._choose, "default": self._ask_default, "edit": self._edit}
-
-    def unavailable(self, action: str) -> str:
-        if action == "edit":
-            return "" if self._bench.state.outcome is not None and self._bench.state.listed else "there is no item"
-        return ""
+    def no_edit(self) -> str:
+        return "" if self._bench.state.outcome is not None and self._bench.state.listed else "there is no item"
 
     # --- where to keep it ---
 
-    def _choose(self) -> None:
+    def do_save(self) -> None:
         page = Chooser("Save", self._offer_targets, "scenario, yours, repository, default", fitted=True)
         self._bench.app.push_screen(page, self._save_to)
 
@@ -156,7 +146,7 @@ class Keeping(ScreenPart):
         bench.change(settings, file)
         bench.app.say(f"saved: [profiles.{name}] in {written.path}")
 
-    def _ask_default(self) -> None:
+    def do_default(self) -> None:
         """Asks before the offered profile, else the one on the screen, becomes the user's default."""
         page = AskPage("Make it your default", self._draw_default)
         self._bench.app.push_screen(page, self._answer_default)
@@ -202,7 +192,7 @@ class Keeping(ScreenPart):
 
     # --- the editor ---
 
-    def _edit(self) -> None:
+    def do_edit(self) -> None:
         bench, state, outcome = self._bench, self._bench.state, self._bench.state.outcome
         entry_number = state.entry_number
         if outcome is None or entry_number is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import partialmethod
 
 from secateur.terminal import visible
 
@@ -11,8 +11,7 @@ from secateur_tui import actions
 from secateur_tui.actions import Action
 from secateur_tui.frame import MOST_NOTICE_LINES
 from secateur_tui.glossary import draw_entry, glossary_sections
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import ScreenPart
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.listing import SORTED
 from secateur_tui.widgets.modal_page import FilteredPage
@@ -33,32 +32,29 @@ _MOVES = (
 class Program(ScreenPart):
     """See the module docstring."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def do_palette(self) -> None:
+        self._bench.app.action_command_palette()
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {
-            "palette": lambda: self._bench.app.action_command_palette(),
-            "help": self._help,
-            "theme": lambda: self._bench.app.next_theme(),
-            actions.QUIT: lambda: self._bench.app.exit(0),
-            actions.REPLAY_NEXT: partial(self._replay, 1),
-            actions.REPLAY_BACK: partial(self._replay, -1),
-        }
+    def do_theme(self) -> None:
+        self._bench.app.next_theme()
 
-    def unavailable(self, action: str) -> str:
-        if action not in (actions.REPLAY_NEXT, actions.REPLAY_BACK):
-            return ""
-        stop = self._bench.app.stop
-        if stop is None:
-            return "no recording is played"
-        return stop.no_next if action == actions.REPLAY_NEXT else stop.no_previous
+    def do_quit(self) -> None:
+        self._bench.app.exit(0)
 
     def _replay(self, by: int) -> None:
         self._bench.app.replay(by)
 
-    def _help(self) -> None:
+    do_replay_next, do_replay_back = partialmethod(_replay, 1), partialmethod(_replay, -1)
+
+    def no_replay_next(self) -> str:
+        stop = self._bench.app.stop
+        return "no recording is played" if stop is None else stop.no_next
+
+    def no_replay_back(self) -> str:
+        stop = self._bench.app.stop
+        return "no recording is played" if stop is None else stop.no_previous
+
+    def do_help(self) -> None:
         title = f"Help: {self._bench.kind_page.kind.wording.title}"
         self._bench.app.push_screen(FilteredPage(title, self._draw_help, self._offer), self._take)
 

@@ -4,7 +4,8 @@ what goes out against the budget. A key applies a hint."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from functools import partialmethod
 
 from secateur.ledger import State
 from secateur.render.proofs import NOTHING_FIXED
@@ -12,14 +13,13 @@ from secateur.settings import with_values
 from secateur.what_if.trials import FIXED, TimeLimit
 
 from secateur_tui.background import Cancelled
+from secateur_tui.frame import Tab
 from secateur_tui.messages import PartMessage, Proven
-from secateur_tui.part import ScreenPart, Tab
-from secateur_tui.screen import Bench
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.proving import Crossed, Nothing, NotKnown, ProvenCurve, ProvenHint, Proving, Range, list_hints
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.curve_page import draw_curve
-from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.listing import Crossing
 
 CURVE = "curve"
@@ -33,7 +33,7 @@ class Proofs(ScreenPart):
     answer."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        super().__init__(bench)
         self._answer: ShownAnswer | None = None  # that all below is proven of
         self._item: int | None = None  # looked at, among those that are tried
         self._proving: Proving | None = None
@@ -46,20 +46,17 @@ class Proofs(ScreenPart):
         self._curve: ProvenCurve | None = None
         self._crossings: Sequence[Crossing] = ()
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"curve": lambda: self._bench.show_page(CURVE), "hint": self._apply, "next-hint": self._next}
+    do_curve = partialmethod(ScreenPart.open_page, CURVE)
 
-    def unavailable(self, action: str) -> str:
-        if action == "curve" and self._bench.state.answer is None:
-            return "there is no answer yet"
-        if action in ("hint", "next-hint") and not (self._hints and self._present):
-            if action == "hint" and not self._nothing and self._under_way:
-                return ""
-            if self._bench.state.listed and self._bench.state.entry_number is None:
-                return "nothing is decided about this line"
-            return self._nothing or "nothing is proven yet"
-        return ""
+    def no_next_hint(self) -> str:
+        if self._hints and self._present:
+            return ""
+        if self._bench.state.listed and self._bench.state.entry_number is None:
+            return "nothing is decided about this line"
+        return self._nothing or "nothing is proven yet"
+
+    def no_hint(self) -> str:
+        return "" if self._under_way and not self._nothing else self.no_next_hint()
 
     @property
     def _under_way(self) -> bool:
@@ -70,7 +67,7 @@ class Proofs(ScreenPart):
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        return (Tab(CURVE, "Curve", lambda: DrawnView(self._draw_curve, id=CURVE), self._paint_curve),)
+        return (Tab(CURVE, "Curve", self._draw_curve),)
 
     # --- when ---
 
@@ -244,9 +241,6 @@ class Proofs(ScreenPart):
         scene.crossings = self._crossings if self._present else ()
         scene.proving = self._bench.jobs.waits(_REST) or self._bench.jobs.runs(_PROOFS)
 
-    def _paint_curve(self) -> None:
-        self._bench.query_one(f"#{CURVE}", DrawnView).repaint()
-
     def _draw_curve(self, cells: int) -> Sequence[Line]:
         if not self._bench.state.listed:
             return []
@@ -257,12 +251,12 @@ class Proofs(ScreenPart):
 
     # --- applying ---
 
-    def _next(self) -> None:
+    def do_next_hint(self) -> None:
         self._chosen = (self._chosen + 1) % len(self._hints)
         self._show()
         self._bench.paint_page()
 
-    def _apply(self) -> None:
+    def do_hint(self) -> None:
         bench, state = self._bench, self._bench.state
         if not (self._hints and self._present):  # it is applied as soon as it is proven
             self._awaits_hint, self._awaited_for = True, state.entry

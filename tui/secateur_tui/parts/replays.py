@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from secateur.errors import SecateurError
 
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import ScreenPart
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.styled_text import Line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
@@ -17,19 +16,11 @@ from secateur_tui.widgets.ask_page import AskPage
 class Replays(ScreenPart):
     """See the module docstring; `ReplayPlayer` calls it."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def no_caption(self) -> str:
+        recorded = self._bench.app.recorder is not None
+        return "" if recorded else "nothing is recorded: start with --record NAME.replay.jsonl"
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"caption": self._ask_for_caption}
-
-    def unavailable(self, action: str) -> str:
-        if action == "caption" and self._bench.app.recorder is None:
-            return "nothing is recorded: start with --record NAME.replay.jsonl"
-        return ""
-
-    def _ask_for_caption(self) -> None:
+    def do_caption(self) -> None:
         recorder = self._bench.app.recorder
         if recorder is not None:
             self._bench.app.push_screen(AskPage("Caption", _draw_caption, recorder.caption), self._take_caption)

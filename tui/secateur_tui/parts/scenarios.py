@@ -38,8 +38,7 @@ from secateur_lab.scenarios.scenario import (
 
 from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
@@ -105,7 +104,7 @@ class Scenarios(ScreenPart):
     """See the module docstring."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        super().__init__(bench)
         opened = bench.kind_page.scenario
         self._held = (
             HeldScenario(opened.path, opened.scenario, opened.inputs, opened.loaded.settings) if opened else None
@@ -117,10 +116,6 @@ class Scenarios(ScreenPart):
         self._figures: Figures | None = None  # of the judged items for the answer on the screen; None: none is judged
         self._opened_figures: Figures | None = None  # the first of them
         self._recorded: object = None  # the baseline that the scenario's recorded decisions are
-
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"must": self._assert, "check": self._check, "accept": self._ask_to_accept}
 
     @property
     def _state(self) -> BenchState[KindPage[Any, Any]]:
@@ -200,22 +195,30 @@ class Scenarios(ScreenPart):
 
     # --- saving ---
 
-    def unavailable(self, action: str) -> str:
+    def no_check(self) -> str:
         save = self._bench.app.keymap.first_key("save")
-        if action in ("must", "check", "accept"):
-            if self._held is None:
-                return "no scenario is open" + (f"; {save} saves this screen as one" if save else "")
-            if not self.following:
-                return "input differs from the scenario's" + (f"; {save} saves it" if save else "")
-            if action != "check" and self._status is None:
-                return self._wrong or "there is no answer yet"
-        if action == "must" and not self._has_scenario_settings:
-            return "the settings are others than the scenario's" + (f"; {save} saves it again" if save else "")
-        if action == "must" and self._state.entry_number is None:
-            return "this is no item"
-        if action == "accept" and self._status is not None and self._accepted:
-            return "the scenario holds these decisions already"
+        if self._held is None:
+            return "no scenario is open" + (f"; {save} saves this screen as one" if save else "")
+        if not self.following:
+            return "input differs from the scenario's" + (f"; {save} saves it" if save else "")
         return ""
+
+    def no_accept(self) -> str:
+        if reason := self._not_compared:
+            return reason
+        return "the scenario holds these decisions already" if self._accepted else ""
+
+    def no_must(self) -> str:
+        save = self._bench.app.keymap.first_key("save")
+        if reason := self._not_compared:
+            return reason
+        if not self._has_scenario_settings:
+            return "the settings are others than the scenario's" + (f"; {save} saves it again" if save else "")
+        return "this is no item" if self._state.entry_number is None else ""
+
+    @property
+    def _not_compared(self) -> str:
+        return self.no_check() or ((self._wrong or "there is no answer yet") if self._status is None else "")
 
     @property
     def _has_scenario_settings(self) -> bool:
@@ -314,7 +317,7 @@ class Scenarios(ScreenPart):
             jobs.activity = "" if jobs.activity == _SAVING else jobs.activity
         bench.paint()
 
-    def _ask_to_accept(self) -> None:
+    def do_accept(self) -> None:
         self._bench.app.push_screen(AskPage("Accept", self._draw_accept), self._accept)
 
     def _draw_accept(self, cells: int, _: str) -> Sequence[Line]:
@@ -347,7 +350,7 @@ class Scenarios(ScreenPart):
 
     # --- assertions ---
 
-    def _assert(self) -> None:
+    def do_must(self) -> None:
         """Asserts the state of the item at the cursor; pressed again it asserts "kept", then nothing."""
         held, outcome, entry_number = self._held, self._bench.state.outcome, self._state.entry_number
         if held is None or outcome is None:
@@ -370,7 +373,7 @@ class Scenarios(ScreenPart):
 
     # --- telling ---
 
-    def _check(self) -> None:
+    def do_check(self) -> None:
         self._bench.app.push_screen(ModalPage("Scenario", self._draw_check))
 
     def _draw_check(self, cells: int) -> Sequence[Line]:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from functools import partial
 
 from secateur.engine import Engine
-from secateur.errors import SecateurError
 from secateur.example_queries import ExampleQuery, example_queries
 from secateur.settings import with_values
 from secateur.terminal import clip, visible
 
-from secateur_tui.background import Cancelled
 from secateur_tui.pages.search import SearchPage
-from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
-from secateur_tui.screen import Bench
+from secateur_tui.screen import ScreenPart
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
 
@@ -25,36 +22,25 @@ _SUGGESTING = "suggest"
 class Suggesting(ScreenPart):
     """See the module docstring."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._suggested = False
+    _suggested = False
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"suggested": self._choose}
-
-    def unavailable(self, action: str) -> str:
-        return "no question is suggested" if action == "suggested" and not self._bench.scene.examples else ""
+    def no_suggested(self) -> str:
+        return "" if self._bench.scene.examples else "no question is suggested"
 
     def job_ended(self, group: str) -> None:
         page, state = self._bench.kind_page, self._bench.state
-        wanted = isinstance(page, SearchPage) and page.prepared and not state.asks and isinstance(page.engine, Engine)
-        if group != _SUGGESTING and wanted and not self._suggested and not self._bench.jobs.at_work:
+        if self._suggested or group == _SUGGESTING or state.asks or self._bench.jobs.at_work:
+            return
+        if isinstance(page, SearchPage) and page.prepared and isinstance(page.engine, Engine):
             self._suggested = True
-            self._bench.jobs.start(self._find_examples, _SUGGESTING)
+            make = partial(example_queries, page.engine, state.settings)
+            self._bench.jobs.work_out(_SUGGESTING, make, self._take_examples)  # where it fails the screen does without
 
-    async def _find_examples(self) -> None:
-        page, settings = self._bench.kind_page, self._bench.state.settings
-        if not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
-            return
-        try:
-            examples = await self._bench.jobs.run(partial(example_queries, page.engine, settings))
-        except (SecateurError, Cancelled):  # the screen does without
-            return
+    def _take_examples(self, examples: Sequence[ExampleQuery]) -> None:
         self._bench.scene.examples = examples
         self._bench.paint()
 
-    def _choose(self) -> None:
+    def do_suggested(self) -> None:
         self._bench.app.push_screen(Chooser("Suggested", self._questions, "words of a question"), self._take)
 
     def _questions(self, typed: str) -> Offers:
