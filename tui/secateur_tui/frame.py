@@ -17,7 +17,6 @@ from secateur_tui.actions import BY_ID, MOST_USED, Keymap
 from secateur_tui.answering import Answering
 from secateur_tui.host import Host, RecordedStop
 from secateur_tui.pages.scene import Scene
-from secateur_tui.state.kind_reader import Prepares
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clip_line, line, width, wrap_words
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import DrawnView, Fixed
@@ -164,7 +163,7 @@ class Frame:
     def compose_bottom(self) -> Iterable[Widget]:
         """Yields the lines below everything."""
         if self._host().stop is not None:
-            yield Fixed(self._draw_stop, id="stop")
+            yield Fixed(lambda cells: draw_stop(stop, cells) if (stop := self._host().stop) else [], id="stop")
         yield Fixed(self._draw_footer, id="footer")
 
     # --- lines ---
@@ -182,7 +181,7 @@ class Frame:
         fresh = None
         if scene.jobs.error is None:
             material = state.reading.material if state.reading is not None else None
-            fresh = page.fresh(material) if isinstance(page, Prepares) else material is not None or None
+            fresh = page.fresh(material)
         key = host.keymap.first_key("refresh")
         return TitleFacts(
             source=page.source(scene),
@@ -211,10 +210,6 @@ class Frame:
         only = REPLAY_FOOTER if host.stop is not None else None
         labels = self._scene.state.kind_page.action_labels
         return [draw_footer(host.keymap, self._unavailable, cells, only, labels, typing=self._scene.typing)]
-
-    def _draw_stop(self, cells: int) -> Sequence[Line]:
-        stop = self._host().stop
-        return draw_stop(stop, cells) if stop is not None else []
 
 
 def draw_small(size: Size, cells: int) -> Sequence[Line]:

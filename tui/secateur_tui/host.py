@@ -229,7 +229,6 @@ class Host(Guarded, App[int]):
                 self._stop_recording(error)
 
     def _stop_recording(self, error: SecateurError) -> None:
-        """Says why no more is recorded; what was recorded stays."""
         self.recorder = None
         self.say(f"the recording ends here: {error.message}" + (f"; {error.hint}" if error.hint else ""))
 

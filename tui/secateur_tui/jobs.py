@@ -91,11 +91,8 @@ class Jobs:
 
     def runs(self, group: str) -> bool:
         """Tells whether a job of a group is under way."""
-        return any(worker.group == group and not worker.is_finished for worker in self._mine)
-
-    @property
-    def _mine(self) -> list[Any]:
-        return [worker for worker in self._owner.workers if worker.node is self._owner]
+        mine = (worker for worker in self._owner.workers if worker.node is self._owner)
+        return any(worker.group == group and not worker.is_finished for worker in mine)
 
     async def run(self, call: Callable[[], T], *, between: bool = False) -> T:
         """Returns the result of a slow call, made on the engine's thread; `between`: in the middle of a long call that

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
+from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.kinds.base import Kind
 from secateur.model import Notice
@@ -48,7 +49,6 @@ from secateur_tui.parts.replays import Replays
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.history import SettingsHistory
-from secateur_tui.state.search_engine import SearchEngine
 
 TOGETHER = 1.0
 """Seconds within which an event belongs to the stop of the one before."""
@@ -152,10 +152,8 @@ class ReplayPlayer:
         except SecateurError as error:
             raise locate_error(self.recording, 0, error) from error
 
-    def open_engine(self, opening: Opening) -> SearchEngine:
+    def open_engine(self, opening: Opening) -> Engine:
         """Opens the engine of a search, for which nothing of the user counts but the cache."""
-        from secateur.engine import Engine
-
         environment = self.session.environment(self.root)
         folder = environment.folder_of(opening.inputs["path"])
         rev = opening.inputs["rev"] or None
@@ -220,7 +218,6 @@ class ReplayPlayer:
         self._bench.repaint_frame()
 
     async def _answered(self) -> None:
-        """Waits until the bench shows the answer to what is wanted."""
         while not self._bench.answered:
             await asyncio.sleep(_LOOK_EVERY)
 
@@ -331,7 +328,6 @@ def group_stops(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
 
 
 def _copy_state(state: BenchState[Any]) -> BenchState[Any]:
-    """Copies a state, so that later actions do not change it."""
     copied = copy.copy(state)
     copied.history = SettingsHistory(list(state.history.entries), state.history.place)
     return copied

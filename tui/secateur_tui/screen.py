@@ -148,7 +148,7 @@ class Bench(FieldScreen):
             with Vertical(id="items"):
                 yield Fixed(self._draw_notices, id="notices")
                 yield Fixed(lambda cells: [self.query_one("#list", ItemList).draw_titles(cells)], id="columns")
-                yield ItemList(self._look_at, id="list")
+                yield ItemList(lambda item: setattr(self.state, "cursor", item), id="list")
                 yield DrawnView(lambda cells: self.kind_page.draw_blank(self.scene, cells), id="blank")
             yield from self.frame.compose_side(self.tabs.values())
         yield from self.frame.compose_bottom()
@@ -300,6 +300,15 @@ class Bench(FieldScreen):
         """Does an action, whether or not it can be done by the user now."""
         self._doers[action]()
 
+    def ask(self, dialogue: Screen[Any], then: Callable[[Any], object]) -> None:
+        """Opens a dialogue, and hands on its answer, unless it is left without one."""
+
+        def take(answer: Any) -> None:
+            if answer is not None:
+                then(answer)
+
+        self.app.push_screen(dialogue, take)
+
     # --- settings and answers ---
 
     def change(self, settings: Settings, file: WrittenFile | None = None) -> None:
@@ -413,9 +422,6 @@ class Bench(FieldScreen):
             if self.state.partial and (before is None or before.percent != event.percent):
                 self.query_one("#title", Fixed).repaint()
 
-    def _look_at(self, item: int) -> None:
-        self.state.cursor = item
-
     def place_messages(self) -> None:
         """Puts passing messages into the half of the screen without the row at the cursor."""
         rack, rows = self.query_one_optional("#textual-toastrack"), self.query_one_optional("#list", ItemList)
@@ -479,7 +485,6 @@ class Bench(FieldScreen):
         self._each(lambda part: part.painted())
 
     def _draw_caption(self, cells: int) -> Line:
-        """Draws the line below the list: the part of it that is shown, or what the kind says of the whole."""
         view = self.state.view
         if view is None:
             return self.kind_page.draw_caption(self.scene, cells)

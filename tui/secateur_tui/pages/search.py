@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.example_queries import ExampleQuery
+from secateur.index.update.refresh import IndexStatus
 from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
@@ -35,7 +37,6 @@ from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, restore_answer
-from secateur_tui.state.search_engine import SearchEngine, Status
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import BudgetPicture
@@ -47,7 +48,7 @@ from secateur_tui.widgets.why import draw_why
 
 
 def draw_first_screen(
-    status: Status | None,
+    status: IndexStatus | None,
     examples: Sequence[ExampleQuery],
     keys: tuple[str, str, str],
     cells: int,
@@ -109,9 +110,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
     nothing_asked: ClassVar[str] = "there is no query yet"
     knobs_title: ClassVar[str] = "Weights"
 
-    def __init__(
-        self, engine: SearchEngine, path: str, rev: str | None = None, opened: OpenedScenario | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, path: str, rev: str | None = None, opened: OpenedScenario | None = None) -> None:
         search = Search()
         super().__init__(search, opened)
         self.engine, self.path, self.rev = engine, path, rev
@@ -119,7 +118,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         self.fields = (Field(query.name, query.title, query.placeholder, lines=query.lines),)
         self.watch = engine
         self._of_workspace = is_workspace((self.outside.base or Path()) / path)
-        self.indexed: Status | None = None
+        self.indexed: IndexStatus | None = None
 
     # --- reading and deciding ---
 

@@ -11,7 +11,6 @@ from secateur_tui.jobs import DEBOUNCE
 from secateur_tui.pages.folder import FolderPage
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.input_files import expand_path
-from secateur_tui.state.kind_reader import Prepares
 from secateur_tui.state.list_view import WHOLE
 from secateur_tui.widgets.query_input import QueryInput
 
@@ -26,7 +25,7 @@ class Asking(ScreenPart):
 
     def no_refresh(self) -> str:
         page = self._bench.kind_page
-        return "" if self._bench.state.asks or isinstance(page, Prepares) else page.nothing_asked
+        return "" if self._bench.state.asks or page.preparing else page.nothing_asked
 
     def mounted(self) -> None:
         self._opened_in = self._empty_field
@@ -43,7 +42,6 @@ class Asking(ScreenPart):
 
     @property
     def _empty_field(self) -> QueryInput | None:
-        """The first field in which nothing was typed."""
         fields, inputs = self._bench.kind_page.fields, self._bench.state.inputs
         empty = (field.name for field in fields if not field.optional and not inputs[field.name].strip())
         return next((self._bench.field(name) for name in empty), None)

@@ -258,7 +258,6 @@ def _draw_recall(was: float | None, now: float | None) -> str:
 
 
 def _draw_item(item: MovedItem, cells: int) -> list[Line]:
-    """Draws an item with its decision at the start and now, and the assertion about it."""
     sign, role = ("✗", "error") if item.breaks else ("−", "warning") if item.loses else ("+", "success")
     asserted = f"{item.asserted} " if item.asserted else ""
     head, *rest = wrap_words(visible(f"{asserted}{item.id}: {item.was} → {item.now}"), max(1, cells - 4))
@@ -266,7 +265,6 @@ def _draw_item(item: MovedItem, cells: int) -> list[Line]:
 
 
 def _draw_left_out(held: HeldCases, cells: int) -> list[Line]:
-    """Draws the cases that cannot be used, and why."""
     lines: list[Line] = [()] if held.left_out else []
     for case in held.left_out:
         why = describe_error(case.error)

@@ -136,7 +136,7 @@ class Comparing(ScreenPart):
     def _open_dialogue(self, word: str, *, replaced: bool) -> None:
         words = self._propose_words()
         page = AskPage("Compare with", self._draw_question, word, replaced=replaced, proposals=words, check=self._parse)
-        self._bench.app.push_screen(page, self._choose)
+        self._bench.ask(page, self._choose)
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
         lines, pin = list[Line](), self._key("ghost")
@@ -159,13 +159,12 @@ class Comparing(ScreenPart):
             return Alternative(word, adopted_from, bench.given)
         return parse_alternative(word, bench.state.kind_page.kind, bench.state.settings, bench.given, ghost=self._ghost)
 
-    def _choose(self, word: str | None) -> None:
-        if word is not None:
-            if word != self._word:
-                self._typed, self._adopted_from = word, None
-            self._compared, self._cancelled, self._just_typed = None, False, True
-            self._bench.show_page(PAGE)
-            self._bench.paint_page()
+    def _choose(self, word: str) -> None:
+        if word != self._word:
+            self._typed, self._adopted_from = word, None
+        self._compared, self._cancelled, self._just_typed = None, False, True
+        self._bench.show_page(PAGE)
+        self._bench.paint_page()
 
     def do_adopt(self) -> None:
         other = self._other
@@ -182,7 +181,6 @@ class Comparing(ScreenPart):
 
     @property
     def _is_current(self) -> bool:
-        """Tells whether both sides on hand belong to the question."""
         return self._sides is not None and self._shown_question == self._question and not self._cancelled
 
     def _paint(self) -> None:

@@ -81,7 +81,7 @@ class Exporting(ScreenPart):
             return [*lines, (), line(*(span for pair in keys for span in pair))] if keys else lines
 
         page = ModalPage("Copied: this screen, headless", draw, others)
-        self._bench.app.push_screen(page, lambda what: self._copy_other(what) if what else None)
+        self._bench.ask(page, self._copy_other)
 
     def _copy_other(self, what: str) -> None:
         outcome, entry_number, say = self._bench.state.outcome, self._bench.state.entry_number or 0, self._bench.app.say
@@ -116,13 +116,10 @@ class Exporting(ScreenPart):
             return [line(Span(f" {export.key}  ", "key"), export.summary) for export in EXPORTS]
 
         choices = {export.key: export.form for export in EXPORTS}
-        self._bench.app.push_screen(ModalPage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
+        self._bench.ask(ModalPage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
 
-    def _ask_name(self, form: str | None) -> None:
-        chosen = next((export for export in EXPORTS if export.form == form), None)
-        if chosen is None:
-            return
-        bench = self._bench
+    def _ask_name(self, form: str) -> None:
+        chosen, bench = next(export for export in EXPORTS if export.form == form), self._bench
         try:
             name = propose_name(bench.kind_page.kind, bench.given, Path.cwd(), chosen.ending)
         except OSError as error:  # the working folder was removed
@@ -130,7 +127,7 @@ class Exporting(ScreenPart):
             return
         draw, check = partial(self._draw_name, chosen), partial(_path, chosen=chosen)
         page = AskPage(f"Export {chosen.summary}", draw, name, check=check)
-        bench.app.push_screen(page, partial(self._export_to, chosen))
+        bench.ask(page, partial(self._export_to, chosen))
 
     def _draw_name(self, chosen: Export, cells: int, typed: str) -> Sequence[Line]:
         try:
@@ -139,7 +136,7 @@ class Exporting(ScreenPart):
             return wrap_words(visible(describe_error(error)), cells, "warning")
         return wrap_words(visible(f"writes {path.absolute()}"), cells, "faint")
 
-    def _export_to(self, chosen: Export, typed: str | None) -> None:
+    def _export_to(self, chosen: Export, typed: str) -> None:
         if not typed:
             return
         bench, path = self._bench, _path(typed, chosen)

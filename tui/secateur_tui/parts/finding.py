@@ -16,7 +16,7 @@ from secateur.terminal import cell_width, clip, clip_left, visible
 
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.short_names import shorten_label
-from secateur_tui.state.finding import MOST_TEXTS, FoundItems, Haystack, Hit, Match, search_texts
+from secateur_tui.state.finding import MOST_TEXTS, Haystack, Hit, Match, search_texts
 from secateur_tui.state.list_view import (
     LIST_ORDER,
     NAME,
@@ -62,8 +62,7 @@ def draw_filter(facet: str, value: str, count: int, on: bool, cells: int) -> Lin
     return (*head, Span(shown, "bold" if on else ""), Span(gap), Span(tail, "faint"))
 
 
-def draw_choice(text: str, on: bool) -> Line:
-    """Draws a choice, with a mark if it holds now."""
+def _draw_choice(text: str, on: bool, _: int) -> Line:
     return line(" ", Span("✓ " if on else "  ", "accent"), Span(visible(text), "bold" if on else ""))
 
 
@@ -168,7 +167,8 @@ class ItemFinding(ScreenPart):
         if haystack is None or len(haystack) != len(columns):
             return Offers(caption="one moment")
         matches = haystack.find(sought, columns.place)
-        return Offers([self._offer(columns, hit) for hit in matches.hits], _describe_matches(matches))
+        more = f", the best {len(matches.hits):,} are here" if matches.count > len(matches.hits) else ""
+        return Offers([self._offer(columns, hit) for hit in matches.hits], f"{matches.count:,} found{more}")
 
     def _offer(self, columns: ItemColumns, hit: Hit) -> ChoiceLine:
         return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
@@ -219,7 +219,7 @@ class ItemFinding(ScreenPart):
     def do_filter(self) -> None:
         columns = self._bench.state.columns
         placeholder = ", ".join(columns.facets) if columns is not None else ""
-        self._bench.app.push_screen(Chooser("Filter", self._filters, placeholder), self._choose)
+        self._bench.ask(Chooser("Filter", self._filters, placeholder), self._choose)
 
     def _filters(self, sought: str) -> Offers:
         state = self._bench.state
@@ -231,7 +231,7 @@ class ItemFinding(ScreenPart):
         if choice.filters:
             everything = replace(choice, filters=())
             rows.append(
-                ("all", ChoiceLine(everything, partial(_draw_choice_line, "show all: take every filter off", False)))
+                ("all", ChoiceLine(everything, partial(_draw_choice, "show all: take every filter off", False)))
             )
         for facet in columns.facets:
             others = replace(choice, filters=tuple(chosen for chosen in choice.filters if chosen[0] != facet))
@@ -242,7 +242,7 @@ class ItemFinding(ScreenPart):
         return Offers(_match_rows(rows, sought), state.view.caption if state.view is not None else "all are shown")
 
     def do_order(self) -> None:
-        self._bench.app.push_screen(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
+        self._bench.ask(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
 
     def _orders(self, sought: str) -> Offers:
         state = self._bench.state
@@ -253,14 +253,13 @@ class ItemFinding(ScreenPart):
         words |= {figure: f"by {figure}, {_FIRST.get(figure, 'largest')} first" for figure in columns.figures}
         rows = []
         for by, text in words.items():
-            draw = partial(_draw_choice_line, text, by == state.choice.by)
+            draw = partial(_draw_choice, text, by == state.choice.by)
             rows.append((text, ChoiceLine(replace(state.choice, by=by), draw)))
         return Offers(_match_rows(rows, sought))
 
-    def _choose(self, choice: ListChoice | None) -> None:
-        if choice is not None:
-            self._bench.choose(choice)
-            self._bench.go_home()
+    def _choose(self, choice: ListChoice) -> None:
+        self._bench.choose(choice)
+        self._bench.go_home()
 
 
 def _mask_items(columns: ItemColumns, what: str) -> BoolArray:
@@ -270,15 +269,6 @@ def _mask_items(columns: ItemColumns, what: str) -> BoolArray:
     if what == "dropped":
         return np.asarray(columns.state == State.DROPPED)
     return np.isin(columns.state, [State.SHORTENED, State.SUMMARISED])
-
-
-def _draw_choice_line(text: str, on: bool, _: int) -> Line:
-    return draw_choice(text, on)
-
-
-def _describe_matches(matches: FoundItems) -> str:
-    more = f", the best {len(matches.hits):,} are here" if matches.count > len(matches.hits) else ""
-    return f"{matches.count:,} found{more}"
 
 
 def _match_rows(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[ChoiceLine]:

@@ -52,7 +52,6 @@ class Looking(ScreenPart):
         )
 
     def _draw_why(self, cells: int) -> Sequence[Line]:
-        """Draws the reason of the decision with what would change it."""
         scene = self._bench.scene
         lines = self._page.draw_why(scene, cells)
         hints = draw_hints(
@@ -122,7 +121,6 @@ class Looking(ScreenPart):
         view.show(self._text, answer, row, query_terms(answer))
 
     def _paint_text(self) -> None:
-        """Paints the text of the item at the cursor, which the answer holds."""
         state, before = self._bench.state, self._item
         if before is None or before[0] is not state.answer or before[1:] != (state.cursor, state.listed):
             self._item = state.answer, state.cursor, state.listed
@@ -130,7 +128,6 @@ class Looking(ScreenPart):
         self._bench.query_one(TextPage).show(self._item_text)
 
     def _paint_why(self) -> None:
-        """Paints the page Why, which names the lines that hold words of the query."""
         answer, row = self._bench.state.answer, self._bench.state.cursor
         if isinstance(answer, SearchAnswer) and len(answer) and self._text_of != (answer.selection.pool, row):
             self._bench.scene.query_lines, self._bench.scene.commits = None, ()

@@ -56,11 +56,7 @@ class Program(ScreenPart):
 
     def do_help(self) -> None:
         title = f"Help: {self._bench.kind_page.kind.wording.title}"
-        self._bench.app.push_screen(FilteredPage(title, self._draw_help, self._offer), self._take)
-
-    def _take(self, action: str | None) -> None:
-        if action:
-            self._bench.action_do(action)
+        self._bench.ask(FilteredPage(title, self._draw_help, self._offer), self._bench.action_do)
 
     def _offer(self, sought: str) -> tuple[str, str]:
         """Returns (id, label) of the action that the filter leaves first: one whose name is or begins with what is
@@ -121,6 +117,5 @@ class Program(ScreenPart):
 
 
 def _holds(sought: str, *texts: str) -> bool:
-    """Tells whether texts hold every word that is sought."""
     text = " ".join(texts).casefold()
     return all(word in text for word in sought.casefold().split())

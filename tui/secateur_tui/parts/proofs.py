@@ -60,7 +60,6 @@ class Proofs(ScreenPart):
 
     @property
     def _under_way(self) -> bool:
-        """Tells whether an answer or a proof is awaited that may bring a hint."""
         bench = self._bench
         awaited = bench.state.needs_answer and bench.jobs.at_work
         return awaited or bench.jobs.waits(_REST) or bench.jobs.runs(_PROOFS)
@@ -110,16 +109,14 @@ class Proofs(ScreenPart):
     def _start(self) -> None:
         self._bench.jobs.cancel(_PROOFS)
         if self._bench.app.pace.proves:
-            self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._prove)
+            jobs = self._bench.jobs
+            jobs.after(_REST, self._bench.app.pace.rest, lambda: jobs.start(self._run, _PROOFS))
 
     def state_taken(self) -> None:
         self._answer = self._item = self._proving = self._curve = None
         self._hints, self._ranges, self._crossings, self._nothing = [], {}, (), ""
 
     # --- proving ---
-
-    def _prove(self) -> None:
-        self._bench.jobs.start(self._run, _PROOFS)
 
     async def _run(self) -> None:
         bench, prover, unwanted = self._bench, self._bench.app.prover, threading.Event()
@@ -176,7 +173,10 @@ class Proofs(ScreenPart):
         elif isinstance(proof, Nothing):
             self._nothing = proof.why
         elif proof not in self._hints:
-            self._insert_hint(proof)
+            # It is inserted by its cost; the marked one stays marked, unless it is the cheapest or no longer listed.
+            marked = self._hints[self._chosen] if self._chosen else None
+            self._hints = list_hints([*self._hints, proof])
+            self._chosen = self._hints.index(marked) if marked in self._hints else 0
         self._show()
         if isinstance(proof, Range | NotKnown):
             self._bench.paint_knobs()
@@ -184,12 +184,6 @@ class Proofs(ScreenPart):
             self._bench.paint_page()
         if self._awaits_hint and (self._hints or self._nothing):
             self._apply_awaited()
-
-    def _insert_hint(self, hint: ProvenHint) -> None:
-        """Inserts a hint by its cost; the marked one stays marked, unless it is the cheapest or no longer listed."""
-        marked = self._hints[self._chosen] if self._chosen else None
-        self._hints = list_hints([*self._hints, hint])
-        self._chosen = self._hints.index(marked) if marked in self._hints else 0
 
     def _apply_awaited(self) -> None:
         """Applies the hint that was asked for before it was proven, or says why there is none to apply."""

@@ -23,14 +23,12 @@ class Replays(ScreenPart):
     def do_caption(self) -> None:
         recorder = self._bench.app.recorder
         if recorder is not None:
-            self._bench.app.push_screen(AskPage("Caption", _draw_caption, recorder.caption), self._take_caption)
+            self._bench.ask(AskPage("Caption", _draw_caption, recorder.caption), self._take_caption)
 
-    def _take_caption(self, text: str | None) -> None:
-        recorder = self._bench.app.recorder
-        if text is None or recorder is None:
-            return
+    def _take_caption(self, text: str) -> None:
         try:
-            recorder.set_caption(text)
+            if self._bench.app.recorder is not None:
+                self._bench.app.recorder.set_caption(text)
         except SecateurError as error:
             self._bench.app.say(error.message)
 

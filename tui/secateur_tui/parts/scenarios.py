@@ -59,16 +59,13 @@ def draw_status(result: Result, key: str, cells: int) -> Line:
 def draw_findings(result: Result, expect: Expect, cells: int) -> list[Line]:
     """Draws what `secateur check` prints of a scenario, and the states that it asserts."""
     text = text_report([result], verbose=True).rpartition("\n\n")[0]
-    lines = [part for row in text.split("\n") for part in _indent_row(row, cells)]
+    lines: list[Line] = []
+    for row in text.split("\n"):  # a row keeps its indent where it goes on in further lines
+        words = row.lstrip(" ")
+        lines += wrap_words(words, cells, indent=" " * min(len(row) - len(words), cells // 2)) if words else [()]
     asserted = [f"{name} {id_}" for name in STATE_LISTS for id_ in getattr(expect, name)]
     assertions = [part for row in asserted for part in wrap_words(visible(row), cells, "faint")]
     return [*lines, *([(), line(Span("asserted", "bold")), *assertions] if assertions else [])]
-
-
-def _indent_row(row: str, cells: int) -> list[Line]:
-    """Returns a row of the report with its indent, also where it goes on in further lines."""
-    text = row.lstrip(" ")
-    return wrap_words(text, cells, indent=" " * min(len(row) - len(text), cells // 2)) if text else [()]
 
 
 def draw_figures(now: Figures, was: Figures, cells: int) -> Line:
@@ -143,7 +140,6 @@ class Scenarios(ScreenPart):
         )
 
     def _follow(self) -> None:
-        """Compares the answer with the scenario, unless that was done or there is none."""
         held, answer = self._held, self._state.answer
         if held is None or self._bench.state.outcome is None or not self.following:
             return
@@ -222,7 +218,6 @@ class Scenarios(ScreenPart):
 
     @property
     def _has_scenario_settings(self) -> bool:
-        """Tells whether the settings that decide are those of the scenario."""
         return self._held is not None and not self._changed_settings
 
     @property
@@ -244,11 +239,6 @@ class Scenarios(ScreenPart):
         return self._has_scenario_settings and not status.result.compared.differences
 
     @property
-    def _base(self) -> Path:
-        """The folder that relative inputs start from."""
-        return self._state.kind_page.outside.folder or Path.cwd()
-
-    @property
     def cannot_save(self) -> str:
         """The reason why this screen cannot be saved as a scenario; "" if it can."""
         return "there is no answer yet" if self._bench.state.outcome is None else ""
@@ -264,7 +254,7 @@ class Scenarios(ScreenPart):
             self._bench.app.say(f"there is no place for a scenario: {error.strerror}")
             return
         page = AskPage("Save as a scenario", self._draw_save, proposed)
-        self._bench.app.push_screen(page, self._save_typed)
+        self._bench.ask(page, self._save_typed)
 
     def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
         path = _complete_name(typed)
@@ -277,14 +267,15 @@ class Scenarios(ScreenPart):
             words += wrap_words("There is such a file already: choose another name.", cells, "error")
         return words
 
-    def _save_typed(self, typed: str | None) -> None:
+    def _save_typed(self, typed: str) -> None:
+        path = _complete_name(typed)
         if typed:
-            path = _complete_name(typed)
             self._save(path, again=self._held is not None and _is_same_file(path, self._held.path))
 
     def _save(self, path: Path, *, again: bool, exact: bool = False) -> None:
         work = partial(save_scenario, self._kind, dict(self._bench.given), self._state.settings, path)
-        base, environ, progress = self._base, self._bench.app.environ, self._bench.jobs.report
+        environ, progress = self._bench.app.environ, self._bench.jobs.report
+        base = self._state.kind_page.outside.folder or Path.cwd()  # where relative inputs start
 
         def save() -> tuple[Scenario, str]:
             with session(environ, progress) as opened:
@@ -318,7 +309,9 @@ class Scenarios(ScreenPart):
         bench.paint()
 
     def do_accept(self) -> None:
-        self._bench.app.push_screen(AskPage("Accept", self._draw_accept), self._accept)
+        if (held := self._held) is not None:
+            page = AskPage("Accept", self._draw_accept)
+            self._bench.ask(page, lambda _: self._save(held.path, again=True, exact=True))
 
     def _draw_accept(self, cells: int, _: str) -> Sequence[Line]:
         if self._held is None or self._status is None:
@@ -334,10 +327,6 @@ class Scenarios(ScreenPart):
             fail = _count_words(len(compared.failures), "assertion fails", "assertions fail")
             words += wrap_words(f"{fail}, and will: only what is recorded is written.", cells, "error")
         return words
-
-    def _accept(self, answered: str | None) -> None:
-        if answered is not None and self._held is not None:
-            self._save(self._held.path, again=True, exact=True)
 
     def refreshing(self) -> None:
         """Reads the scenario's file again too: a person may have written into it."""

@@ -135,7 +135,7 @@ class Steering(ScreenPart):
             settings = knob.put(settings, self._bench.state.budget)
         draw, check = partial(self._draw_value, knob, settings), partial(typed, knob, settings=settings)
         page = AskPage(knob.label.capitalize(), draw, knob.text(settings), replaced=True, check=check)
-        self._bench.app.push_screen(page, partial(self._take_value, knob, settings))
+        self._bench.ask(page, lambda text: self._bench.change(typed(knob, text, settings)))
 
     def _draw_value(self, knob: Knob, settings: Settings, cells: int, text: str) -> Sequence[Line]:
         try:
@@ -144,10 +144,6 @@ class Steering(ScreenPart):
             words = wrap_words(visible(error.message), cells, "error")
             return [*words, *wrap_words(visible(error.hint), cells, "faint")]
         return [line(Span(f"{knob.label} {value}", "accent"))]
-
-    def _take_value(self, knob: Knob, settings: Settings, text: str | None) -> None:
-        if text is not None:
-            self._bench.change(typed(knob, text, settings))
 
     def do_all_knobs(self) -> None:
         """Goes to the knobs to show all of them, and back to where the keys were before to show fewer."""

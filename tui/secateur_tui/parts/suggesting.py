@@ -41,7 +41,7 @@ class Suggesting(ScreenPart):
         self._bench.paint()
 
     def do_suggested(self) -> None:
-        self._bench.app.push_screen(Chooser("Suggested", self._questions, "words of a question"), self._take)
+        self._bench.ask(Chooser("Suggested", self._questions, "words of a question"), self._take)
 
     def _questions(self, typed: str) -> Offers:
         words = typed.lower().split()
@@ -49,9 +49,7 @@ class Suggesting(ScreenPart):
         lines = [ChoiceLine(case, partial(_draw_question, case)) for case in matching]
         return Offers(lines, "" if lines else "no such question")
 
-    def _take(self, question: ExampleQuery | None) -> None:
-        if question is None:
-            return
+    def _take(self, question: ExampleQuery) -> None:
         if question.budget != self._bench.state.settings.effective_budget:
             self._bench.change(with_values(self._bench.state.settings, {"budget": question.budget}))
         self._bench.part(Asking).type({self._bench.kind_page.fields[0].name: question.query})

@@ -74,7 +74,6 @@ class FilledWindow(ScreenPart):
 
     @property
     def _wanted(self) -> tuple[MeasuredTranscript, Settings] | None:
-        """The material and settings that the page is about; None while there are none."""
         state = self._bench.state
         reading = state.reading
         if reading is None or not self.tabs:
@@ -82,7 +81,6 @@ class FilledWindow(ScreenPart):
         return reading.material, state.settings
 
     def _is_decided_for(self, wanted: tuple[MeasuredTranscript, Settings]) -> bool:
-        """Tells whether what is to be seen belongs to this material and these settings."""
         same = self._of is not None and all(known is value for known, value in zip(self._of, wanted, strict=True))
         return same and (self._in_sight or self._bench.page != PAGE)
 

@@ -94,7 +94,6 @@ def pieces_of(planned: Planned, covered: Coverage) -> Sequence[tuple[int, FilePi
 
 
 def _describe_lines(planned: Planned, covered: Coverage) -> str:
-    """Describes a file beside its path: why it is left out, the lines of its parts, or those added and removed."""
     change = covered.file.change
     if not covered.chunks:
         pattern = covered.entry.figures.get("pattern")

@@ -91,17 +91,12 @@ class ItemList(LineView, can_focus=True):
         return self._listing.between if self._listing is not None and self._items is self._listing else ()
 
     def _row(self, index: int) -> int:
-        """Returns the row of an item."""
         return index + bisect_right(self._between, index, key=_above)
 
     def _lines_to(self, row: int) -> int:
         """Counts the lines between items up to a row, itself included."""
         between = self._between
         return bisect_right(range(len(between)), row, key=lambda index: between[index].above + index)
-
-    def _index_at(self, row: int) -> int:
-        """Returns the item of a row; of a line between items the one above it."""
-        return row - self._lines_to(row)
 
     @property
     def cursor_y(self) -> int:
@@ -139,7 +134,8 @@ class ItemList(LineView, can_focus=True):
         self._go(self._count - 1 if last else 0)
 
     def on_click(self, event: events.Click) -> None:
-        self._go(self._index_at(event.y + self.scroll_offset.y))
+        row = event.y + self.scroll_offset.y
+        self._go(row - self._lines_to(row))  # of a line between items it is the item above it
 
     def _go(self, index: int) -> None:
         if self._items is None or not self._count:

@@ -246,18 +246,15 @@ def draw_cut(cut: CutLine, cells: int) -> Line:
     variants: list[Line] = []
     for crossings in (whole, whole[:1], brief[:1]):
         if crossings:
+            separators = (Span(" · " if index else " ── ", "accent") for index in range(len(crossings)))
             joined = tuple(
-                span for index, crossing in enumerate(crossings) for span in (*_draw_separator(index), *crossing)
+                span for before, crossing in zip(separators, crossings, strict=True) for span in (before, *crossing)
             )
             variants += [(budget, *below, *joined), (budget, *joined)]
     variants += [(budget, *below), (budget,)]
     inner = choose_fitting([(Span(" "), *variant, Span(" ")) for variant in variants], max(1, cells - 6))
     rule = max(0, cells - 4 - width(inner))
     return clip_line((Span(" ", ""), Span("───", "accent"), *inner, Span("─" * rule, "accent")), cells)
-
-
-def _draw_separator(index: int) -> Line:
-    return line(Span(" · " if index else " ── ", "accent"))
 
 
 def _draw_crossing(crossing: Crossing, whole: bool) -> Line:
