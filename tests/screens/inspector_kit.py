@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
 from secateur.model import Channel, Pool, Selection, State
 from secateur.render.pack import render_pack
@@ -238,6 +239,12 @@ class ScriptedEngine:
         text = partial(self.content, selection.pool)
         listed = {name: said[name] for name in ("explain", "dropped")}
         return json_report(selection, text, text, self.pack_tokens(selection), **listed)
+
+    def calls(self, selection: Selection) -> Any:  # noqa: ARG002
+        raise RepositoryError("prepared pools have no call graph", hint="ask a real engine")
+
+    def walk(self, selection: Selection, settings: Settings | None = None) -> Any:  # noqa: ARG002
+        raise RepositoryError("prepared pools have no call graph", hint="ask a real engine")
 
     def sent(self, selection: Selection, row: int) -> str:
         if selection.state[row] == State.DROPPED:

@@ -45,7 +45,6 @@ from secateur_lab.scenarios.running import Session
 from secateur_tui.host import RecordedStop
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts.asking import Asking
-from secateur_tui.parts.replays import Replays
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.history import SettingsHistory
@@ -232,7 +231,7 @@ class ReplayPlayer:
             case InputChanged(input=changed):
                 self._type(bench, changed)
             case Held(id=id_):
-                bench.part(Replays).hold_entry(id_)
+                _hold_entry(bench, id_)
             case Undone():
                 bench.do("undo")
             case Redone():
@@ -244,7 +243,7 @@ class ReplayPlayer:
             case ComparisonShown():
                 bench.show_page("diff")
             case CursorPlaced(id=id_):
-                bench.part(Replays).go_to_entry(id_)
+                _go_to_entry(bench, id_)
             case PageShown(name=name):
                 bench.show_page(name)
             case AnswerSeen():
@@ -308,7 +307,12 @@ class ReplayPlayer:
         for name, bench in self._benches().items():
             if name in snapshot.states:
                 in_page = snapshot.in_page.get(name, False)
-                bench.part(Replays).put_back(_copy_state(snapshot.states[name]), in_page=in_page)
+                bench.take_state(state := _copy_state(snapshot.states[name]))
+                if bench.standing:  # the answer is among what it knew, and nothing is decided anew
+                    bench.go_home()
+                    if in_page:
+                        bench.show_page(state.page)
+                    bench.paint()
         if self._bench.name_of_bench != snapshot.bench:
             self.stage.show(snapshot.bench)
 
@@ -331,6 +335,22 @@ def _copy_state(state: BenchState[Any]) -> BenchState[Any]:
     copied = copy.copy(state)
     copied.history = SettingsHistory(list(state.history.entries), state.history.place)
     return copied
+
+
+def _go_to_entry(bench: Bench, entry: str) -> None:
+    """Puts the cursor on an entry of the ledger. Raises SecateurError if there is no such entry."""
+    state = bench.state
+    item = state.answer.item_of(entry) if state.answer is not None else None
+    if item is None:
+        raise SecateurError(f"unknown entry {entry}", hint="what was read has changed since it was recorded")
+    bench.move_cursor(item, in_place=True)  # a stop looks the same, whichever stop was before
+
+
+def _hold_entry(bench: Bench, entry: str) -> None:
+    _go_to_entry(bench, entry)
+    if reason := bench.unavailable("hold"):
+        raise SecateurError(f"{entry} cannot be held: {reason}", hint="leave the event out")
+    bench.do("hold")
 
 
 def _make_visible(query: str) -> str:

@@ -31,7 +31,15 @@ from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, Tab, draw_small, 
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
-from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect
+from secateur_tui.messages import (
+    ActionClicked,
+    CursorMoved,
+    IndexProgress,
+    PartMessage,
+    Report,
+    Reselect,
+    SegmentChosen,
+)
 from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState, Request
@@ -393,6 +401,14 @@ class Bench(FieldScreen):
     def returned_to(self) -> None:
         """The terminal came to the front again: what was read may have changed meanwhile."""
         self._each(lambda part: part.returned())
+
+    @on(Report)
+    def _take_report(self, report: Report) -> None:
+        report.take()
+
+    @on(SegmentChosen)
+    def _segment_chosen(self, event: SegmentChosen) -> None:
+        self.move_cursor(event.item)
 
     @on(PartMessage)
     def _pass_on(self, message: PartMessage) -> None:

@@ -27,7 +27,6 @@ from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.packing import ShowingPack
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
-from secateur_tui.parts.replays import Replays
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.parts.staleness import Staleness
 from secateur_tui.parts.steering import Steering
@@ -130,7 +129,6 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Counting,
     Staleness,
     Observing,
-    Replays,
     Program,
 )
 """In the order in which they are asked why an action cannot be done, in which their notices stand, and their pages."""

@@ -18,7 +18,7 @@ from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
-from secateur_tui.messages import CasesProgress, PartMessage
+from secateur_tui.messages import Report
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
 
@@ -91,9 +91,9 @@ class Cases(ScreenPart):
         self._show()
         return True
 
-    def receive(self, message: PartMessage) -> None:
-        if isinstance(message, CasesProgress) and message.reading is self._unwanted:
-            self._reached = message.done, message.total
+    def _reach(self, unwanted: threading.Event, done: int, total: int) -> None:
+        if unwanted is self._unwanted:
+            self._reached = done, total
             self._show()
 
     def do_cases(self) -> None:
@@ -152,7 +152,7 @@ class Cases(ScreenPart):
             stop()
 
         def reached(done: int, total: int) -> None:
-            bench.post_message(CasesProgress(unwanted, done, total))
+            bench.post_message(Report(partial(self._reach, unwanted, done, total), PAGE))
             give_way()
 
         held = self._held

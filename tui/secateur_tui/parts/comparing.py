@@ -21,7 +21,7 @@ from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
-from secateur_tui.messages import ComparisonProgress, IndexProgress, PartMessage
+from secateur_tui.messages import IndexProgress, Report
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.alternatives import GHOST, Alternative, find_commit_input, parse_alternative, propose_words
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
@@ -105,9 +105,9 @@ class Comparing(ScreenPart):
         self._bench.paint_page()
         return True
 
-    def receive(self, message: PartMessage) -> None:
-        if isinstance(message, ComparisonProgress) and message.reading is self._reading:
-            self._reading.progress = message.progress
+    def _reach(self, reading: ComparisonReading, progress: IndexProgress) -> None:
+        if reading is self._reading:
+            reading.progress = progress
             self._bench.paint_page()
 
     def _key(self, action: str) -> str:
@@ -218,7 +218,8 @@ class Comparing(ScreenPart):
         page, kind = state.kind_page, state.kind_page.kind
 
         def report(phase: str, done: int, total: int) -> None:
-            self._bench.post_message(ComparisonProgress(reading, IndexProgress(phase, done, total)))
+            progress = IndexProgress(phase, done, total)
+            self._bench.post_message(Report(partial(self._reach, reading, progress), PAGE))
             jobs.give_way()
             if reading.unwanted:
                 raise Cancelled

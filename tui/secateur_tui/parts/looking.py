@@ -13,7 +13,6 @@ from textual.content import Content
 from textual.widget import Widget
 
 from secateur_tui.frame import ZOOMED, Tab
-from secateur_tui.messages import PartMessage, SegmentChosen
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import ScreenPart
@@ -94,10 +93,6 @@ class Looking(ScreenPart):
             for tab in self._bench.tabs:
                 for view in self._bench.query(f"#{tab}").results(DrawnView):
                     view.scroll_to(y=0, animate=False, immediate=True)
-
-    def receive(self, message: PartMessage) -> None:
-        if isinstance(message, SegmentChosen):
-            self._bench.move_cursor(message.item)
 
     def state_taken(self) -> None:
         self._bench.jobs.stop(_TEXT)

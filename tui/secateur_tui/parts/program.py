@@ -1,10 +1,11 @@
-"""Shows help, changes the theme, quits, and goes through the stops of a recording."""
+"""Shows help, changes the theme, quits, captions a recording, and goes through its stops."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partialmethod
 
+from secateur.errors import SecateurError
 from secateur.terminal import visible
 
 from secateur_tui import actions
@@ -13,6 +14,7 @@ from secateur_tui.frame import MOST_NOTICE_LINES
 from secateur_tui.glossary import draw_entry, glossary_sections
 from secateur_tui.screen import ScreenPart
 from secateur_tui.styled_text import Line, Span, line, wrap_words
+from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.listing import SORTED
 from secateur_tui.widgets.modal_page import FilteredPage
 
@@ -53,6 +55,22 @@ class Program(ScreenPart):
     def no_replay_back(self) -> str:
         stop = self._bench.app.stop
         return "no recording is played" if stop is None else stop.no_previous
+
+    def no_caption(self) -> str:
+        recorded = self._bench.app.recorder is not None
+        return "" if recorded else "nothing is recorded: start with --record NAME.replay.jsonl"
+
+    def do_caption(self) -> None:
+        recorder = self._bench.app.recorder
+        if recorder is not None:
+            self._bench.ask(AskPage("Caption", _draw_caption, recorder.caption), self._take_caption)
+
+    def _take_caption(self, text: str) -> None:
+        try:
+            if self._bench.app.recorder is not None:
+                self._bench.app.recorder.set_caption(text)
+        except SecateurError as error:
+            self._bench.app.say(error.message)
 
     def do_help(self) -> None:
         title = f"Help: {self._bench.kind_page.kind.wording.title}"
@@ -114,6 +132,10 @@ class Program(ScreenPart):
         reason = self._bench.unavailable(action.id)
         words = f"{action.label}: {action.help}" + (f" — not now: {reason}" if reason else "")
         return keys, words, "faint" if reason else ""
+
+
+def _draw_caption(cells: int, _typed: str) -> Sequence[Line]:
+    return wrap_words("The recording shows this text with what is on the screen now. An empty one is removed.", cells)
 
 
 def _holds(sought: str, *texts: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import partialmethod
+from functools import partial, partialmethod
 
 from secateur.ledger import State
 from secateur.render.proofs import NOTHING_FIXED
@@ -14,10 +14,20 @@ from secateur.what_if.trials import FIXED, TimeLimit
 
 from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
-from secateur_tui.messages import PartMessage, Proven
+from secateur_tui.messages import Report
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.proving import Crossed, Nothing, NotKnown, ProvenCurve, ProvenHint, Proving, Range, list_hints
+from secateur_tui.state.proving import (
+    Crossed,
+    Nothing,
+    NotKnown,
+    Proof,
+    ProvenCurve,
+    ProvenHint,
+    Proving,
+    Range,
+    list_hints,
+)
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.curve_page import draw_curve
 from secateur_tui.widgets.listing import Crossing
@@ -146,7 +156,7 @@ class Proofs(ScreenPart):
             try:
                 for proof in proving.proofs(item, curve=curve):
                     stop("", 0, 0)
-                    bench.post_message(Proven(answer, -1 if item is None else item, proof))
+                    bench.post_message(Report(partial(self._take, answer, proof)))
             except Cancelled:
                 pass
 
@@ -155,10 +165,9 @@ class Proofs(ScreenPart):
         finally:
             unwanted.set()
 
-    def receive(self, message: PartMessage) -> None:
-        if not isinstance(message, Proven) or message.answer is not self._answer:
+    def _take(self, answer: ShownAnswer, proof: Proof) -> None:
+        if answer is not self._answer:
             return
-        proof = message.proof
         if isinstance(proof, Range):
             self._ranges[proof.name] = (proof.low, proof.high)
         elif isinstance(proof, ProvenCurve):

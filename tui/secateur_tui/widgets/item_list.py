@@ -57,13 +57,16 @@ class ItemList(LineView, can_focus=True):
         """
         if self._left != (self._row(self._index), self.scroll_offset.y):
             self._wanted = self._row(self._index), self.scroll_offset.y
-        row, top = self._wanted
         self._listing, self._items = listing, view or listing
         self._index = max(0, self._items.line_of(item)) if self._items is not None and len(self._items) else 0
         self.measure()
+        self._settle()
+        self.repaint_lines()
+
+    def _settle(self) -> None:
+        row, top = self._wanted
         self._scroll(self._row(self._index) - row + top if top else 0)
         self._left = self._row(self._index), self.scroll_offset.y
-        self.repaint_lines()
 
     def jump(self, item: int) -> None:
         """Puts the cursor on an item if it is listed. One out of sight comes with the lines before it, so that the line
@@ -150,9 +153,12 @@ class ItemList(LineView, can_focus=True):
         self.post_message(CursorMoved())
 
     def on_resize(self) -> None:
-        """Keeps the cursor's line in sight."""
+        """Keeps the cursor's line in sight, and after a lower screen shows the lines again that were in sight before."""
         self.repaint()
-        self._scroll(self.scroll_offset.y)
+        if self._left == (self._row(self._index), self.scroll_offset.y):
+            self._settle()
+        else:
+            self._scroll(self.scroll_offset.y)
 
     def _scroll(self, top: int) -> None:
         """Scrolls so that `top` is the first line, as far as the cursor stays in sight; a heading with the first."""
