@@ -1,9 +1,9 @@
-"""How long a key of Find takes, a filter, and a step of the tree of calls.
+"""How long a key of Find takes, and a filter.
 
-    PYTHONPATH=core:tui python tests/benchmarks/finding.py [--candidates 100000] [--repo PATH --query TEXT]
+    PYTHONPATH=core:tui python tests/benchmarks/finding.py [--candidates 100000]
 
-Candidates are made up, with a fixed seed. With --repo the steps of the tree are those of every hub and of 2,000
-fragments of a repository. Prints Markdown, in milliseconds of processor time, and the load of the machine beside it.
+Candidates are made up, with a fixed seed. Prints Markdown, in milliseconds of processor time, and the load of the
+machine beside it.
 """
 
 from __future__ import annotations
@@ -15,14 +15,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from secateur import Engine, Settings
 from secateur_tui.state.finding import Haystack
 from secateur_tui.state.list_view import ItemColumns, ListChoice, folder_of, make_view
-from secateur_tui.state.walking import WalkTree
 
 SEED = 5
 SOUGHT = ("s", "se", "sess", "session cook", "xqzj", ".py", "a b c d", "e" * 200)
-HUBS, DRAWN = 50, 2_000
 LETTERS = "aeioubcdfgklmnprstz"
 
 
@@ -53,8 +50,6 @@ def milliseconds(call: Callable[[], Any]) -> tuple[float, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--candidates", type=int, default=100_000)
-    parser.add_argument("--repo")
-    parser.add_argument("--query", default="where is it decided?")
     options = parser.parse_args()
     columns = made_up(options.candidates)
     print(f"load {os.getloadavg()[0]:.1f}, {options.candidates:,} candidates\n\n| what | ms |\n|---|---|")
@@ -66,20 +61,6 @@ def main() -> None:
     for choice in (ListChoice(by="priority"), ListChoice(by="name"), ListChoice((("folder", "x/"),))):
         taken, _ = milliseconds(lambda choice=choice: make_view(columns, choice))
         print(f"| list {choice.by} {choice.filters} | {taken:.1f} |")
-    if options.repo:
-        steps(options.repo, options.query)
-
-
-def steps(repo: str, query: str) -> None:
-    """The first lines of the tree of the greatest hubs, and of fragments drawn at random."""
-    with Engine.open(repo, Settings()) as engine:
-        calls = engine.calls(engine.search(query))
-        hubs = np.argsort(-np.diff(calls.graph.in_indptr), kind="stable")[:HUBS].tolist()
-        drawn = np.random.default_rng(SEED).integers(0, calls.graph.node_count, DRAWN).tolist()
-        taken = [milliseconds(lambda node=node: WalkTree(calls, node).lines)[0] for node in (*hubs, *drawn)]
-        whole, _ = milliseconds(lambda: engine.walk(engine.search(query)))
-        print(f"| tree of a node, {calls.graph.node_count:,} fragments: p95 | {np.percentile(taken, 95):.2f} |")
-        print(f"| the slowest | {max(taken):.2f} |\n| the whole walk, searched again | {whole:.0f} |")
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def test_it_is_said_once_for_a_repository(own):
     first = advice()
     assert "recommended keeps" in first[0] and "secateur config --adopt recommended" in first[1]
     assert advice() == ()
-    assert [path.name for path in own.rglob("*.*")] == ["session.json"]
+    assert [path.name for path in own.rglob("*.*")] == ["said.json"]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,6 @@ def test_it_is_said_once_for_a_repository(own):
         {"profile": "spec"},
         {"profile": "recommended"},
         {"sets": ["ui.compare_first=false"]},
-        {"sets": ["ui.remember=false"]},
         {"advises": False},
     ],
 )

@@ -27,11 +27,10 @@ from secateur_tui.benches import page_of
 from secateur_tui.columns import lay_out_columns
 from secateur_tui.glossary import COLUMNS
 from secateur_tui.pages.kind_page import KindPage, ledger_picture
-from secateur_tui.state.diff_rows import DiffAnswer, RowKind
 from secateur_tui.state.ledger_answer import LedgerAnswer, sum_states
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import begin_sentence, plain
-from secateur_tui.widgets import candidate_list, chunk_list, ledger_pages, search_bar, why
+from secateur_tui.widgets import candidate_list, ledger_pages, search_bar, why
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline
 from secateur_tui.widgets.listing import SORTED, ItemListing, draw_row
 from support.kind_cases import CASES
@@ -109,33 +108,6 @@ def is_in_the_bar(picture: BudgetPicture, ledger: Ledger) -> None:
     assert sum(int(frame.tokens.sum()) + frame.around for frame in picture.frames) == picture.after == ledger.after
 
 
-def is_in_chunks(answer: DiffAnswer) -> None:
-    """The rows of a file, which may be cut, have together the figures of its entry; chunks hold the wrapper, and what
-    stands behind the changes."""
-    ledger, shown = answer.ledger, dict.fromkeys((entry.id for entry in answer.ledger.entries), (0, 0))
-    beside, listing = 0, chunk_list.ChunkListing(answer)
-    assert titles_of(listing) <= {"", *COLUMNS}
-    layout = lay_out_columns(listing.columns, CELLS)
-    for item, row in enumerate(answer.rows):
-        text = plain(listing.heading(item, CELLS) or draw_row(listing, item, layout))
-        if row.kind is RowKind.CHUNK:
-            assert f" {answer.tokens[row.chunk - 1]:,} " in text
-            beside += sum(piece.filled for piece in answer.plan.chunks[row.chunk - 1])
-        elif row.kind is not RowKind.OUTSIDE:
-            glyph, tokens = re.search(r"([●◐○]) [MADRCmT] .* ([\d,]+)$", text).groups()
-            assert glyph == row.share.state.glyph and row.share.id.rpartition("/")[2] in text
-            assert number(tokens) == (row.share.after if row.piece is not None else row.share.before)
-        name = WRAPPER if row.coverage is None else row.share.id
-        shown[name] = shown[name][0] + row.share.before, shown[name][1] + row.share.after
-    remarks = [entry for entry in ledger.entries if entry.id in ("linter", "signatures")]
-    assert beside == sum(entry.after for entry in remarks)
-    rowless = {entry.id for entry in remarks} | (set() if answer.tokens else {WRAPPER})  # a wrapper is of chunks
-    for entry in ledger.entries:
-        assert entry.id in rowless or shown[entry.id] == (entry.before, entry.after)
-    assert answer.sums == sum_states(ledger.entries) and sum(answer.tokens) == ledger.after
-    is_in_the_bar(chunk_list.picture_of(answer), ledger)
-
-
 @pytest.mark.parametrize("name", CASES)
 @settings(max_examples=10)
 @given(data=st.data())
@@ -162,10 +134,7 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
     assert [kind.describe(outcome, number).because for number in range(len(ids))].count("") == 0
     subject = page_of(kind)
     answer = subject.make_answer(chosen, outcome).work_out()
-    if isinstance(answer, DiffAnswer):
-        is_in_chunks(answer)
-    else:
-        is_on_screen(subject, answer)
+    is_on_screen(subject, answer)
 
 
 @settings(max_examples=10)

@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 from secateur import Engine, Settings
-from secateur.errors import RepositoryError
 from secateur.index.graph.code_graph import Direction
 from secateur.model import Selection
-from secateur.render.walk_text import BRIEF_RULES, RULES, Walk
+from secateur.render.walk_text import RULES, Walk
 from secateur.retrieval.walk import MOST_ENDS, MOST_NEXT
 from secateur.settings import with_values
 from support.cli import secateur
@@ -129,18 +128,6 @@ def test_opened_items_are_those_that_others_name() -> None:
     assert wider.nodes[: len(walk.nodes)] == walk.nodes
 
 
-def test_a_chain_between_two_symbols() -> None:
-    with Engine.of(MemorySource(chain()), with_values(Settings(), WORDS)) as engine:
-        calls = engine.calls(engine.search("zebra"))
-        found = calls.chain("chain.py::up3", "chain.py::down1")
-        assert found is not None
-        assert found.symbol_ids == engine.call_path("chain.py::up3", "chain.py::down1")
-        assert found.hows == ["same_scope"] * 4
-        assert calls.chain("chain.py::down1", "chain.py::up3") is None
-        with pytest.raises(RepositoryError, match="no symbol nowhere"):
-            calls.chain("nowhere", "chain.py::up3")
-
-
 def test_chains_lead_through_what_does_not_leave() -> None:
     files = {
         "a.py": "from b import middle\n\n\ndef zebra_one():\n    return middle()\n",
@@ -157,9 +144,9 @@ def test_a_walk_is_of_the_files_that_were_searched() -> None:
         selection = engine.search(QUERY)
         calls = engine.calls(selection)
         for row, symbol in enumerate(selection.pool.symbol_id):
-            assert calls.symbol(calls.node(symbol)) == symbol
-            assert calls.row(calls.node(symbol)) == row
-        assert calls.steps(calls.node("shop/refund.py::refund_total"), Direction.CALLS)[1] == 0
+            node = calls.snapshot.row_of(symbol)
+            assert (calls.symbol(node), calls.row(node)) == (symbol, row)
+        assert calls.steps(calls.snapshot.row_of("shop/refund.py::refund_total"), Direction.CALLS)[1] == 0
 
 
 def test_the_same_files_give_the_same_walk_in_plain_values() -> None:
@@ -188,7 +175,7 @@ def test_names_that_attack_are_shown_harmless() -> None:
 def test_every_rule_has_its_words() -> None:
     from secateur.index.graph.resolve import How
 
-    assert {rule.label for rule in How} == set(RULES) == set(BRIEF_RULES)
+    assert {rule.label for rule in How} == set(RULES)
 
 
 def test_explain_tells_the_walk_as_text_and_as_json() -> None:

@@ -1,5 +1,6 @@
-"""The first screen, questions asked before, what a session that was cut off had tuned, the first answer, and pastes."""
+"""The first screen, suggested questions, the first answer, and pastes."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,9 @@ import tomli
 from inspector_kit import bench_of, inspector, press, settle
 from secateur.engine import Engine
 from secateur.kinds.search.first_answer import FirstAnswer
-from secateur.remembered.inspector_session import SessionStore
+from secateur.remembered.first_times import first_time
 from secateur.settings import Settings
 from secateur_tui.parts.first_answers import FirstAnswers
-from secateur_tui.parts.remembering import Remembering
 from secateur_tui.styled_text import plain
 from secateur_tui.widgets.query_input import MOST_PASTED
 from textual import events
@@ -23,8 +23,8 @@ def words(lines):
 
 
 @pytest.fixture
-def store(tmp_path):
-    return SessionStore(tmp_path / "own", tmp_path / "repository", on=True)
+def told(tmp_path):
+    return partial(first_time, tmp_path / "own", tmp_path / "repository")
 
 
 # --- where the keys go ------------------------------------------------------------------------------------------------
@@ -57,97 +57,15 @@ async def test_a_repository_suggests_questions_of_its_own_which_are_cut(orders):
             assert (kept, len(bench.state.answer) - kept) == (example.kept, example.dropped)
 
 
-# --- remembered -------------------------------------------------------------------------------------------------------
-
-
-async def test_questions_and_knobs_are_remembered_and_asked_again(store):
-    app = inspector(settings=Settings(budget=4000))
-    with store.opened() as memory:
-        app.remember(store, memory)
-        async with app.run_test(size=(120, 40)):
-            await settle(app)
-            await press(app, "b")
-            bench_of(app).part(Remembering).write()
-    known = store.read()
-    assert known.queries == ("where is the refund total rounded?",) and known.values == {"budget": 4500}
-    again = inspector(query="")
-    with store.opened() as memory:
-        again.remember(store, memory)
-        async with again.run_test(size=(120, 40)):
-            shown = words(await settle(again))
-            assert "Asked before:" in shown and known.queries[0] in shown
-            await press(again, "escape", "Q", "enter")
-            await settle(again)
-            assert bench_of(again).state.question == known.queries[0]
-
-
-async def test_what_a_session_that_was_cut_off_had_tuned_is_offered_and_taken_up(store):
-    with pytest.raises(RuntimeError), store.opened() as memory:
-        memory.tuned("search", {"query": "round"}, {"budget": 900, "pins": ["src/orders/audit.py::record"]})
-        raise RuntimeError
-    app = inspector(settings=Settings(budget=4000))
-    with store.opened() as memory:
-        app.remember(store, memory)
-        async with app.run_test(size=(120, 40)):
-            offered = words(await settle(app))
-            assert "a session was cut off; it had tuned budget 900, pins " in offered
-            assert " src/orders/audit.py::record: z takes it up" in offered
-            await press(app, "slash")
-            assert "Esc, then z" in words(await settle(app))
-            await press(app, "escape", "z")
-            assert "cut off" not in words(await settle(app))
-            state = bench_of(app).state
-            assert (state.settings.budget, state.question) == (900, "round")
-            assert state.settings.pins == ("src/orders/audit.py::record",)
-    assert store.read().unfinished == ()
-
-
-async def test_it_is_offered_before_anything_is_asked(store):
-    with pytest.raises(RuntimeError), store.opened() as memory:
-        memory.tuned("search", {"query": "round"}, {"budget": 900})
-        raise RuntimeError
-    app = inspector(query="")
-    with store.opened() as memory:
-        app.remember(store, memory)
-        async with app.run_test(size=(120, 40)):
-            # the query has the keys: a bare z would be typed into it and asked
-            said = words(await settle(app))
-            assert "it had tuned budget 900: Esc, then z" in said
-            await press(app, "escape")
-            said = words(await settle(app))
-            assert "it had tuned budget 900: z takes it up" in said
-            await press(app, "slash")
-            assert "Esc, then z" in words(await settle(app))
-            await press(app, "escape", "z")
-            await settle(app)
-            assert bench_of(app).state.question == "round" and bench_of(app).state.settings.budget == 900
-
-
-async def test_what_was_cut_off_can_be_forgotten(store):
-    with pytest.raises(RuntimeError), store.opened() as memory:
-        memory.tuned("search", {}, {"budget": 900})
-        raise RuntimeError
-    app = inspector(settings=Settings(budget=4000))
-    with store.opened() as memory:
-        app.remember(store, memory)
-        async with app.run_test(size=(120, 40)):
-            await settle(app)
-            await press(app, "Z")
-            await settle(app)
-            assert bench_of(app).unavailable("recover") == "no session was cut off"
-            assert bench_of(app).state.settings == Settings(budget=4000)
-    assert store.read().unfinished == ()
-
-
 # --- the first answer -------------------------------------------------------------------------------------------------
 
 
-async def test_the_first_answer_offers_recommended_which_one_key_adopts(store, orders, tmp_path):
+async def test_the_first_answer_offers_recommended_which_one_key_adopts(told, orders, tmp_path):
     environ = {"SECATEUR_CONFIG_DIR": str(tmp_path / "own")}
     for first in (True, False):
-        with Engine.open(orders) as engine, store.opened() as memory:
+        with Engine.open(orders) as engine:
             app = inspector(engine, Settings(budget=1000), path="sample:orders", environ=environ)
-            app.remember(store, memory)
+            app.first_time = told
             async with app.run_test(size=(120, 40)):
                 said = words(await settle(app))
                 assert ("recommended keeps" in said and "others:" in said) == first
@@ -178,10 +96,10 @@ async def test_the_offer_says_what_to_press_however_long_the_names_are():
 @pytest.mark.parametrize(
     ("keys", "undo"), [(("b",), ("u",)), (("slash", "x", "escape"), None)], ids=["budget", "question"]
 )
-async def test_the_offer_is_of_the_answer_that_it_was_found_for_and_of_no_other(store, orders, keys, undo):
-    with Engine.open(orders) as engine, store.opened() as memory:
+async def test_the_offer_is_of_the_answer_that_it_was_found_for_and_of_no_other(told, orders, keys, undo):
+    with Engine.open(orders) as engine:
         app = inspector(engine, Settings(budget=1000), path="sample:orders")
-        app.remember(store, memory)
+        app.first_time = told
         async with app.run_test(size=(120, 40)):
             assert "recommended keeps" in words(await settle(app))
             await press(app, *keys)

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
-from inspector_kit import press, settle
+from inspector_kit import Inspector, press, settle
 from secateur.kinds import registry
 from secateur.kinds.diff import render_chunks
+from secateur.kinds.diff.plan import Plan
 from secateur.kinds.run import render as render_of
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.diff import DiffPage
+from secateur_tui.widgets.chunk_list import chunks_of
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 from support.repos import committed, git, write
@@ -20,6 +22,16 @@ from test_hostile_screens import HOSTILE, assert_harmless
 SIZE = (120, 40)
 DIFF = DiffPage(registry.get_kind("diff"))
 TYPED = {field.name: "" for field in DIFF.fields}
+
+
+def plan_of(app: Inspector) -> Plan:
+    plan: Plan = packing(app).outcome.payload.plan
+    return plan
+
+
+def line_of(app: Inspector, path: str) -> int:
+    answer = packing(app)
+    return answer.line_of(answer.place_of[path])
 
 
 @pytest.fixture(autouse=True)
@@ -110,49 +122,46 @@ async def test_the_limit_is_turned_and_the_cursor_stays_on_its_file() -> None:
     app = opened()
     async with app.run_test(size=SIZE):
         await settle(app)
-        item = packing(app).place_of["src/shop/money.py"]
-        await press(app, *["down"] * item)
+        await press(app, *["down"] * line_of(app, "src/shop/money.py"))
         for key, limit in (("B", 1750), ("B", 1500), ("b", 1750), ("b", 2000), ("u", 1750)):
             await press(app, key)
             await settle(app)
-            ledger = packing(app)
-            entry = ledger.rows[diff_bench(app).state.cursor].coverage
-            assert (ledger.plan.limit, entry and entry.path) == (limit, "src/shop/money.py")
+            assert (plan_of(app).limit, diff_bench(app).state.entry) == (limit, "src/shop/money.py")
         await press(app, "w", "shift+left")
         await settle(app)
-        assert packing(app).plan.limit == 1650
+        assert plan_of(app).limit == 1650
 
 
 async def test_a_file_is_left_out_by_a_key_and_comes_back_with_undo() -> None:
     app = opened()
     async with app.run_test(size=SIZE):
         await settle(app)
-        before = render_chunks(packing(app).plan).output()
-        await press(app, "K")
-        assert app.is_running and diff_bench(app).state.settings == LIMIT, "a chunk is no file"
-        await press(app, *["down"] * packing(app).place_of["src/shop/cart.py"], "K")
+        before = render_chunks(plan_of(app)).output()
+        await press(app, "end", "K")
+        assert app.is_running and diff_bench(app).state.settings == LIMIT, "the wrapper is no file"
+        await press(app, "home", *["down"] * line_of(app, "src/shop/cart.py"), "K")
         lines = await settle(app)
-        assert packing(app).chunks_of["src/shop/cart.py"] == ()
+        assert chunks_of(packing(app))["src/shop/cart.py"] == ()
         assert any("patterns: /src/shop/cart.py" in line for line in lines)
         await press(app, "u")
         await settle(app)
-        assert render_chunks(packing(app).plan).output() == before
+        assert render_chunks(plan_of(app)).output() == before
 
 
 async def test_patterns_base_and_head_are_typed() -> None:
     app = opened(path="shop", base="HEAD^")
     async with app.run_test(size=SIZE):
         await settle(app)
-        assert set(packing(app).chunks_of) == {"src/cart.py", "src/tax.py"}
+        assert set(chunks_of(packing(app))) == {"src/cart.py", "src/tax.py"}
         await press(app, "slash", "tab", "tab", "tab", *"tax.py", "enter")
         await settle(app)
-        assert packing(app).chunks_of["src/tax.py"] == () and diff_bench(app).state.baseline is not None
+        assert chunks_of(packing(app))["src/tax.py"] == () and diff_bench(app).state.baseline is not None
         await press(app, "slash", "tab", "tab", *"--x", "enter")
         lines = await settle(app)
         assert any("--x is no head" in line for line in lines)
         await press(app, "slash", "tab", "tab", "ctrl+u", "enter")
         await settle(app)
-        assert packing(app).chunks_of["src/tax.py"] == ()
+        assert chunks_of(packing(app))["src/tax.py"] == ()
 
 
 async def test_a_path_is_typed_and_a_wrong_one_says_what_is_wrong() -> None:
@@ -167,7 +176,7 @@ async def test_a_path_is_typed_and_a_wrong_one_says_what_is_wrong() -> None:
         assert not any("Traceback" in line for line in lines)
         await press(app, "b", "i", "v", "d", "K", "y", "escape", "x", "slash", "ctrl+u", *PULL, "enter")
         await settle(app)
-        assert len(packing(app).plan.coverage) == 10 and app.focused is diff_bench(app).home
+        assert len(plan_of(app).coverage) == 10 and app.focused is diff_bench(app).home
 
 
 @pytest.mark.parametrize("size", [SIZE, (80, 24)], ids=str)

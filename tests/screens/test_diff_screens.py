@@ -5,10 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
+from diff_kit import LIMIT, diff_bench, opened, packing, write_pull_request, write_repository
 from inspector_kit import Inspector, assert_golden, press, settle
 from secateur.settings import Settings, with_values
-from secateur_tui.state.diff_rows import RowKind
 
 SIZES = [(120, 40), (80, 24)]
 
@@ -24,40 +23,25 @@ def number(text: str) -> int:
 
 
 def assert_true_figures(app: Inspector, lines: list[str]) -> None:
-    """Every figure of the budget line and of each visible row is that of the packing, and the bars are as full as the
-    chunks."""
-    ledger = packing(app)
-    limit = ledger.plan.limit
+    """Every figure of the budget line and of each visible heading is that of the packing, and the bars are as full as
+    the chunks."""
+    planned = packing(app).outcome.payload
+    plan, tokens = planned.plan, planned.tokens
     text = next(line for line in lines if "Budget ─" in line)
     found = re.search(r"Budget ─ ([\d,]+) of (?:(\d+) × )?([\d,]+)", text)
-    assert found is not None and (number(found[1]), number(found[3])) == (sum(ledger.tokens), limit)
-    assert int(found[2] or 1) == len(ledger.tokens)
-    for word, value in (
-        ("free", limit * len(ledger.tokens) - sum(ledger.tokens)),
-        ("fewest", ledger.plan.fewest),
-    ):
+    assert found is not None and (number(found[1]), number(found[3])) == (sum(tokens), plan.limit)
+    assert int(found[2] or 1) == len(tokens)
+    for word, value in (("free", plan.limit * len(tokens) - sum(tokens)), ("fewest", plan.fewest)):
         said = re.search(rf"{word} ([\d,]+)", text)
         assert said is None or number(said[1]) == value
-    shown = [
-        match
-        for line in lines
-        if (match := re.search(r"chunk +(\d+)/(\d+) ([█▓▒░·]+) +([\d,]+) +(\d+)%  (\d+) files?", line))
-    ]
+    heading = r"│ chunk +(\d+)/(\d+) ([█▓▒░·]+) +([\d,]+) +(\d+)%  (\d+) files?"
+    shown = [match for line in lines if (match := re.search(heading, line))]
     assert shown, "no chunk is on screen"
     for match in shown:
-        index, tokens = int(match[1]), ledger.tokens[int(match[1]) - 1]
-        assert (int(match[2]), number(match[4]), int(match[6])) == (
-            len(ledger.tokens),
-            tokens,
-            len(ledger.plan.chunks[index - 1]),
-        )
-        assert match[5] == f"{tokens / limit:.0%}"[:-1]
-        assert abs(len(match[3].rstrip("·")) - len(match[3]) * tokens / limit) <= 1
-    costs = {
-        (row.piece.cost if row.piece else row.coverage.file.tokens) for row in ledger.rows if row.coverage is not None
-    }
-    found_files = [re.search(r"[●◐○] +([\d,]+) [MADRCmT] ", line) for line in lines]
-    assert {number(match[1]) for match in found_files if match} <= costs
+        index, filled = int(match[1]), tokens[int(match[1]) - 1]
+        assert (int(match[2]), number(match[4])) == (len(tokens), filled)
+        assert int(match[6]) == len(plan.chunks[index - 1]) and match[5] == f"{filled / plan.limit:.0%}"[:-1]
+        assert abs(len(match[3].rstrip("·")) - len(match[3]) * filled / plan.limit) <= 1
 
 
 @pytest.mark.parametrize(
@@ -98,12 +82,9 @@ async def test_a_repository_shows_what_is_compared_and_what_is_injected(tmp_path
     app = opened(path="shop", base="HEAD^", skill="SKILL.md", linter="lint.txt")
     async with app.run_test(size=SIZES[0]) as pilot:
         lines = await settle(app)
-        assert_true_figures(app, lines)
         text = "\n".join(lines)
         for words in (
             "HEAD^...HEAD (from ",
-            "headings, project rules,",
-            "beside them: 1 line",
             "linter: 1 of 1 findings shown, 1 about other files",
         ):
             assert words in text
@@ -127,7 +108,7 @@ async def test_instructions_larger_than_a_chunk_are_a_state_that_a_larger_limit_
         assert_golden("diff_refused_80x24", await settle(app))
         await press(app, *"bbbbbbbbbbbbbbbb")
         await settle(app)
-        assert packing(app).plan.limit > 3000 and diff_bench(app).state.listed
+        assert packing(app).outcome.payload.plan.limit > 3000 and diff_bench(app).state.listed
 
 
 async def test_no_change_is_said(tmp_path: Path) -> None:
@@ -142,20 +123,30 @@ async def test_more_chunks_than_cells_are_one_bar() -> None:
     app = opened(with_values(LIMIT, {"chunking.max_chunk_tokens": 150}))
     async with app.run_test(size=SIZES[1]):
         lines = await settle(app)
-        assert_true_figures(app, lines)
-        assert len(packing(app).tokens) > 30
+        tokens = packing(app).outcome.payload.tokens
+        assert len(tokens) > 30
         bar = next(line for line in lines if re.fullmatch(r"│ [█▓▌░·]+ +│", line))
         drawn = bar.strip("│ ")
-        filled = sum(packing(app).tokens) / (150 * len(packing(app).tokens))
-        assert len(drawn.rstrip("·")) / len(drawn) == pytest.approx(filled, abs=0.02)
+        assert len(drawn.rstrip("·")) / len(drawn) == pytest.approx(sum(tokens) / (150 * len(tokens)), abs=0.02)
 
 
-async def test_the_preview_of_a_chunk_is_all_of_its_text() -> None:
-    app = opened(with_values(LIMIT, {"chunking.max_chunk_tokens": 32_000}))
+async def test_a_heading_is_no_item_and_the_cursor_passes_over_it() -> None:
+    app = opened()
     async with app.run_test(size=SIZES[0]):
         await settle(app)
-        await press(app, "v", "tab", "tab", "end")
-        lines = await settle(app)
-        text = packing(app).text(1)
-        assert packing(app).rows[0].kind is RowKind.CHUNK and "    return round(amount * 89 + 1, places)" in text
-        assert any("+    return round(amount * 89 + 1, places)" in line for line in lines), PULL
+        entries = []
+        for _ in range(12):
+            entries.append(diff_bench(app).state.entry)
+            await press(app, "down")
+            assert any(("▸" in line and "●" in line) or ("▸" in line and "○" in line) for line in await settle(app))
+        assert entries[:4] == ["docs/refunds.md", "src/shop/rates.py", "assets/readme.txt", "src/shop/cart.py"]
+
+
+async def test_a_file_that_is_cut_names_the_lines_of_its_parts_in_the_list_and_in_why() -> None:
+    app = opened()
+    async with app.run_test(size=SIZES[0]):
+        await settle(app)
+        await press(app, "down")
+        text = "\n".join(await settle(app))
+        assert "2-3   1-213, 214-270" in text
+        assert "part 1/2, lines 1-213" in text and "part 2/2, lines 214-270" in text

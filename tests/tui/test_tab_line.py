@@ -6,7 +6,7 @@ import pytest
 from secateur_tui.styled_text import width
 from secateur_tui.widgets.tab_line import draw_tabs
 
-PAGES = [(name.lower(), name) for name in ("Why", "Preview", "Diff", "Pack", "Compare", "Walk", "Curve")]
+PAGES = [(name.lower(), name) for name in ("Why", "Preview", "Diff", "Pack", "Compare", "Cases", "Curve")]
 
 
 def drawn(cells: int, page: str) -> str:
@@ -14,7 +14,7 @@ def drawn(cells: int, page: str) -> str:
 
 
 @pytest.mark.parametrize("page", [page for page, _ in PAGES])
-@pytest.mark.parametrize("cells", [47, 48])  # beside the items of a screen of 120 columns; where each has its edges
+@pytest.mark.parametrize("cells", [48, 49])  # beside the items of a screen of 120 columns; where each has its edges
 def test_every_page_is_named_and_the_open_one_is_marked(cells: int, page: str) -> None:
     text = drawn(cells, page)
     assert len(text) <= cells
@@ -26,10 +26,10 @@ def test_every_page_is_named_and_the_open_one_is_marked(cells: int, page: str) -
 
 
 def test_neighbours_share_an_edge_only_where_room_is_scarce() -> None:
-    assert drawn(48, "why").startswith("▐Why▌ Preview  Diff ")
-    assert drawn(47, "why").startswith("▐Why▌Preview Diff ")
-    assert drawn(47, "preview").startswith(" Why▐Preview▌Diff ")
+    assert drawn(49, "why").startswith("▐Why▌ Preview  Diff ")
+    assert drawn(48, "why").startswith("▐Why▌Preview Diff ")
+    assert drawn(48, "preview").startswith(" Why▐Preview▌Diff ")
 
 
 def test_a_click_finds_the_tab_it_is_on() -> None:
-    assert [width(tab) for tab in draw_tabs(PAGES, "why", 47)] == [5, 8, 5, 5, 8, 5, 6]
+    assert [width(tab) for tab in draw_tabs(PAGES, "why", 48)] == [5, 8, 5, 5, 8, 6, 6]

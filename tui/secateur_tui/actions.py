@@ -24,8 +24,8 @@ BENCH = "bench-"
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something the user can do. The bench has a method `do_<id with underscores>`; those that open a bench are the
-    application's."""
+    """Something the user can do. A part of the screen has a method `do_<id with underscores>`; those that open a bench
+    are the application's."""
 
     id: str  # the name in `[ui] keys`
     keys: tuple[str, ...]
@@ -36,7 +36,7 @@ class Action:
 
 ACTIONS = (
     Action("query", ("slash",), "Query", "Type what is asked or opened; Enter or Escape goes to the items", "Ask"),
-    Action("again", ("Q",), "Ask again", "Questions asked before, and those that the repository suggests", "Ask"),
+    Action("suggested", ("Q",), "Suggested", "Questions that the repository suggests", "Ask"),
     Action("refresh", ("R",), "Refresh", "Read again what is on disk", "Ask"),
     Action("budget-up", ("b",), "Budget+", "A larger budget", "Turn"),
     Action("budget-down", ("B",), "Budget−", "A smaller budget", "Turn"),
@@ -63,7 +63,6 @@ ACTIONS = (
     Action("preview", ("v",), "Preview", "The item's text", "Look"),
     Action("pack", ("P",), "Pack", "Exactly what is sent, each part with its item; / finds in it", "Look"),
     Action("diff", ("d",), "Diff", "What changed since the ghost", "Look"),
-    Action("walk", ("W",), "Walk", "Who calls this item and what it calls, step by step; Esc leads back", "Look"),
     Action("curve", ("l",), "Curve", "What is sent at each budget", "Look"),
     Action("window", ("T",), "Window", "What fills a model's window, tool by tool, and when it will be full", "Look"),
     Action("hint", ("h",), "Hint", "Apply the marked hint: the value that turns the decision on this item", "Turn"),
@@ -90,8 +89,6 @@ ACTIONS = (
     Action("copy-pack", (), "Copy what is sent", "Copy the text that a model reads", "Change"),
     Action("copy-item", (), "Copy this item", "Copy the text of the item under the cursor", "Change"),
     Action("export", ("E",), "Export", "Write an HTML page, Markdown, JSON or a picture to show", "Change"),
-    Action("recover", ("z",), "Recover", "Take up what a session that was cut off had tuned", "Change"),
-    Action("forget", ("Z",), "Forget", "Forget what a session that was cut off had tuned", "Change"),
     Action("edit", ("e",), "Edit", "Open the item in $EDITOR at its line", "Change"),
     Action("save", ("S",), "Save", "Keep the settings as a profile, or this screen as a scenario to check", "Guard"),
     Action("default", ("D",), "Default", "Make the profile on the screen your default", "Guard"),
@@ -184,6 +181,18 @@ def list_overrides(keys: Keymap) -> dict[str, str]:
         action.id: ",".join(keys.keys[action.id]) for action in ACTIONS if keys.keys[action.id] not in (action.keys, ())
     }
 
+
+NEED_ANSWER = frozenset(("why", "preview", "pack", "diff", "curve", "ghost"))
+NEED_DECISION = frozenset(("compare", "copy-pack", "copy-item", "export"))
+NEED_ITEMS = frozenset(
+    (
+        "find",
+        "filter",
+        "order",
+        *(f"{way}-{what}" for way in ("next", "previous") for what in ("changed", "cut", "dropped")),
+    )
+)
+"""Actions by what there must be first: an answer, one to the present settings, items in the list."""
 
 BINDINGS = [
     Binding(",".join(action.keys) or action.id, f"do('{action.id}')", action.label, id=action.id, show=False)

@@ -24,7 +24,6 @@ from secateur_tui.jobs import DEBOUNCE, ENGINE, Jobs
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
-from secateur_tui.state.kind_reader import Prepares
 
 PATIENCE = 0.1
 """Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
@@ -92,7 +91,7 @@ class Answering:
         state = self._state()
         self._jobs.stop(DEBOUNCE)
         reads = self._reads is not None and state.kind_page.serves(self._reads, state.key)
-        if again or not state.prepared or (state.needs_answer and not reads):
+        if again or not state.kind_page.prepared or (state.needs_answer and not reads):
             self._jobs.start(partial(self._serve, again), ENGINE)
         self._paint()
 
@@ -125,7 +124,7 @@ class Answering:
             jobs.after(_PATIENCE, PATIENCE, self._be_late, matters=False)
         try:
             self._reads = None
-            if isinstance(page, Prepares) and (again or not page.prepared):
+            if page.preparing and (again or not page.prepared):
                 self._act(page.preparing)
                 if state.needs_reading:
                     await self._read_part(state, page)
@@ -158,7 +157,7 @@ class Answering:
         state.read(Reading(key, material))
         self._reads, self._jobs.progress, self.stale = None, None, ""
 
-    async def _read_part(self, state: BenchState[Any], page: Prepares) -> None:
+    async def _read_part(self, state: BenchState[Any], page: KindPage[Any, Any]) -> None:
         """Answers from a part of the material if one is available before the rest is prepared."""
         inputs, settings, key, jobs = dict(state.inputs), state.settings, state.key, self._jobs
         part = await jobs.run(lambda: page.read_part(inputs, settings, jobs.report), between=True)

@@ -19,7 +19,7 @@ from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.model import Notice
 from secateur.output_files import write_output
-from secateur.remembered.inspector_session import SessionStore
+from secateur.remembered.first_times import first_time
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur_lab.replays.recorder import Recorder
@@ -46,7 +46,6 @@ from secateur_tui.parts.asking import Asking
 from secateur_tui.replay_player import BenchStage, ReplayPlayer
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.search_engine import SearchEngine
 
 QUIT_PATIENCE = 0.5
 """Seconds that quitting waits for the engine, so that it can put its index away."""
@@ -61,7 +60,7 @@ INTERRUPTED = 130
 class Opener(Protocol):
     """A function that opens a folder; it raises SecateurError."""
 
-    def __call__(self, path: str, settings: Settings) -> SearchEngine: ...
+    def __call__(self, path: str, settings: Settings) -> Engine: ...
 
 
 class ActionCommands(Provider):
@@ -113,7 +112,7 @@ class Inspector(Host):
 
     def __init__(
         self,
-        engine: SearchEngine | None,
+        engine: Engine | None,
         settings: Settings,
         *,
         path: str,
@@ -248,7 +247,7 @@ def bench_on(page: KindPage[Any, Any], settings: Settings, typed: Mapping[str, s
     return Bench(BenchState(page, settings, dict(typed)), PARTS)
 
 
-def _bench_of(scenario: OpenedScenario, engine: SearchEngine | None, settings: Settings) -> Bench:
+def _bench_of(scenario: OpenedScenario, engine: Engine | None, settings: Settings) -> Bench:
     """Returns the bench of a scenario under its settings; how the screen looks and which keys there are is the
     user's."""
     under, inputs = replace(scenario.loaded.settings, ui=settings.ui), scenario.inputs
@@ -358,14 +357,10 @@ def run(
     )
     app.cases = tuple(cases)
     app.watching = "follow" if follow else app.watching
-    remembers = settings.ui.remember and scenario is None and record is None
-    sessions = SessionStore(directories.config_dir(variables), Path(path), on=remembers)
-    with reduce_collections(), record_session(app, record, variables), sessions.opened() as memory:
-        if remembers:
-            app.remember(sessions, memory)
+    if scenario is None and record is None:
+        app.first_time = partial(first_time, directories.config_dir(variables), Path(path))
+    with reduce_collections(), record_session(app, record, variables):
         code = app.run()
-        if app.return_code:  # it failed: what was tuned is offered again
-            memory.cut_off()
     return _finish(app, code)
 
 
@@ -414,8 +409,6 @@ def play(
 
 
 def _finish(app: Inspector, code: int | None) -> int:
-    from secateur.engine import Engine
-
     # Otherwise it is at something long, and the index is safe as it is.
     if app.thread.wait_for_end(QUIT_PATIENCE) and isinstance(app.engine, Engine):
         app.engine.close()

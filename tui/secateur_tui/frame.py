@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from textual.app import ComposeResult
@@ -16,14 +17,29 @@ from secateur_tui.actions import BY_ID, MOST_USED, Keymap
 from secateur_tui.answering import Answering
 from secateur_tui.host import Host, RecordedStop
 from secateur_tui.pages.scene import Scene
-from secateur_tui.part import Tab
-from secateur_tui.state.kind_reader import Prepares
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clip_line, line, width, wrap_words
 from secateur_tui.widgets.knob_panel import KnobPanel
-from secateur_tui.widgets.line_view import Fixed
+from secateur_tui.widgets.line_view import DrawnView, Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.tab_line import TabLine
 from secateur_tui.widgets.title import TitleFacts, draw_title
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A page beside the list: its id, and how it is drawn for a width, or what makes its widget, which has that id.
+    `paint` is called while the page is in sight, before it is drawn."""
+
+    id: str
+    title: str
+    draw: Callable[[int], Sequence[Line]] | None = None
+    paint: Callable[[], None] = lambda: None
+    widget: Callable[[], Widget] | None = None
+
+    def make(self) -> Widget:
+        """Returns its widget, a new one for each screen."""
+        return self.widget() if self.widget is not None else DrawnView(self.draw or (lambda _: ()), id=self.id)
+
 
 CAPTION_LINES = 2
 
@@ -147,7 +163,7 @@ class Frame:
     def compose_bottom(self) -> Iterable[Widget]:
         """Yields the lines below everything."""
         if self._host().stop is not None:
-            yield Fixed(self._draw_stop, id="stop")
+            yield Fixed(lambda cells: draw_stop(stop, cells) if (stop := self._host().stop) else [], id="stop")
         yield Fixed(self._draw_footer, id="footer")
 
     # --- lines ---
@@ -165,7 +181,7 @@ class Frame:
         fresh = None
         if scene.jobs.error is None:
             material = state.reading.material if state.reading is not None else None
-            fresh = page.fresh(material) if isinstance(page, Prepares) else material is not None or None
+            fresh = page.fresh(material)
         key = host.keymap.first_key("refresh")
         return TitleFacts(
             source=page.source(scene),
@@ -194,10 +210,6 @@ class Frame:
         only = REPLAY_FOOTER if host.stop is not None else None
         labels = self._scene.state.kind_page.action_labels
         return [draw_footer(host.keymap, self._unavailable, cells, only, labels, typing=self._scene.typing)]
-
-    def _draw_stop(self, cells: int) -> Sequence[Line]:
-        stop = self._host().stop
-        return draw_stop(stop, cells) if stop is not None else []
 
 
 def draw_small(size: Size, cells: int) -> Sequence[Line]:

@@ -12,7 +12,6 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import Steer
 from secateur.model import Reason, State
 from secateur.render.sentences import SENTENCES
-from secateur.render.walk_text import BRIEF_RULES, RULES
 from secateur.settings import key_of, keys
 
 from secateur_tui.styled_text import Line, Span, wrap_words
@@ -59,7 +58,7 @@ COLUMNS: Mapping[str, str] = {
     "pref": "the preference alone",
     "why it ranks": "the terms of the priority, as long as they are: relevance, hotspot, distance",
     "file": "the file",
-    "chunk": BUDGET["chunk"],
+    "chunk": "the chunks that the file goes out in, behind those it was in before the last change",
     "folder": "the folder that the file is in",
     "score": "how well the file answers the query, from 0 to 10",
     "section": "a section of the envelope, or a field of it",
@@ -70,7 +69,6 @@ COLUMNS: Mapping[str, str] = {
     "tool": "the tool that it calls, or has the result of",
     "saved": "tokens that came in and are not sent",
     "share": "the part of the safe zone that it takes as it is sent",
-    "was": "the chunks that the file was in before the last change",
     "lines": "lines added and removed, the lines of a part, or why it is left out; of a log, their numbers",
 }
 """Titles of the columns of all lists."""
@@ -125,17 +123,10 @@ PAGES: Mapping[str, str] = {
     "knee": "the budget from which on each token brings less than the average",
     "whole": "items that are sent as they came",
     "partly": "items of which a part is sent",
-}
-"""Words of the pages Compare and Curve, and of the same sections of a report."""
-
-WALK: Mapping[str, str] = {
     "certain": "how sure it is that a call leads there, from 0 to 1",
     "together": "items that calls connect; alone: items that no call connects with others",
-    **{brief: RULES[how] for how, brief in BRIEF_RULES.items() if brief not in (RULES[how], "guess", "default")},
-    "default": "the call leads to the default of a module",
-    "guess": "the call leads to one of few definitions of its name",
 }
-"""Words of the page Walk."""
+"""Words of the pages Compare and Curve, and of the sections of a report."""
 
 WINDOW: Mapping[str, str] = {
     "dead": "tokens of results that came again, were read again, or are out of date",
@@ -158,12 +149,11 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Terms": TERMS,
     "Parts": PARTS,
     "Pages": PAGES,
-    "Walk": WALK,
     "Window": WINDOW,
     "Reasons": REASONS,
 }
 
-_OF_ONE_BENCH = {"Terms": "search", "Parts": "search", "Walk": "search", "Window": "conversation"}
+_OF_ONE_BENCH = {"Terms": "search", "Parts": "search", "Window": "conversation"}
 """Sections whose words stand on one bench alone."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,7 +15,6 @@ from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.model import Notice
 from secateur.recognised import without_recognised
-from secateur.remembered.inspector_session import OpenSession, SessionStore, UnfinishedSession
 from secateur.settings import Settings
 from secateur.system.console import hasten_end
 from secateur.terminal import visible
@@ -80,9 +79,7 @@ class Host(Guarded, App[int]):
         cases: folders of judged cases and scenarios that knobs are turned against.
         courtesy: makes the prover wait while keys arrive.
         recorder: writes down what is done; None: nothing does.
-        sessions, memory: remember what is asked and tuned; None: nothing is remembered.
-        unfinished: what a session that was cut off had tuned; None: nothing is offered.
-        recent: questions that were asked before, the latest first.
+        first_time: tells whether something is said about the repository for the first time; it is told once.
     """
 
     SURVIVES: ClassVar[bool] = True  # an error inside a widget does not end the session
@@ -99,10 +96,7 @@ class Host(Guarded, App[int]):
         self.cases: Sequence[Path] = ()
         self.courtesy = Courtesy()
         self.recorder: Recorder | None = None
-        self.sessions: SessionStore | None = None
-        self.memory: OpenSession | None = None
-        self.unfinished: UnfinishedSession | None = None
-        self.recent: Sequence[str] = ()
+        self.first_time: Callable[[str], bool] = lambda _: False
         self.keymap = actions.make_keymap(settings.ui.keys)
         self.set_keymap(actions.list_overrides(self.keymap))
         self._palette: tuple[str, Palette] | None = None
@@ -205,19 +199,6 @@ class Host(Guarded, App[int]):
         """Returns the screen as SVG, which loads nothing: the font's name stays, with monospace behind it."""
         return _WEB_FONT.sub("", self.export_screenshot())
 
-    def remember(self, sessions: SessionStore, memory: OpenSession) -> None:
-        """Remembers from now on, and offers what is remembered."""
-        self.sessions, self.memory = sessions, memory
-        known = sessions.read()
-        self.recent = known.queries
-        self.unfinished = next(iter(known.unfinished), None)
-
-    def forget_unfinished(self) -> None:
-        """Offers what a session had tuned no longer."""
-        if self.unfinished is not None and self.sessions is not None:
-            self.sessions.forget(self.unfinished)
-        self.unfinished = None
-
     def say(self, message: str) -> None:
         """Shows a passing message in place of the one before; text from outside is allowed in it."""
         self.clear_notifications()
@@ -248,7 +229,6 @@ class Host(Guarded, App[int]):
                 self._stop_recording(error)
 
     def _stop_recording(self, error: SecateurError) -> None:
-        """Says why no more is recorded; what was recorded stays."""
         self.recorder = None
         self.say(f"the recording ends here: {error.message}" + (f"; {error.hint}" if error.hint else ""))
 

@@ -4,7 +4,8 @@ All background work of a screen goes through its `Jobs`. A newer job of a group 
 does a newer timer of a name; the results of an older job are ignored.
 
     jobs.after("rest", 0.25, prove)            # calls `prove`, unless "rest" is set again before
-    jobs.start(self._count, "recount")         # an async method; in it: `await jobs.run(slow_call)`
+    jobs.work_out("recount", slow_call, self._take)
+    jobs.start(self._read, "preview")          # an async method; in it: `await jobs.run(slow_call)`
 """
 
 from __future__ import annotations
@@ -61,17 +62,37 @@ class Jobs:
 
         _: Worker[None] = self._owner.run_worker(job, group=group, exclusive=True)
 
+    def work_out(
+        self,
+        group: str,
+        make: Callable[[], T],
+        then: Callable[[T], object],
+        failed: Callable[[SecateurError], object] = lambda _: None,
+        *,
+        between: bool = False,
+    ) -> None:
+        """Starts a job that makes something on the engine's thread, and hands it to `then`, or an error to `failed`."""
+
+        async def work() -> None:
+            try:
+                made = await self.run(make, between=between)
+            except SecateurError as error:
+                failed(error)
+            except Cancelled:
+                return
+            else:
+                then(made)
+
+        self.start(work, group)
+
     def cancel(self, group: str) -> None:
         """Cancels the job of a group."""
         self._owner.workers.cancel_group(self._owner, group)
 
     def runs(self, group: str) -> bool:
         """Tells whether a job of a group is under way."""
-        return any(worker.group == group and not worker.is_finished for worker in self._mine)
-
-    @property
-    def _mine(self) -> list[Any]:
-        return [worker for worker in self._owner.workers if worker.node is self._owner]
+        mine = (worker for worker in self._owner.workers if worker.node is self._owner)
+        return any(worker.group == group and not worker.is_finished for worker in mine)
 
     async def run(self, call: Callable[[], T], *, between: bool = False) -> T:
         """Returns the result of a slow call, made on the engine's thread; `between`: in the middle of a long call that

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from secateur.kinds.knobs import Knob
 from textual.message import Message
-
-from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.proving import Proof
 
 
 class _Flood(Message):
@@ -56,24 +54,19 @@ class CursorMoved(_Flood):
 
 
 @dataclass
-class ComparisonProgress(_Flood, PartMessage):
-    """The other side of a comparison is being read; `reading` tells for which question."""
+class Report(Message):
+    """What a thread reports: the screen's thread calls `take`. Of reports `of` one thing only the latest is kept;
+    "": all are."""
 
-    reading: object
-    progress: IndexProgress
+    take: Callable[[], object]
+    of: str = ""
 
-
-@dataclass
-class CasesProgress(_Flood, PartMessage):
-    """Cases are being read; `reading` tells for which turn of a knob."""
-
-    reading: object
-    done: int
-    total: int
+    def can_replace(self, message: Message) -> bool:
+        return isinstance(message, Report) and bool(self.of) and message.of == self.of
 
 
 @dataclass
-class SegmentChosen(PartMessage):
+class SegmentChosen(Message):
     """An item was pointed at in the bar of the budget."""
 
     item: int
@@ -87,12 +80,3 @@ class KnobClicked(PartMessage):
     knob: Knob
     value: float | None = None
     direction: int = 0
-
-
-@dataclass
-class Proven(PartMessage):
-    """A proof about an answer, from while `item` was looked at."""
-
-    answer: ShownAnswer
-    item: int
-    proof: Proof

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
+from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.kinds.base import Kind
 from secateur.model import Notice
@@ -44,11 +45,9 @@ from secateur_lab.scenarios.running import Session
 from secateur_tui.host import RecordedStop
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts.asking import Asking
-from secateur_tui.parts.replays import Replays
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.history import SettingsHistory
-from secateur_tui.state.search_engine import SearchEngine
 
 TOGETHER = 1.0
 """Seconds within which an event belongs to the stop of the one before."""
@@ -152,10 +151,8 @@ class ReplayPlayer:
         except SecateurError as error:
             raise locate_error(self.recording, 0, error) from error
 
-    def open_engine(self, opening: Opening) -> SearchEngine:
+    def open_engine(self, opening: Opening) -> Engine:
         """Opens the engine of a search, for which nothing of the user counts but the cache."""
-        from secateur.engine import Engine
-
         environment = self.session.environment(self.root)
         folder = environment.folder_of(opening.inputs["path"])
         rev = opening.inputs["rev"] or None
@@ -220,7 +217,6 @@ class ReplayPlayer:
         self._bench.repaint_frame()
 
     async def _answered(self) -> None:
-        """Waits until the bench shows the answer to what is wanted."""
         while not self._bench.answered:
             await asyncio.sleep(_LOOK_EVERY)
 
@@ -235,7 +231,7 @@ class ReplayPlayer:
             case InputChanged(input=changed):
                 self._type(bench, changed)
             case Held(id=id_):
-                bench.part(Replays).hold_entry(id_)
+                _hold_entry(bench, id_)
             case Undone():
                 bench.do("undo")
             case Redone():
@@ -247,7 +243,7 @@ class ReplayPlayer:
             case ComparisonShown():
                 bench.show_page("diff")
             case CursorPlaced(id=id_):
-                bench.part(Replays).go_to_entry(id_)
+                _go_to_entry(bench, id_)
             case PageShown(name=name):
                 bench.show_page(name)
             case AnswerSeen():
@@ -311,7 +307,12 @@ class ReplayPlayer:
         for name, bench in self._benches().items():
             if name in snapshot.states:
                 in_page = snapshot.in_page.get(name, False)
-                bench.part(Replays).put_back(_copy_state(snapshot.states[name]), in_page=in_page)
+                bench.take_state(state := _copy_state(snapshot.states[name]))
+                if bench.standing:  # the answer is among what it knew, and nothing is decided anew
+                    bench.go_home()
+                    if in_page:
+                        bench.show_page(state.page)
+                    bench.paint()
         if self._bench.name_of_bench != snapshot.bench:
             self.stage.show(snapshot.bench)
 
@@ -331,10 +332,25 @@ def group_stops(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
 
 
 def _copy_state(state: BenchState[Any]) -> BenchState[Any]:
-    """Copies a state, so that later actions do not change it."""
     copied = copy.copy(state)
     copied.history = SettingsHistory(list(state.history.entries), state.history.place)
     return copied
+
+
+def _go_to_entry(bench: Bench, entry: str) -> None:
+    """Puts the cursor on an entry of the ledger. Raises SecateurError if there is no such entry."""
+    state = bench.state
+    item = state.answer.item_of(entry) if state.answer is not None else None
+    if item is None:
+        raise SecateurError(f"unknown entry {entry}", hint="what was read has changed since it was recorded")
+    bench.move_cursor(item, in_place=True)  # a stop looks the same, whichever stop was before
+
+
+def _hold_entry(bench: Bench, entry: str) -> None:
+    _go_to_entry(bench, entry)
+    if reason := bench.unavailable("hold"):
+        raise SecateurError(f"{entry} cannot be held: {reason}", hint="leave the event out")
+    bench.do("hold")
 
 
 def _make_visible(query: str) -> str:

@@ -8,7 +8,7 @@ line says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
@@ -27,14 +27,21 @@ from textual.worker import Worker, WorkerState
 
 from secateur_tui import actions
 from secateur_tui.answering import Answering
-from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, draw_small, limit_notices
+from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, Tab, draw_small, limit_notices
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
-from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect
+from secateur_tui.messages import (
+    ActionClicked,
+    CursorMoved,
+    IndexProgress,
+    PartMessage,
+    Report,
+    Reselect,
+    SegmentChosen,
+)
 from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
-from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.state.bench_state import BenchState, Request
 from secateur_tui.state.history import WrittenFile
 from secateur_tui.state.list_view import ListChoice
@@ -81,7 +88,7 @@ class FieldScreen(Guarded, Screen[None]):
 WITHOUT_A_FOLDER = ("query", "theme", "back", "palette", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""
 
-P = TypeVar("P", bound=ScreenPart)
+P = TypeVar("P", bound="ScreenPart")
 Page = KindPage[Any, Any]
 
 
@@ -149,7 +156,7 @@ class Bench(FieldScreen):
             with Vertical(id="items"):
                 yield Fixed(self._draw_notices, id="notices")
                 yield Fixed(lambda cells: [self.query_one("#list", ItemList).draw_titles(cells)], id="columns")
-                yield ItemList(self._look_at, id="list")
+                yield ItemList(lambda item: setattr(self.state, "cursor", item), id="list")
                 yield DrawnView(lambda cells: self.kind_page.draw_blank(self.scene, cells), id="blank")
             yield from self.frame.compose_side(self.tabs.values())
         yield from self.frame.compose_bottom()
@@ -163,6 +170,7 @@ class Bench(FieldScreen):
         self.query_one("#items").border_title = "" if page.unopened else page.kind.wording.noun
         self.caption(self.query_one("#knobs"), line(" ←/→ tune  0 mute  r reset "))
         self._each(lambda part: part.mounted())
+        self.scene.typing = self.in_field
         self.paint()
         if not page.unopened:
             self.answering.answer()
@@ -272,6 +280,11 @@ class Bench(FieldScreen):
             return "it is open" if action == actions.BENCH + self.name_of_bench else ""
         if self.kind_page.unopened and action not in WITHOUT_A_FOLDER:
             return "nothing is open yet"
+        if action in actions.NEED_ITEMS and not self.state.listed:
+            return "there are no items yet"
+        present = self.state.outcome if action in actions.NEED_DECISION else self.state.answer
+        if action in (*actions.NEED_ANSWER, *actions.NEED_DECISION) and present is None:
+            return "there is no answer yet"
         return next((reason for part in self.parts if (reason := part.unavailable(action))), "")
 
     def action_do(self, action: str) -> None:
@@ -295,10 +308,14 @@ class Bench(FieldScreen):
         """Does an action, whether or not it can be done by the user now."""
         self._doers[action]()
 
-    @property
-    def doable(self) -> frozenset[str]:
-        """The actions that a part does."""
-        return frozenset(self._doers)
+    def ask(self, dialogue: Screen[Any], then: Callable[[Any], object]) -> None:
+        """Opens a dialogue, and hands on its answer, unless it is left without one."""
+
+        def take(answer: Any) -> None:
+            if answer is not None:
+                then(answer)
+
+        self.app.push_screen(dialogue, take)
 
     # --- settings and answers ---
 
@@ -385,6 +402,14 @@ class Bench(FieldScreen):
         """The terminal came to the front again: what was read may have changed meanwhile."""
         self._each(lambda part: part.returned())
 
+    @on(Report)
+    def _take_report(self, report: Report) -> None:
+        report.take()
+
+    @on(SegmentChosen)
+    def _segment_chosen(self, event: SegmentChosen) -> None:
+        self.move_cursor(event.item)
+
     @on(PartMessage)
     def _pass_on(self, message: PartMessage) -> None:
         self._each(lambda part: part.receive(message))
@@ -412,9 +437,6 @@ class Bench(FieldScreen):
             self.query_one("#blank", DrawnView).repaint()
             if self.state.partial and (before is None or before.percent != event.percent):
                 self.query_one("#title", Fixed).repaint()
-
-    def _look_at(self, item: int) -> None:
-        self.state.cursor = item
 
     def place_messages(self) -> None:
         """Puts passing messages into the half of the screen without the row at the cursor."""
@@ -479,7 +501,6 @@ class Bench(FieldScreen):
         self._each(lambda part: part.painted())
 
     def _draw_caption(self, cells: int) -> Line:
-        """Draws the line below the list: the part of it that is shown, or what the kind says of the whole."""
         view = self.state.view
         if view is None:
             return self.kind_page.draw_caption(self.scene, cells)
@@ -508,6 +529,8 @@ class Bench(FieldScreen):
         """Paints the open page where it is in sight."""
         if self.standing and self.pages_in_sight:
             self.tabs[self.page].paint()
+            if isinstance(view := self.query_one(f"#{self.page}"), DrawnView):
+                view.repaint()
 
     def repaint_frame(self) -> None:
         """Repaints title, budget, the caption of a recording, and footer."""
@@ -532,3 +555,82 @@ class Bench(FieldScreen):
         notices.set_class(not lines, "-none")
         notices.styles.height = len(shown)
         return shown
+
+
+class ScreenPart:
+    """Some actions of the registry, with what follows from them. The screen knows no part; a part may use all public
+    methods of the screen.
+
+    A method `do_NAME` does the action of this name; `no_NAME` returns why it cannot be done now, "" where it can. Every
+    hook does nothing by default.
+    """
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        """Its actions, by the ids of the registry (`secateur_tui.actions`)."""
+        methods = (name for name in dir(type(self)) if name.startswith("do_"))
+        return {name.removeprefix("do_").replace("_", "-"): getattr(self, name) for name in methods}
+
+    def unavailable(self, action: str) -> str:
+        """Returns why one of its actions cannot be done now; "" where it can."""
+        reason: Callable[[], str] = getattr(self, f"no_{action.replace('-', '_')}", str)
+        return reason()
+
+    @property
+    def tabs(self) -> Sequence[Tab]:
+        """Its pages beside the list."""
+        return ()
+
+    def open_page(self, page: str) -> None:
+        """Opens a page beside the list."""
+        self._bench.show_page(page)
+
+    def notices(self, cells: int) -> Iterable[Line]:  # noqa: ARG002
+        """Draws lines above the notices about the answer."""
+        return ()
+
+    def mounted(self) -> None:
+        """The widgets are there."""
+
+    def list_painted(self) -> None:
+        """The list shows the state, which may have another answer; what is painted next may use what is found now."""
+
+    def painted(self) -> None:
+        """Everything shows the state."""
+
+    def typed(self) -> None:
+        """The text of a field changed."""
+
+    def submitted(self) -> None:
+        """Enter was pressed in a field."""
+
+    def cursor_moved(self) -> None:
+        """Another item is looked at."""
+
+    def page_opened(self) -> None:
+        """Another page is in sight."""
+
+    def in_front(self) -> None:
+        """The screen was shown, or lies uncovered again."""
+
+    def refreshing(self) -> None:
+        """The user wants to read again what is on disk."""
+
+    def cancel(self) -> bool:
+        """Cancels slow work that the user waits for; returns whether there was any."""
+        return False
+
+    def returned(self) -> None:
+        """The terminal came to the front again."""
+
+    def state_taken(self) -> None:
+        """The state was replaced by another one."""
+
+    def job_ended(self, group: str) -> None:
+        """A job of this group ended, or was cancelled."""
+
+    def receive(self, message: PartMessage) -> None:
+        """A message came, from a thread or a widget of any part."""

@@ -29,9 +29,12 @@ def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[Notice
     for folder in folders:
         for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
             try:
-                themes[path.stem] = _theme(path)
+                read = read_colours(path)
             except ThemeError as error:
                 notices.append(Notice("broken_theme", f"theme {path.name} is left out: {error}"))
+                continue
+            base: dict[str, Any] = {key: read.colours[key] for key in BASE_COLOURS}
+            themes[path.stem] = Theme(name=read.name, dark=read.dark, variables=variables(read.colours), **base)
     return themes, tuple(notices)
 
 
@@ -42,9 +45,3 @@ def variables(colours: Mapping[str, str]) -> dict[str, str]:
         | {f"state-{key}": colours[key] for key in STATES}
         | {f"signal-{key}": colours[key] for key in SIGNALS}
     )
-
-
-def _theme(path: Path) -> Theme:
-    read = read_colours(path)
-    base: dict[str, Any] = {key: read.colours[key] for key in BASE_COLOURS}
-    return Theme(name=read.name, dark=read.dark, variables=variables(read.colours), **base)

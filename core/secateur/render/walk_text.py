@@ -143,25 +143,6 @@ RULES: Mapping[str, str] = MappingProxyType(
 )
 """The rules that resolve calls, in words."""
 
-BRIEF_RULES: Mapping[str, str] = MappingProxyType(
-    {
-        "same_scope": "scope",
-        "self_mro": "base class",
-        "super": "super()",
-        "import": "import",
-        "package": "package",
-        "annotation": "type",
-        "constructor": "constructor",
-        "default_export": "default",
-        "linkage": "linked",
-        "implementation": "implements",
-        "override": "overrides",
-        "unique_name": "guess",
-        "ambiguous": "guess",
-    }
-)
-"""The same where there is room for one word."""
-
 _NAMELESS = re.compile(r"L\d+")
 
 GLYPHS: Mapping[str, str] = MappingProxyType({state.label: state.glyph for state in State})

@@ -1,14 +1,13 @@
 """Follows the calls around the items of a selection: neighbours of each, connected parts, chains, the next
 step.
 
-A `CallMap` answers single steps at once, whatever the size of the repository: the tree of a screen is opened with it.
-`walk_of` gathers a bounded account for reports.
+A `CallMap` answers single steps at once, whatever the size of the repository. `walk_of` gathers a bounded account for
+reports.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -16,9 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec.structs import replace
 
-from secateur.errors import RepositoryError
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.graph.call_steps import chains_from, shortest_calls, step_between, steps
+from secateur.index.graph.call_steps import chains_from, step_between, steps
 from secateur.index.graph.code_graph import CodeGraph, Direction, connected_components, to_networkx
 from secateur.index.graph.resolve import EdgeKind, How
 from secateur.model import IntArray, Pool, Selection, State
@@ -65,7 +63,7 @@ class CallMap:
     """Looks at the call graph of one snapshot from the candidates of one selection.
 
     >>> calls = CallMap(snapshot, selection)
-    >>> calls.item(node).callers, calls.chain("a.py::f", "b.py::g")
+    >>> calls.item(node).callers, calls.chains()
     """
 
     def __init__(self, snapshot: Snapshot, selection: Selection) -> None:
@@ -89,16 +87,6 @@ class CallMap:
         row = int(self._row_of_node[node])
         return row if row >= 0 else None
 
-    def node(self, symbol: str) -> int:
-        """Returns the node of a symbol id. Raises RepositoryError if no fragment has this id."""
-        row = self.selection.pool.row_of.get(symbol, -1)
-        node = int(self.node_of_row[row]) if row >= 0 else self.snapshot.row_of(symbol)
-        if node < 0:
-            raise RepositoryError(
-                f"there is no symbol {symbol}", hint="symbol ids look like path/file.py::Class.method"
-            )
-        return node
-
     def symbol(self, node: int) -> str:
         return self.snapshot.symbol_id(node)
 
@@ -114,17 +102,6 @@ class CallMap:
             for end, how, confidence, sites, known in zip(*(column[:most].tolist() for column in columns), strict=True)
         ]
         return shown, len(ends) - len(shown)
-
-    def count(self, node: int, direction: Direction) -> int:
-        """Counts the callers or callees of a node."""
-        return len(steps(self.graph, node, direction))
-
-    def under(self, selection: Selection) -> CallMap:
-        """Returns the same graph with the decisions of another selection from the same pool."""
-        other = copy(self)
-        other.selection = selection
-        other.__dict__.pop("leaving", None)
-        return other
 
     def named(self, node: int, most: int = MOST_ENDS) -> list[int]:
         """Returns the nodes that `item` names."""
@@ -149,12 +126,6 @@ class CallMap:
             callees=[end for _, end in callees],
             callees_more=callees_more,
         )
-
-    def chain(self, caller: str, callee: str) -> CallChain | None:
-        """A shortest chain of calls from one symbol to another; None where none leads there. Raises RepositoryError:
-        there is no such symbol."""
-        nodes = shortest_calls(self.graph, self.node(caller), self.node(callee))
-        return self._chain(nodes) if nodes else None
 
     def chains(self, most_ends: int = MOST_ENDS_OF_CHAINS, most: int = MOST_CHAINS) -> list[CallChain]:
         """Lists chains of calls between the best items that leave, through items that do not leave. Every other chain

@@ -128,18 +128,8 @@ class Ui(Table, frozen=True):
             "again, `off` does not look."
         ),
     ] = "notice"
-    remember: Annotated[
-        bool,
-        about(
-            "Remember recent queries and the last knobs of a repository, in your configuration folder; knobs from an"
-            " interrupted session are offered again."
-        ),
-    ] = True
     compare_first: Annotated[
-        bool,
-        about(
-            "At the first answer about a repository, say once what `recommended` would keep. Requires `ui.remember`."
-        ),
+        bool, about("At the first answer about a repository, say once what `recommended` would keep.")
     ] = True
     keys: Annotated[Mapping[str, str], about('Key by action id, for example `budget-up = "b"`.')] = field(
         default_factory=dict

@@ -6,7 +6,6 @@ a clock nor process numbers are needed.
     handle = open_lock(path)          # makes the file if it is missing
     lock(handle)                      # waits until it is free
     try_lock(handle)                  # False: another process holds it
-    is_held(path)
     remove_unless_held(path)
     with one_at_a_time(folder): ...
 """
@@ -40,20 +39,6 @@ def try_lock(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def is_held(path: Path) -> bool:
-    """Tells whether a process holds a file. False if the file is missing, True if the file system has no locks."""
-    try:
-        handle = os.open(path, _LOOK)
-    except OSError:
-        return False
-    try:
-        return not try_lock(handle)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
 
 
 def remove_unless_held(path: Path) -> None:

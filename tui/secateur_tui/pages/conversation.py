@@ -215,7 +215,6 @@ def _draw_beginning(text: str, cells: int, role: str) -> list[Line]:
 
 
 def _list_tools(message: Message | None) -> str:
-    """Lists the tools that a message calls, or has results of."""
     return visible(tools_of(message)) if message is not None else ""
 
 
@@ -234,6 +233,5 @@ def _role(answer: LedgerAnswer[Pruned], item: int) -> str:
 
 
 def _is_cached(answer: LedgerAnswer[Pruned], item: int) -> bool:
-    """Tells whether a provider's prompt cache still holds an item."""
     row, cache = item_of(answer.outcome.payload, item), answer.outcome.payload.cache
     return row is None or cache.first_changed is None or 0 <= row.number < cache.first_changed

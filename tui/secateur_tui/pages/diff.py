@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from msgspec import structs
 from secateur import directories
 from secateur.errors import UsageError
 from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.diff.inputs import is_repository
 from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
+from secateur.kinds.diff.plan import text_of
 from secateur.progress import Progress
+from secateur.render.page import count_noun
 from secateur.settings import Settings
 from secateur.sources.named import folder_of
 from secateur.terminal import clip, visible
@@ -22,34 +25,41 @@ from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
+from secateur_tui.short_names import shorten_path
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, RowKind, compare_chunks, make_diff_answer
 from secateur_tui.state.input_files import FileWatch, stamp_file
 from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
+from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.pack_text import PackText
-from secateur_tui.styled_text import Line, line, wrap_words
-from secateur_tui.widgets import chunk_list, chunk_pages
+from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetPicture
+from secateur_tui.widgets.chunk_list import ChunkListing, chunks_of, draw_chunk, format_chunks, picture_of, pieces_of
 from secateur_tui.widgets.ledger_list import LedgerListing
 from secateur_tui.widgets.ledger_pages import draw_since
 from secateur_tui.widgets.text_page import ItemText
+from secateur_tui.widgets.texts import draw_group
 
 STATES = ("--staged", "--worktree", "--untracked")
 """Words that the field of the head accepts beside a revision: the flags of `secateur chunk` for uncommitted changes. No
 revision begins with a dash."""
 
 _PATH_CELLS = 100
+_LONGEST_LIST = 100
+"""Files listed under one heading; the rest is counted."""
+
+_LINE_ROLES: Mapping[str, str] = {"+": "up", "-": "down", "@": "accent", "#": "bold"}
+"""By how a line of a diff begins."""
+
+_LEFT_OUT = 1 << 30  # stands for the chunk of what is in none
 
 _MOVED = (("HEAD",), ("index",), ("logs", "HEAD"))
 """Files of a repository; every commit, checkout and staging writes one of them."""
 
 
 class DiffPage(KindPage[MeasuredDiff, Planned]):
-    """The look of the Diff bench: rows, bar and pages show chunks and their files. The project's rules come from the
-    repository; a diff file has none."""
+    """The look of the Diff bench: files by chunk. A repository brings the project's rules, a diff file none."""
 
-    listing_type: ClassVar[type[LedgerListing]] = chunk_list.ChunkListing
+    listing_type: ClassVar[type[LedgerListing]] = ChunkListing
 
     def __init__(self, kind: Kind[MeasuredDiff, Planned], opened: OpenedScenario | None = None) -> None:
         super().__init__(kind, opened)
@@ -67,22 +77,72 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
     def action_labels(self) -> Mapping[str, str]:
         return {**super().action_labels, "pin": "Take in", "exclude": "Leave out"}
 
-    def make_answer(self, settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
-        return make_diff_answer(settings, outcome)
+    def make_answer(self, settings: Settings, outcome: Outcome[Planned]) -> LedgerAnswer[Planned]:
+        """Returns the answer with the files in the order of their chunks."""
+        answer, coverage = super().make_answer(settings, outcome), outcome.payload.plan.coverage
+        if not coverage:
+            return replace(answer, ledger=structs.replace(answer.ledger, entries=()))
+        first = [min(covered.chunks, default=_LEFT_OUT) for covered in coverage]
+        order = sorted(range(len(answer)), key=lambda item: first[item] if item < len(first) else _LEFT_OUT + 1)
+        return replace(answer, order=order, paths=answer.ids)
 
     def pack(self, answer: LedgerAnswer[Planned]) -> PackText:
-        """Returns the text of all chunks; what stands around the files of a chunk belongs to the chunk."""
-        assert isinstance(answer, DiffAnswer)
-        heads: dict[int, int] = {}
-        pieces: dict[int, list[tuple[int, str]]] = defaultdict(list)
-        for item, row in enumerate(answer.rows):
-            if row.kind is RowKind.CHUNK:
-                heads[row.chunk] = item
-            elif row.piece is not None:
-                pieces[row.chunk].append((item, row.piece.text))
-        return PackText.join(
-            [PackText.of(answer.text(chunk), pieces[chunk], around=head) for chunk, head in heads.items()]
+        """Returns the text of all chunks; a file that is cut stands in several."""
+        plan = answer.outcome.payload.plan
+        item_of = {covered.file.number: item for item, covered in enumerate(plan.coverage)}
+        parts = [[(item_of[piece.file.number], piece.text) for piece in chunk] for chunk in plan.chunks]
+        return PackText.join([PackText.of(text_of(plan, at), part) for at, part in enumerate(parts, 1)])
+
+    def picture(self, answer: LedgerAnswer[Any]) -> BudgetPicture:
+        if answer.outcome is None:  # recorded decisions name no chunks
+            return super().picture(answer)
+        return picture_of(answer)
+
+    def facts(self, answer: LedgerAnswer[Planned], item: int, cells: int) -> list[Line]:
+        """Returns what the kind tells of a file, then its chunks, and the lines of its parts."""
+        planned = answer.outcome.payload
+        told = self.kind.describe(answer.outcome, item).facts
+        lines = [part for label, text in told for part in wrap_words(f"{label} {visible(text)}", cells)]
+        if item >= len(planned.plan.coverage):
+            return lines
+        for chunk, piece in pieces_of(planned, planned.plan.coverage[item]):
+            lines += [(), draw_chunk(planned, chunk, cells)]
+            if (part := piece.part) is not None:
+                place = part.place
+                side = "old lines" if place.old else "lines"
+                words = f"part {piece.number}/{piece.of}, {side} {place.line_start:,}-{place.line_end:,}"
+                inside = f", inside {place.inside}" if place.inside else ""
+                shortened = count_noun(len(part.shortened), "line")
+                cut = f", {shortened} shortened" if part.shortened else ""
+                lines += wrap_words(visible(f"{words}{inside}: {piece.cost:,} tokens{cut}"), cells, indent=" ")
+            if piece.filled:
+                behind = count_noun(sum(filling.lines for filling in piece.filling), "line")
+                lines += wrap_words(f"{behind} of remarks behind it: {piece.filled:,} tokens", cells, indent=" ")
+        return lines
+
+    def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
+        """Draws what changed since the baseline, and the files that are in other chunks."""
+        comparison = scene.state.comparison
+        lines = draw_since(comparison, cells) if scene.state.listed else []
+        if not scene.state.listed or comparison is None:
+            return lines
+        then, now = chunks_of(comparison.then), chunks_of(comparison.now)
+        moved = [path for path, chunks in now.items() if sorted(then.get(path, chunks)) != sorted(chunks)]
+
+        def draw_move(path: str) -> Line:
+            head = f"{format_chunks(then[path]):>5} → {format_chunks(now[path]):<5} "
+            return line(Span(head, "faint"), shorten_path(visible(path), max(1, cells - len(head))))
+
+        return [*lines, *draw_group("in other chunks", "accent", moved, draw_move, _LONGEST_LIST)]
+
+    def text_of(self, scene: Scene) -> ItemText | None:
+        """Returns the text of a file, coloured as a diff."""
+        if (text := super().text_of(scene)) is None:
+            return None
+        roles = (
+            (drawn, drawn[0].role or _LINE_ROLES.get(drawn[0].text[:1], "") if drawn else "") for drawn in text.lines
         )
+        return ItemText(text.head, [tuple(span._replace(role=role) for span in drawn) for drawn, role in roles])
 
     def notices(self, answer: LedgerAnswer[Planned]) -> Sequence[tuple[str, str]]:
         plan = answer.outcome.payload.plan
@@ -126,47 +186,18 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
     # --- drawing ---
 
     def count_items(self, scene: Scene) -> tuple[int, str] | None:
-        return (len(_chunks(scene).plan.coverage), "file") if scene.state.listed else None
+        answer = scene.state.answer
+        return (len(answer.outcome.payload.plan.coverage), "file") if scene.state.listed and answer else None
 
     def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
         if not state.question or is_repository(state.question):
             return {}
         return {"chunking.context_lines": "  the diff has its own", "chunking.signatures": "  needs a repository"}
 
-    def picture(self, answer: LedgerAnswer[Any]) -> BudgetPicture:
-        return chunk_list.picture_of(answer) if isinstance(answer, DiffAnswer) else super().picture(answer)
-
-    def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
-        if not scene.state.listed:
-            return []
-        return chunk_pages.draw_why(_chunks(scene), scene.state.cursor, cells, scene.keys.first_key("hold"))
-
-    def text_of(self, scene: Scene) -> ItemText | None:
-        return chunk_pages.text_of(_chunks(scene), scene.state.cursor) if scene.state.listed else None
-
-    def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
-        state = scene.state
-        if not state.listed:
-            return []
-        now, moves, comparison = _chunks(scene), _moves(scene), state.comparison
-        if comparison is not None and moves is None:  # recorded decisions name no chunks
-            plain = LedgerAnswer(now.settings, now.ledger, now.outcome)
-            return draw_since(LedgerComparison(comparison.then, plain), cells)
-        return chunk_pages.draw_moves(now, moves, state.cursor, cells)
-
     def draw_empty(self, scene: Scene, cells: int) -> Sequence[Line]:
         if scene.state.answer is not None:
             return wrap_words("No file changed.", cells, "bold")
         return super().draw_empty(scene, cells)
-
-
-def _chunks(scene: Scene) -> DiffAnswer:
-    assert isinstance(scene.state.answer, DiffAnswer)
-    return scene.state.answer
-
-
-def _moves(scene: Scene) -> ChunkMoves | None:
-    return compare_chunks(scene.state.comparison) if scene.state.comparison is not None else None
 
 
 class DiffWatch(FileWatch):

@@ -96,5 +96,4 @@ class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
 
 
 def _indent_json(text: str) -> str:
-    """Formats JSON on several lines; a long text stays as it is."""
     return json.dumps(json.loads(text), ensure_ascii=False, indent=1) if 0 < len(text) <= LONGEST_INDENTED else text

@@ -82,6 +82,7 @@ class KindPage(Generic[M, P]):
 
     instant: bool = False
     grows: bool = False
+    preparing: ClassVar[str] = ""  # the name of the work before anything can be asked; "" for none
     reading: ClassVar[str] = "reading"  # the name of reading, for people
     nothing_asked: ClassVar[str] = "nothing is open yet"
     unopened: ClassVar[bool] = False  # nothing can be inspected yet, there is only a field for a folder
@@ -128,6 +129,24 @@ class KindPage(Generic[M, P]):
     def first_item(self, answer: Any) -> int:
         item: int = answer.item_at(0)
         return item
+
+    @property
+    def prepared(self) -> bool:
+        return True
+
+    def prepare(self, progress: Progress) -> None:
+        """Prepares all that may be asked, on the engine's thread; again if what is on disk has changed."""
+
+    def read_part(self, inputs: Inputs, settings: Settings, progress: Progress) -> M | None:
+        """Reads what is available before `prepare` is over, on the engine's thread; None for nothing."""
+        return None
+
+    def is_part(self, material: M) -> bool:
+        return False
+
+    def fresh(self, material: M | None) -> bool | None:
+        """Tells whether this was read from what was on disk at the last look; None if that is unknown."""
+        return material is not None or None
 
     def start_watching(self, inputs: Inputs) -> None:
         """Watches from now on for changes of what is about to be read."""
@@ -290,7 +309,6 @@ class KindPage(Generic[M, P]):
         return ledger_picture(answer)
 
     def _picture_then(self, state: BenchState[Any]) -> BudgetPicture | None:
-        """Returns the picture of the baseline; None while nothing has changed since."""
         return self.picture(state.baseline) if state.comparison is not None else None
 
     # --- the list ---
@@ -390,7 +408,6 @@ class KindPage(Generic[M, P]):
         return PackText.of(self.kind.leaving(outcome), self._leaving_parts(answer, outcome))
 
     def _leaving_parts(self, answer: Any, outcome: Outcome[P]) -> Iterator[tuple[int, str]]:
-        """Yields (item, text) of what leaves, in the order in which it leaves."""
         leaving = [(entry.position or 0, item) for item, entry in enumerate(answer.entries) if entry.after > 0]
         for _, item in sorted(leaving):
             if (entry_number := answer.entry_number(item)) is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,9 +34,7 @@ class Scene:
     not_known: str = ""  # the limit within which not every range is known, in words; "" for none
     curve: ProvenCurve | None = None  # what goes out against the budget
     crossings: Sequence[Crossing] = ()  # what crosses the cut of the present answer one step up, and one down
-    offered: Callable[[], str] = str  # what a session that was cut off had tuned, in words; "" for nothing
     typing: bool = False  # whether the keys go to a field
-    recent: Sequence[str] = ()  # questions that were asked before, the latest first
     examples: Sequence[ExampleQuery] = ()  # questions that the repository suggests
     query_lines: Mapping[str, Sequence[int]] | None = None  # per word of the query the lines of the item that hold it
     commits: Sequence[HistoryCommit] = ()  # the last that changed the file of the item

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.example_queries import ExampleQuery
+from secateur.index.update.refresh import IndexStatus
 from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
@@ -35,7 +37,6 @@ from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, restore_answer
-from secateur_tui.state.search_engine import SearchEngine, Status
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import BudgetPicture
@@ -45,13 +46,10 @@ from secateur_tui.widgets.search_bar import draw_gap, picture_of
 from secateur_tui.widgets.trim_diff import draw_trim_diff
 from secateur_tui.widgets.why import draw_why
 
-MOST_RECENT = 5
-
 
 def draw_first_screen(
-    status: Status | None,
+    status: IndexStatus | None,
     examples: Sequence[ExampleQuery],
-    recent: Sequence[str],
     keys: tuple[str, str, str],
     cells: int,
     *,
@@ -60,20 +58,16 @@ def draw_first_screen(
     """Draws what can be asked.
 
     Args:
-        keys: of the query, of the help, and of the list of questions.
+        keys: of the query, of the help, and of the list of suggested questions.
         typing: whether the keys go to the query.
     """
-    query_key, help_key, again = keys
+    query_key, help_key, suggested = keys
     lines: list[Line] = [line(Span("Ask in the words of the task, or name what you mean.", "bold")), ()]
     if examples:
         lines.append(line(Span("This repository suggests:", "faint")))
         lines += [_draw_question(case.query, f"{case.drawn_from}, cut at {case.budget:,}", cells) for case in examples]
         lines.append(())
-    if recent:
-        lines.append(line(Span("Asked before:", "faint")))
-        lines += [_draw_question(query, "", cells) for query in recent[:MOST_RECENT]]
-        lines.append(())
-    known = f", {again} lists these questions" if (examples or recent) and again else ""
+    known = f", {suggested} lists these questions" if examples and suggested else ""
     if typing:
         hint = f"A pause asks. Esc leaves the query; then {help_key} shows every key{known}."
     else:
@@ -116,9 +110,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
     nothing_asked: ClassVar[str] = "there is no query yet"
     knobs_title: ClassVar[str] = "Weights"
 
-    def __init__(
-        self, engine: SearchEngine, path: str, rev: str | None = None, opened: OpenedScenario | None = None
-    ) -> None:
+    def __init__(self, engine: Engine, path: str, rev: str | None = None, opened: OpenedScenario | None = None) -> None:
         search = Search()
         super().__init__(search, opened)
         self.engine, self.path, self.rev = engine, path, rev
@@ -126,7 +118,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         self.fields = (Field(query.name, query.title, query.placeholder, lines=query.lines),)
         self.watch = engine
         self._of_workspace = is_workspace((self.outside.base or Path()) / path)
-        self.indexed: Status | None = None
+        self.indexed: IndexStatus | None = None
 
     # --- reading and deciding ---
 
@@ -278,11 +270,8 @@ class SearchPage(KindPage[Any, SearchDecision]):
             meanwhile = "" if state.asks else MEANWHILE
             return blank.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
         if not state.asks:
-            shown = keys.first_key("query"), keys.first_key("help"), keys.first_key("again")
-            offer = scene.offered()
-            offered = [*wrap_words(f"! {offer}", cells, "warning"), ()] if offer else []
-            first = draw_first_screen(self.indexed, scene.examples, scene.recent, shown, cells, typing=scene.typing)
-            return [*offered, *first]
+            shown = keys.first_key("query"), keys.first_key("help"), keys.first_key("suggested")
+            return draw_first_screen(self.indexed, scene.examples, shown, cells, typing=scene.typing)
         if pool is not None and not len(pool) and not state.needs_reading:
             return blank.draw_no_match(state.question, pool, self.indexed, cells)
         return [line("searching …")]

@@ -16,7 +16,6 @@ from secateur_lab.scenarios.running import BEST_DROPPED
 
 from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
 from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
@@ -28,15 +27,13 @@ from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.packing import ShowingPack
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
-from secateur_tui.parts.remembering import Remembering
-from secateur_tui.parts.replays import Replays
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.parts.staleness import Staleness
 from secateur_tui.parts.steering import Steering
+from secateur_tui.parts.suggesting import Suggesting
 from secateur_tui.parts.tuning import Tuning
-from secateur_tui.parts.walking import Walking
 from secateur_tui.parts.window import FilledWindow
-from secateur_tui.screen import Bench
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.ledger_answer import LedgerAnswer, entry_number_of
 from secateur_tui.state.search_answer import SearchAnswer
@@ -70,9 +67,6 @@ def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
 class Observing(ScreenPart):
     """Tells the recorder what is shown, unless the engine is at work or an error is shown."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-
     def cursor_moved(self) -> None:
         if self._bench.app.recorder is not None:
             self._bench.app.look(self._bench.state.entry)
@@ -92,11 +86,9 @@ class Observing(ScreenPart):
 
 
 class Counting(ScreenPart):
-    """See the module docstring."""
+    """Counts the tokens of the pack of an answer, which its decisions only bound."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._counting: Sequence[Any] = ()
+    _counting: Sequence[Any] = ()
 
     def list_painted(self) -> None:
         state = self._bench.state
@@ -124,21 +116,19 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Tuning,
     Steering,
     Keeping,
-    Remembering,
+    Suggesting,
     FirstAnswers,
     Looking,
     Exporting,
     ShowingPack,
     Comparing,
     Cases,
-    Walking,
     FilledWindow,
     ItemFinding,
     Proofs,
     Counting,
     Staleness,
     Observing,
-    Replays,
     Program,
 )
 """In the order in which they are asked why an action cannot be done, in which their notices stand, and their pages."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from secateur.errors import SecateurError
 from secateur.terminal import visible
 
 from secateur_tui.jobs import DEBOUNCE
 from secateur_tui.pages.folder import FolderPage
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.input_files import expand_path
-from secateur_tui.state.kind_reader import Prepares
 from secateur_tui.state.list_view import WHOLE
 from secateur_tui.widgets.query_input import QueryInput
 
@@ -22,18 +20,12 @@ class Asking(ScreenPart):
     nothing is open yet, only Enter opens a folder."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        super().__init__(bench)
         self._opened_in: QueryInput | None = None  # the empty field that had the keys at the start, till an answer
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"query": self._go_to_field, "refresh": self._refresh, "back": self._back}
-
-    def unavailable(self, action: str) -> str:
+    def no_refresh(self) -> str:
         page = self._bench.kind_page
-        if action == "refresh" and not self._bench.state.asks and not isinstance(page, Prepares):
-            return page.nothing_asked
-        return ""
+        return "" if self._bench.state.asks or page.preparing else page.nothing_asked
 
     def mounted(self) -> None:
         self._opened_in = self._empty_field
@@ -50,12 +42,11 @@ class Asking(ScreenPart):
 
     @property
     def _empty_field(self) -> QueryInput | None:
-        """The first field in which nothing was typed."""
         fields, inputs = self._bench.kind_page.fields, self._bench.state.inputs
         empty = (field.name for field in fields if not field.optional and not inputs[field.name].strip())
         return next((self._bench.field(name) for name in empty), None)
 
-    def _go_to_field(self) -> None:
+    def do_query(self) -> None:
         bench = self._bench
         bench.close_overlays()
         first, asking = (bench.field(bench.kind_page.fields[0].name), bench.field(bench.kind_page.asking_field.name))
@@ -66,7 +57,7 @@ class Asking(ScreenPart):
         refresh = self._bench.app.keymap.first_key("refresh")
         return self._bench.answering.cancel(f"{refresh} reads it" if refresh else "")
 
-    def _back(self) -> None:
+    def do_back(self) -> None:
         """Cancels slow work that is waited for, else moves the focus to the items; from there it shows all of them in
         their own order."""
         bench = self._bench
@@ -78,7 +69,7 @@ class Asking(ScreenPart):
             bench.choose(WHOLE)
         bench.go_home()
 
-    def _refresh(self) -> None:
+    def do_refresh(self) -> None:
         for part in self._bench.parts:
             part.refreshing()
         self._bench.read_again()

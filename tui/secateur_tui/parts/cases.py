@@ -7,7 +7,7 @@ of them. A page names the items on whose account a scenario changes.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,11 +17,10 @@ from secateur.settings import Settings
 from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
-from secateur_tui.messages import CasesProgress, PartMessage
-from secateur_tui.part import ScreenPart, Tab
-from secateur_tui.screen import Bench
+from secateur_tui.frame import Tab
+from secateur_tui.messages import Report
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
-from secateur_tui.widgets.line_view import DrawnView
 
 if TYPE_CHECKING:  # most sessions have no cases, and would start later
     from secateur_tui.state.held_cases import CasesResult, HeldCases, MovedItem
@@ -38,7 +37,7 @@ class Cases(ScreenPart):
     """See the module docstring."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        super().__init__(bench)
         self._held: HeldCases | None = None
         self._wrong = ""  # why there are no cases
         self._unwanted = threading.Event()  # ends what is under way
@@ -50,26 +49,15 @@ class Cases(ScreenPart):
         self._asked: Settings | None = None  # that are measured, or were last
 
     @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {PAGE: self._open}
-
-    @property
     def _folders_given(self) -> bool:
         return bool(self._bench.app.cases) and not self._bench.kind_page.unopened
 
-    def unavailable(self, action: str) -> str:
-        if action == PAGE and not self._folders_given:
-            return "no cases are at hand; secateur inspect --cases FOLDER reads them"
-        return ""
+    def no_cases(self) -> str:
+        return "" if self._folders_given else "no cases are at hand; secateur inspect --cases FOLDER reads them"
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        if not self._folders_given:
-            return ()
-        return (Tab(PAGE, "Cases", lambda: DrawnView(self._draw, id=PAGE), self._paint),)
-
-    def _paint(self) -> None:
-        self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
+        return (Tab(PAGE, "Cases", self._draw),) if self._folders_given else ()
 
     # --- reading and measuring ---
 
@@ -103,12 +91,12 @@ class Cases(ScreenPart):
         self._show()
         return True
 
-    def receive(self, message: PartMessage) -> None:
-        if isinstance(message, CasesProgress) and message.reading is self._unwanted:
-            self._reached = message.done, message.total
+    def _reach(self, unwanted: threading.Event, done: int, total: int) -> None:
+        if unwanted is self._unwanted:
+            self._reached = done, total
             self._show()
 
-    def _open(self) -> None:
+    def do_cases(self) -> None:
         self._bench.show_page(PAGE)
         if self._cancelled:
             self._start_reading()
@@ -164,7 +152,7 @@ class Cases(ScreenPart):
             stop()
 
         def reached(done: int, total: int) -> None:
-            bench.post_message(CasesProgress(unwanted, done, total))
+            bench.post_message(Report(partial(self._reach, unwanted, done, total), PAGE))
             give_way()
 
         held = self._held
@@ -189,7 +177,7 @@ class Cases(ScreenPart):
         panel = self._bench.knobs
         panel.tell(PAGE, self._draw_line(max(1, panel.content_cells)) if self._folders_given else ())
         if self._bench.page == PAGE:
-            self._paint()
+            self._bench.paint_page()
 
     @property
     def _pending(self) -> bool:
@@ -270,7 +258,6 @@ def _draw_recall(was: float | None, now: float | None) -> str:
 
 
 def _draw_item(item: MovedItem, cells: int) -> list[Line]:
-    """Draws an item with its decision at the start and now, and the assertion about it."""
     sign, role = ("✗", "error") if item.breaks else ("−", "warning") if item.loses else ("+", "success")
     asserted = f"{item.asserted} " if item.asserted else ""
     head, *rest = wrap_words(visible(f"{asserted}{item.id}: {item.was} → {item.now}"), max(1, cells - 4))
@@ -278,7 +265,6 @@ def _draw_item(item: MovedItem, cells: int) -> list[Line]:
 
 
 def _draw_left_out(held: HeldCases, cells: int) -> list[Line]:
-    """Draws the cases that cannot be used, and why."""
     lines: list[Line] = [()] if held.left_out else []
     for case in held.left_out:
         why = describe_error(case.error)

@@ -6,7 +6,7 @@ in sight.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,14 +20,13 @@ from secateur.settings import Settings
 from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
-from secateur_tui.messages import ComparisonProgress, IndexProgress, PartMessage
-from secateur_tui.part import ScreenPart, Tab
-from secateur_tui.screen import Bench
+from secateur_tui.frame import Tab
+from secateur_tui.messages import IndexProgress, Report
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.alternatives import GHOST, Alternative, find_commit_input, parse_alternative, propose_words
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.blank import draw_progress
-from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.side_by_side_page import draw_side_by_side
 
 PAGE = "compare"
@@ -62,7 +61,7 @@ class Comparing(ScreenPart):
     """See the module docstring. The present decision stands on the left, the other on the right."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        super().__init__(bench)
         self._typed = ""  # what the other side is, as it was typed; "" for nothing yet
         self._adopted_from: Settings | None = None  # the left side when the right one was adopted
         self._compared: tuple[object, str] | None = None  # the answer and the word that `_sides` is of, or will be
@@ -77,24 +76,17 @@ class Comparing(ScreenPart):
         self._material_key: object = None  # what it was read for; None: it is read again
 
     @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"compare": self._ask, "adopt": self._adopt}
-
-    @property
     def tabs(self) -> Sequence[Tab]:
-        return (Tab(PAGE, "Compare", lambda: DrawnView(self._draw, id=PAGE), self._paint),)
+        return (Tab(PAGE, "Compare", self._draw, self._paint),)
 
-    def unavailable(self, action: str) -> str:
-        if action == "compare" and self._bench.state.outcome is None:
-            return "there is no answer yet"
-        if action == "adopt":
-            if self._other is None or not self._is_current or self._bench.state.page != PAGE:
-                return "nothing is compared" + (f"; {key} does" if (key := self._key("compare")) else "")
-            if dict(self._other.inputs) != dict(self._bench.given):
-                flag = f"--{find_commit_input(self._bench.kind_page.kind)}"
-                return f"it is of another commit: start the inspector with {flag} on it"
-            if self._other.settings == self._bench.state.settings:
-                return "the settings are the same on both sides"
+    def no_adopt(self) -> str:
+        if self._other is None or not self._is_current or self._bench.state.page != PAGE:
+            return "nothing is compared" + (f"; {key} does" if (key := self._key("compare")) else "")
+        if dict(self._other.inputs) != dict(self._bench.given):
+            flag = f"--{find_commit_input(self._bench.kind_page.kind)}"
+            return f"it is of another commit: start the inspector with {flag} on it"
+        if self._other.settings == self._bench.state.settings:
+            return "the settings are the same on both sides"
         return ""
 
     def state_taken(self) -> None:
@@ -113,9 +105,9 @@ class Comparing(ScreenPart):
         self._bench.paint_page()
         return True
 
-    def receive(self, message: PartMessage) -> None:
-        if isinstance(message, ComparisonProgress) and message.reading is self._reading:
-            self._reading.progress = message.progress
+    def _reach(self, reading: ComparisonReading, progress: IndexProgress) -> None:
+        if reading is self._reading:
+            reading.progress = progress
             self._bench.paint_page()
 
     def _key(self, action: str) -> str:
@@ -137,14 +129,14 @@ class Comparing(ScreenPart):
         kind, in_force = state.kind_page.kind, state.budget
         return propose_words(kind, state.settings, self._bench.given, in_force, ghost=self._ghost)
 
-    def _ask(self) -> None:
+    def do_compare(self) -> None:
         words = self._propose_words()
         self._open_dialogue(self._word if self._word in words else words[0], replaced=True)
 
     def _open_dialogue(self, word: str, *, replaced: bool) -> None:
         words = self._propose_words()
         page = AskPage("Compare with", self._draw_question, word, replaced=replaced, proposals=words, check=self._parse)
-        self._bench.app.push_screen(page, self._choose)
+        self._bench.ask(page, self._choose)
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
         lines, pin = list[Line](), self._key("ghost")
@@ -167,15 +159,14 @@ class Comparing(ScreenPart):
             return Alternative(word, adopted_from, bench.given)
         return parse_alternative(word, bench.state.kind_page.kind, bench.state.settings, bench.given, ghost=self._ghost)
 
-    def _choose(self, word: str | None) -> None:
-        if word is not None:
-            if word != self._word:
-                self._typed, self._adopted_from = word, None
-            self._compared, self._cancelled, self._just_typed = None, False, True
-            self._bench.show_page(PAGE)
-            self._bench.paint_page()
+    def _choose(self, word: str) -> None:
+        if word != self._word:
+            self._typed, self._adopted_from = word, None
+        self._compared, self._cancelled, self._just_typed = None, False, True
+        self._bench.show_page(PAGE)
+        self._bench.paint_page()
 
-    def _adopt(self) -> None:
+    def do_adopt(self) -> None:
         other = self._other
         if other is not None:
             self._typed, self._adopted_from = self._word, self._bench.state.settings
@@ -190,7 +181,6 @@ class Comparing(ScreenPart):
 
     @property
     def _is_current(self) -> bool:
-        """Tells whether both sides on hand belong to the question."""
         return self._sides is not None and self._shown_question == self._question and not self._cancelled
 
     def _paint(self) -> None:
@@ -203,7 +193,6 @@ class Comparing(ScreenPart):
             if self._reading.unwanted:  # else it serves this answer too
                 self._reading = ComparisonReading(question)
             self._bench.jobs.start(partial(self._compare, self._reading, outcome), PAGE)
-        self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
 
     async def _compare(self, reading: ComparisonReading, outcome: Outcome[Any]) -> None:
         wrong, sides, other = None, None, None
@@ -229,7 +218,8 @@ class Comparing(ScreenPart):
         page, kind = state.kind_page, state.kind_page.kind
 
         def report(phase: str, done: int, total: int) -> None:
-            self._bench.post_message(ComparisonProgress(reading, IndexProgress(phase, done, total)))
+            progress = IndexProgress(phase, done, total)
+            self._bench.post_message(Report(partial(self._reach, reading, progress), PAGE))
             jobs.give_way()
             if reading.unwanted:
                 raise Cancelled
@@ -269,6 +259,6 @@ class Comparing(ScreenPart):
             return draw_reading(self._reading, self._key("back"), cells)
         state = self._bench.state
         labels = (f"now: {state.settings.profile}{'*' if state.changed else ''}", self._other.label)
-        can = f"{adopt} adopts the right side" if adopt and not self.unavailable("adopt") else ""
+        can = f"{adopt} adopts the right side" if adopt and not self.no_adopt() else ""
         keys = ", ".join(filter(None, (f"{compare} chooses another" if compare else "", can)))
         return [*draw_side_by_side(self._sides, labels, cells), (), *wrap_words(keys, cells, "faint")]

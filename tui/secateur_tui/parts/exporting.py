@@ -6,15 +6,14 @@ All but the picture of the screen is what the command writes with `--report`, ma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 from secateur.errors import SecateurError, UsageError, shown
-from secateur.kinds.base import Outcome
 from secateur.kinds.decision_report import draw_report, form_of, report_of
 from secateur.output_files import write_output
 from secateur.redaction import not_scanned
@@ -22,8 +21,7 @@ from secateur.terminal import visible
 from secateur_lab.scenarios.naming import propose_name
 
 from secateur_tui.background import Cancelled
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import ScreenPart
 from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
@@ -60,35 +58,21 @@ EXPORTS = (
 class Exporting(ScreenPart):
     """See the module docstring."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def no_copy(self) -> str:
+        return "" if self._bench.state.asks else self._bench.kind_page.nothing_asked
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {
-            "copy": self._copy,
-            "copy-pack": partial(self._copy_other, _PACK),
-            "copy-item": partial(self._copy_other, _ITEM),
-            "export": self._ask_form,
-        }
-
-    def unavailable(self, action: str) -> str:
-        state = self._bench.state
-        if action == "copy":
-            return "" if state.asks else state.kind_page.nothing_asked
-        if action not in self.actions:
-            return ""
-        if self._bench.state.outcome is None:
-            return "there is no answer yet"
-        return "this is no item" if action == "copy-item" and self._bench.state.entry_number is None else ""
+    def no_copy_item(self) -> str:
+        return "this is no item" if self._bench.state.entry_number is None else ""
 
     # --- copying ---
 
-    def _copy(self) -> None:
+    def do_copy(self) -> None:
         """Copies the command line and shows it; a further key copies something else."""
         command = self._bench.command()
         self._bench.app.copy_to_clipboard(command)
-        others = {key: what for key, what in (("p", _PACK), ("i", _ITEM)) if not self.unavailable(f"copy-{what}")}
+        others = {
+            key: what for key, what in (("p", _PACK), ("i", _ITEM)) if not self._bench.unavailable(f"copy-{what}")
+        }
         labels = {_PACK: "the text that is sent", _ITEM: "this item"}
 
         def draw(cells: int) -> Sequence[Line]:
@@ -97,14 +81,12 @@ class Exporting(ScreenPart):
             return [*lines, (), line(*(span for pair in keys for span in pair))] if keys else lines
 
         page = ModalPage("Copied: this screen, headless", draw, others)
-        self._bench.app.push_screen(page, lambda what: self._copy_other(what) if what else None)
+        self._bench.ask(page, self._copy_other)
 
     def _copy_other(self, what: str) -> None:
-        outcome, entry_number = self._bench.state.outcome, self._bench.state.entry_number
-        if outcome is not None and (what == _PACK or entry_number is not None):
-            self._bench.jobs.start(partial(self._copy_text, outcome, what, entry_number or 0), "copy")
-
-    async def _copy_text(self, outcome: Outcome[Any], what: str, entry_number: int) -> None:
+        outcome, entry_number, say = self._bench.state.outcome, self._bench.state.entry_number or 0, self._bench.app.say
+        if outcome is None or (what == _ITEM and self._bench.state.entry_number is None):
+            return
         kind = self._bench.kind_page.kind
 
         def text_of() -> tuple[str, str]:
@@ -114,34 +96,30 @@ class Exporting(ScreenPart):
             part = "" if after else ", as it came in"
             return after or before, f"{kind.describe(outcome, entry_number).name}{part}"
 
-        try:
-            text, label = await self._bench.jobs.run(text_of)
-        except SecateurError as error:
-            self._bench.app.say(f"not copied: {error.message}")
-            return
-        except Cancelled:
-            return
-        if not text:
-            self._bench.app.say("nothing to copy: it has no text")
-            return
-        self._bench.app.copy_to_clipboard(text)
-        more = "" if len(text) <= MOST_COPIED else f" ({len(text):,} characters: some terminals take fewer)"
-        self._bench.app.say(f"copied: {visible(label)}{more}")
+        def copy(made: tuple[str, str]) -> None:
+            text, label = made
+            if not text:
+                say("nothing to copy: it has no text")
+                return
+            self._bench.app.copy_to_clipboard(text)
+            more = "" if len(text) <= MOST_COPIED else f" ({len(text):,} characters: some terminals take fewer)"
+            say(f"copied: {visible(label)}{more}")
+
+        self._bench.jobs.work_out("copy", text_of, copy, lambda error: say(f"not copied: {error.message}"))
+
+    do_copy_pack, do_copy_item = partialmethod(_copy_other, _PACK), partialmethod(_copy_other, _ITEM)
 
     # --- exporting ---
 
-    def _ask_form(self) -> None:
+    def do_export(self) -> None:
         def draw(_cells: int) -> Sequence[Line]:
             return [line(Span(f" {export.key}  ", "key"), export.summary) for export in EXPORTS]
 
         choices = {export.key: export.form for export in EXPORTS}
-        self._bench.app.push_screen(ModalPage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
+        self._bench.ask(ModalPage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
 
-    def _ask_name(self, form: str | None) -> None:
-        chosen = next((export for export in EXPORTS if export.form == form), None)
-        if chosen is None:
-            return
-        bench = self._bench
+    def _ask_name(self, form: str) -> None:
+        chosen, bench = next(export for export in EXPORTS if export.form == form), self._bench
         try:
             name = propose_name(bench.kind_page.kind, bench.given, Path.cwd(), chosen.ending)
         except OSError as error:  # the working folder was removed
@@ -149,7 +127,7 @@ class Exporting(ScreenPart):
             return
         draw, check = partial(self._draw_name, chosen), partial(_path, chosen=chosen)
         page = AskPage(f"Export {chosen.summary}", draw, name, check=check)
-        bench.app.push_screen(page, partial(self._export_to, chosen))
+        bench.ask(page, partial(self._export_to, chosen))
 
     def _draw_name(self, chosen: Export, cells: int, typed: str) -> Sequence[Line]:
         try:
@@ -158,7 +136,7 @@ class Exporting(ScreenPart):
             return wrap_words(visible(describe_error(error)), cells, "warning")
         return wrap_words(visible(f"writes {path.absolute()}"), cells, "faint")
 
-    def _export_to(self, chosen: Export, typed: str | None) -> None:
+    def _export_to(self, chosen: Export, typed: str) -> None:
         if not typed:
             return
         bench, path = self._bench, _path(typed, chosen)

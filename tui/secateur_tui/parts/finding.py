@@ -4,9 +4,9 @@ dropped. For every kind: an item is a line of columns (`state.list_view`)."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import partial, partialmethod
 from itertools import islice
 
 import numpy as np
@@ -14,11 +14,9 @@ from secateur.ledger import State
 from secateur.model import BoolArray
 from secateur.terminal import cell_width, clip, clip_left, visible
 
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.short_names import shorten_label
-from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.finding import MOST_TEXTS, FoundItems, Haystack, Hit, Match, search_texts
+from secateur_tui.state.finding import MOST_TEXTS, Haystack, Hit, Match, search_texts
 from secateur_tui.state.list_view import (
     LIST_ORDER,
     NAME,
@@ -64,8 +62,7 @@ def draw_filter(facet: str, value: str, count: int, on: bool, cells: int) -> Lin
     return (*head, Span(shown, "bold" if on else ""), Span(gap), Span(tail, "faint"))
 
 
-def draw_choice(text: str, on: bool) -> Line:
-    """Draws a choice, with a mark if it holds now."""
+def _draw_choice(text: str, on: bool, _: int) -> Line:
     return line(" ", Span("✓ " if on else "  ", "accent"), Span(visible(text), "bold" if on else ""))
 
 
@@ -86,16 +83,6 @@ MOST_TEXT_HITS = 100
 MOST_VALUES = 50
 """Values of one facet that are offered."""
 
-NEXT = {
-    "next-changed": ("changed", 1),
-    "previous-changed": ("changed", -1),
-    "next-cut": ("cut", 1),
-    "previous-cut": ("cut", -1),
-    "next-dropped": ("dropped", 1),
-    "previous-dropped": ("dropped", -1),
-}
-"""For each action that goes to another item, what it seeks and the direction."""
-
 _FIRST = {"distance": "nearest"}
 """The word for the first place of an order, if that is not the largest figure."""
 
@@ -110,28 +97,15 @@ class ItemFinding(ScreenPart):
     """See the module docstring."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        super().__init__(bench)
         self._haystack: Haystack | None = None
         self._made_for: object = None  # the ids that the haystack is made of
         self._chooser = Chooser("Find", self._hits)
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {
-            "find": self._find,
-            "filter": self._filter,
-            "order": self._order,
-            **{action: partial(self._next, *where) for action, where in NEXT.items()},
-        }
+    def no_next_changed(self) -> str:
+        return "nothing has changed since the ghost" if self._bench.state.comparison is None else ""
 
-    def unavailable(self, action: str) -> str:
-        if action not in ("find", "filter", "order", *NEXT):
-            return ""
-        if not self._bench.state.listed:
-            return "there are no items yet"
-        if action in ("next-changed", "previous-changed") and self._bench.state.comparison is None:
-            return "nothing has changed since the ghost"
-        return ""
+    no_previous_changed = no_next_changed
 
     def state_taken(self) -> None:
         self._haystack = self._made_for = None
@@ -156,9 +130,13 @@ class ItemFinding(ScreenPart):
         else:
             self._bench.move_cursor(item)
 
+    do_next_changed, do_previous_changed = partialmethod(_next, "changed", 1), partialmethod(_next, "changed", -1)
+    do_next_cut, do_previous_cut = partialmethod(_next, "cut", 1), partialmethod(_next, "cut", -1)
+    do_next_dropped, do_previous_dropped = partialmethod(_next, "dropped", 1), partialmethod(_next, "dropped", -1)
+
     # --- finding ---
 
-    def _find(self) -> None:
+    def do_find(self) -> None:
         bench, state = self._bench, self._bench.state
         if state.columns is None or state.answer is None:
             return
@@ -166,15 +144,15 @@ class ItemFinding(ScreenPart):
         bench.app.push_screen(self._chooser, self._go)
         if self._made_for is not state.answer.ids:
             self._haystack = None
-            bench.jobs.start(partial(self._make, state.answer), _HAYSTACK)
+            answer = state.answer
 
-    async def _make(self, answer: ShownAnswer) -> None:
-        """Builds the haystack on the engine's thread."""
+            def make() -> Haystack:
+                return Haystack(answer.ids, answer.sought_names())
 
-        def make() -> Haystack:
-            return Haystack(answer.ids, answer.sought_names())
+            bench.jobs.work_out(_HAYSTACK, make, partial(self._take_haystack, answer.ids), between=True)
 
-        self._haystack, self._made_for = await self._bench.jobs.run(make, between=True), answer.ids
+    def _take_haystack(self, ids: Sequence[str], haystack: Haystack) -> None:
+        self._haystack, self._made_for = haystack, ids
         if self._chooser.is_mounted and self._chooser.is_current:
             self._chooser.ask_again()
             self._seek_texts(self._chooser.sought)
@@ -189,7 +167,8 @@ class ItemFinding(ScreenPart):
         if haystack is None or len(haystack) != len(columns):
             return Offers(caption="one moment")
         matches = haystack.find(sought, columns.place)
-        return Offers([self._offer(columns, hit) for hit in matches.hits], _describe_matches(matches))
+        more = f", the best {len(matches.hits):,} are here" if matches.count > len(matches.hits) else ""
+        return Offers([self._offer(columns, hit) for hit in matches.hits], f"{matches.count:,} found{more}")
 
     def _offer(self, columns: ItemColumns, hit: Hit) -> ChoiceLine:
         return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
@@ -237,10 +216,10 @@ class ItemFinding(ScreenPart):
 
     # --- filters and orders ---
 
-    def _filter(self) -> None:
+    def do_filter(self) -> None:
         columns = self._bench.state.columns
         placeholder = ", ".join(columns.facets) if columns is not None else ""
-        self._bench.app.push_screen(Chooser("Filter", self._filters, placeholder), self._choose)
+        self._bench.ask(Chooser("Filter", self._filters, placeholder), self._choose)
 
     def _filters(self, sought: str) -> Offers:
         state = self._bench.state
@@ -252,7 +231,7 @@ class ItemFinding(ScreenPart):
         if choice.filters:
             everything = replace(choice, filters=())
             rows.append(
-                ("all", ChoiceLine(everything, partial(_draw_choice_line, "show all: take every filter off", False)))
+                ("all", ChoiceLine(everything, partial(_draw_choice, "show all: take every filter off", False)))
             )
         for facet in columns.facets:
             others = replace(choice, filters=tuple(chosen for chosen in choice.filters if chosen[0] != facet))
@@ -262,8 +241,8 @@ class ItemFinding(ScreenPart):
                 rows.append((f"{facet}: {value}", ChoiceLine(choice.toggle(facet, value), draw)))
         return Offers(_match_rows(rows, sought), state.view.caption if state.view is not None else "all are shown")
 
-    def _order(self) -> None:
-        self._bench.app.push_screen(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
+    def do_order(self) -> None:
+        self._bench.ask(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
 
     def _orders(self, sought: str) -> Offers:
         state = self._bench.state
@@ -274,14 +253,13 @@ class ItemFinding(ScreenPart):
         words |= {figure: f"by {figure}, {_FIRST.get(figure, 'largest')} first" for figure in columns.figures}
         rows = []
         for by, text in words.items():
-            draw = partial(_draw_choice_line, text, by == state.choice.by)
+            draw = partial(_draw_choice, text, by == state.choice.by)
             rows.append((text, ChoiceLine(replace(state.choice, by=by), draw)))
         return Offers(_match_rows(rows, sought))
 
-    def _choose(self, choice: ListChoice | None) -> None:
-        if choice is not None:
-            self._bench.choose(choice)
-            self._bench.go_home()
+    def _choose(self, choice: ListChoice) -> None:
+        self._bench.choose(choice)
+        self._bench.go_home()
 
 
 def _mask_items(columns: ItemColumns, what: str) -> BoolArray:
@@ -291,15 +269,6 @@ def _mask_items(columns: ItemColumns, what: str) -> BoolArray:
     if what == "dropped":
         return np.asarray(columns.state == State.DROPPED)
     return np.isin(columns.state, [State.SHORTENED, State.SUMMARISED])
-
-
-def _draw_choice_line(text: str, on: bool, _: int) -> Line:
-    return draw_choice(text, on)
-
-
-def _describe_matches(matches: FoundItems) -> str:
-    more = f", the best {len(matches.hits):,} are here" if matches.count > len(matches.hits) else ""
-    return f"{matches.count:,} found{more}"
 
 
 def _match_rows(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[ChoiceLine]:

@@ -6,20 +6,17 @@ from collections.abc import Iterable
 from functools import partial
 
 from secateur.engine import Engine
-from secateur.errors import SecateurError
 from secateur.kinds.search.first_answer import NAMED, RECOMMENDED, FirstAnswer, first_answer, nothing_cut
 from secateur.settings import Settings
 
-from secateur_tui.background import Cancelled
 from secateur_tui.frame import MOST_NOTICE_LINES
 from secateur_tui.pages.search import SearchPage
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import ScreenPart
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, wrap_words
 
 NOTED = "first answer on the screen"
-"""The key under which the session store remembers that the comparison was shown."""
+"""The name under which it is remembered that the comparison was shown."""
 
 FEWEST = 5
 """Candidates from which it is worth saying that all of them fit."""
@@ -28,11 +25,9 @@ FEWEST = 5
 class FirstAnswers(ScreenPart):
     """See the module docstring."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._found: FirstAnswer | None = None
-        self._of: tuple[str, Settings] | None = None  # the question and the settings that it was found for
-        self._asked = False
+    _found: FirstAnswer | None = None
+    _of: tuple[str, Settings] | None = None  # the question and the settings that it was found for
+    _asked = False
 
     @property
     def offered(self) -> str:
@@ -42,8 +37,8 @@ class FirstAnswers(ScreenPart):
 
     def painted(self) -> None:
         bench, page = self._bench, self._bench.kind_page
-        memory, settings = bench.app.sessions, bench.state.settings
-        if self._asked or memory is None or not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
+        settings = bench.state.settings
+        if self._asked or not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
             return
         if (
             bench.state.partial
@@ -53,15 +48,13 @@ class FirstAnswers(ScreenPart):
         ):
             return
         self._asked = True
-        if memory.first_time(NOTED):
+        if bench.app.first_time(NOTED):
             self._of = bench.state.question, settings
-            bench.jobs.start(partial(self._compare, page.engine, *self._of), "first answer")
+            # Without it the answer is there all the same.
+            bench.jobs.work_out("first answer", partial(first_answer, page.engine, *self._of), self._take)
 
-    async def _compare(self, engine: Engine, query: str, settings: Settings) -> None:
-        try:
-            self._found = await self._bench.jobs.run(partial(first_answer, engine, query, settings))
-        except (SecateurError, Cancelled):  # the answer itself is there
-            return
+    def _take(self, found: FirstAnswer | None) -> None:
+        self._found = found
         self._bench.paint()
 
     def notices(self, cells: int) -> Iterable[Line]:

@@ -7,7 +7,7 @@ import os
 import shlex
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -29,10 +29,9 @@ from secateur.system.processes import start_detached
 from secateur.terminal import visible
 from textual.app import SuspendNotSupported
 
-from secateur_tui.part import ScreenPart
 from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.scenarios import Scenarios
-from secateur_tui.screen import Bench
+from secateur_tui.screen import ScreenPart
 from secateur_tui.state.editors import EditorCommand, build_editor_command
 from secateur_tui.state.history import WrittenFile
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
@@ -48,23 +47,14 @@ _NEW = "mine"
 class Keeping(ScreenPart):
     """See the module docstring."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"save": self._choose, "default": self._ask_default, "edit": self._edit}
-
-    def unavailable(self, action: str) -> str:
-        if action == "edit":
-            return "" if self._bench.state.outcome is not None and self._bench.state.listed else "there is no item"
-        return ""
+    def no_edit(self) -> str:
+        return "" if self._bench.state.outcome is not None and self._bench.state.listed else "there is no item"
 
     # --- where to keep it ---
 
-    def _choose(self) -> None:
+    def do_save(self) -> None:
         page = Chooser("Save", self._offer_targets, "scenario, yours, repository, default", fitted=True)
-        self._bench.app.push_screen(page, self._save_to)
+        self._bench.ask(page, self._save_to)
 
     def _offer_targets(self, typed: str) -> Offers:
         """Returns the places that a text names."""
@@ -87,26 +77,21 @@ class Keeping(ScreenPart):
         lines = [ChoiceLine(name, partial(_draw_target, name, places[name])) for name in names]
         return Offers(lines, "; ".join(reasons))
 
-    def _save_to(self, choice: str | None) -> None:
+    def _save_to(self, choice: str) -> None:
         if choice == SCENARIO:
             self._bench.part(Scenarios).ask_name()
         elif choice == DEFAULT:
             self._make_default()
-        elif choice is not None:
-            self._ask_profile(choice, self._proposed)
+        else:
+            profile = self._bench.state.settings.profile
+            self._ask_profile(choice, _NEW if profile in PROFILES else profile)
 
     def _ask_profile(self, choice: str, name: str, wrong: str = "") -> None:
         page = AskPage("Save as a profile", partial(self._draw_profile, choice, name, wrong), name, replaced=not wrong)
-        self._bench.app.push_screen(page, partial(self._save_profile, choice))
-
-    @property
-    def _proposed(self) -> str:
-        profile = self._bench.state.settings.profile
-        return _NEW if profile in PROFILES else profile
+        self._bench.ask(page, partial(self._save_profile, choice))
 
     @property
     def _root(self) -> Path | None:
-        """The folder of the repository that is inspected."""
         given = self._bench.given
         path = given.get("path")
         try:
@@ -140,7 +125,7 @@ class Keeping(ScreenPart):
             words += wrap_words(f"not {key}: {why}", cells, "warning")
         return words
 
-    def _save_profile(self, choice: str, name: str | None) -> None:
+    def _save_profile(self, choice: str, name: str) -> None:
         if not name:
             return
         bench, state = self._bench, self._bench.state
@@ -156,10 +141,9 @@ class Keeping(ScreenPart):
         bench.change(settings, file)
         bench.app.say(f"saved: [profiles.{name}] in {written.path}")
 
-    def _ask_default(self) -> None:
+    def do_default(self) -> None:
         """Asks before the offered profile, else the one on the screen, becomes the user's default."""
-        page = AskPage("Make it your default", self._draw_default)
-        self._bench.app.push_screen(page, self._answer_default)
+        self._bench.ask(AskPage("Make it your default", self._draw_default), lambda _: self._make_default())
 
     def _draw_default(self, cells: int, _: str) -> Sequence[Line]:
         path = visible(str(own_file(self._user_dir).path))
@@ -170,10 +154,6 @@ class Keeping(ScreenPart):
                 f" What you changed is not in it: {self._bench.app.keymap.first_key('save')} saves that as a profile."
             )
         return [*wrap_words(words, cells), *wrap_words(f"{undo} takes it back." if undo else "", cells, "faint")]
-
-    def _answer_default(self, answer: str | None) -> None:
-        if answer is not None:
-            self._make_default()
 
     @property
     def _default(self) -> str:
@@ -186,7 +166,6 @@ class Keeping(ScreenPart):
         return ", without what you changed" if self._bench.state.changed else ""
 
     def _make_default(self) -> None:
-        """Makes a profile the user's default, and decides under it."""
         bench, profile = self._bench, self._default
         settings = bench.state.settings
         try:
@@ -202,7 +181,7 @@ class Keeping(ScreenPart):
 
     # --- the editor ---
 
-    def _edit(self) -> None:
+    def do_edit(self) -> None:
         bench, state, outcome = self._bench, self._bench.state, self._bench.state.outcome
         entry_number = state.entry_number
         if outcome is None or entry_number is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
+from functools import partial, partialmethod
 from typing import Any
 
 from secateur.errors import SecateurError
@@ -12,12 +12,10 @@ from secateur.terminal import cell_width
 from textual.content import Content
 from textual.widget import Widget
 
-from secateur_tui.frame import ZOOMED
-from secateur_tui.messages import PartMessage, SegmentChosen
+from secateur_tui.frame import ZOOMED, Tab
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.search import SearchPage
-from secateur_tui.part import ScreenPart, Tab
-from secateur_tui.screen import Bench
+from secateur_tui.screen import ScreenPart
 from secateur_tui.state.search_answer import SearchAnswer, query_terms
 from secateur_tui.styled_text import Line
 from secateur_tui.widgets.hint_lines import draw_hints, insert_hints
@@ -34,42 +32,25 @@ _BORDER = 6
 class Looking(ScreenPart):
     """See the module docstring. The text of a candidate is read when the cursor rests on it."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._text_of: tuple[Any, int] | None = None
-        self._text: PreviewText | None = None
-        self._item: tuple[Any, int, bool] | None = None  # of the text below: answer, item, and whether it is listed
-        self._item_text: ItemText | None = None
+    _text_of: tuple[Any, int] | None = None
+    _text: PreviewText | None = None
+    _item: tuple[Any, int, bool] | None = None  # of the text below: answer, item, and whether it is listed
+    _item_text: ItemText | None = None
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {
-            "why": partial(self._bench.show_page, "why"),
-            "preview": partial(self._bench.show_page, "preview"),
-            "diff": partial(self._bench.show_page, "diff"),
-            "decimals": self._turn_decimals,
-            "zoom": self._zoom,
-            "ghost": self._pin,
-        }
+    do_why, do_preview, do_diff = (partialmethod(ScreenPart.open_page, page) for page in ("why", "preview", "diff"))
 
-    def unavailable(self, action: str) -> str:
-        state = self._bench.state
-        if action in ("why", "preview", "diff", "ghost") and state.answer is None:
-            return "there is no answer yet"
-        if action == "ghost" and state.partial:
-            return "the answer is partial yet"
-        return ""
+    def no_ghost(self) -> str:
+        return "the answer is partial yet" if self._bench.state.partial else ""
 
     @property
     def tabs(self) -> Sequence[Tab]:
         return (
-            Tab("why", "Why", lambda: DrawnView(self._draw_why, id="why"), self._paint_why),
-            Tab("preview", "Preview", self._make_preview, self._paint_preview),
-            Tab("diff", "Diff", lambda: DrawnView(self._draw_diff, id="diff"), partial(self._repaint, "diff")),
+            Tab("why", "Why", self._draw_why, self._paint_why),
+            Tab("preview", "Preview", paint=self._paint_preview, widget=self._make_preview),
+            Tab("diff", "Diff", lambda cells: self._page.draw_diff(self._bench.scene, cells)),
         )
 
     def _draw_why(self, cells: int) -> Sequence[Line]:
-        """Draws the reason of the decision with what would change it."""
         scene = self._bench.scene
         lines = self._page.draw_why(scene, cells)
         hints = draw_hints(
@@ -87,12 +68,6 @@ class Looking(ScreenPart):
     @property
     def _page(self) -> KindPage[Any, Any]:
         return self._bench.kind_page
-
-    def _draw_diff(self, cells: int) -> Sequence[Line]:
-        return self._page.draw_diff(self._bench.scene, cells)
-
-    def _repaint(self, name: str) -> None:
-        self._bench.query_one(f"#{name}", DrawnView).repaint()
 
     def painted(self) -> None:
         """Says above the list how many decisions differ from those of the ghost, and the key that leads to them: a
@@ -119,10 +94,6 @@ class Looking(ScreenPart):
                 for view in self._bench.query(f"#{tab}").results(DrawnView):
                     view.scroll_to(y=0, animate=False, immediate=True)
 
-    def receive(self, message: PartMessage) -> None:
-        if isinstance(message, SegmentChosen):
-            self._bench.move_cursor(message.item)
-
     def state_taken(self) -> None:
         self._bench.jobs.stop(_TEXT)
         self._text_of, self._text, self._bench.scene.query_lines = None, None, None
@@ -145,7 +116,6 @@ class Looking(ScreenPart):
         view.show(self._text, answer, row, query_terms(answer))
 
     def _paint_text(self) -> None:
-        """Paints the text of the item at the cursor, which the answer holds."""
         state, before = self._bench.state, self._item
         if before is None or before[0] is not state.answer or before[1:] != (state.cursor, state.listed):
             self._item = state.answer, state.cursor, state.listed
@@ -153,13 +123,11 @@ class Looking(ScreenPart):
         self._bench.query_one(TextPage).show(self._item_text)
 
     def _paint_why(self) -> None:
-        """Paints the page Why, which names the lines that hold words of the query."""
         answer, row = self._bench.state.answer, self._bench.state.cursor
         if isinstance(answer, SearchAnswer) and len(answer) and self._text_of != (answer.selection.pool, row):
             self._bench.scene.query_lines, self._bench.scene.commits = None, ()
             rest = self._bench.app.pace.rest  # a cursor that runs through a list reads nothing
             self._bench.jobs.after(_TEXT, rest, partial(self._read_text, answer, row))
-        self._repaint("why")
 
     def _read_text(self, answer: SearchAnswer, row: int) -> None:
         """Reads the text of a candidate, unless it is read or being read."""
@@ -190,11 +158,11 @@ class Looking(ScreenPart):
                 self._bench.scene.commits = commits
                 self._bench.paint_page()
 
-    def _turn_decimals(self) -> None:
+    def do_decimals(self) -> None:
         self._bench.scene.exact = not self._bench.scene.exact
         self._bench.paint_page()
 
-    def _zoom(self) -> None:
+    def do_zoom(self) -> None:
         """Lets the pane with the focus fill the screen, or no longer."""
         bench = self._bench
         zoomed = any(bench.has_class(name) for name in ZOOMED)
@@ -205,6 +173,6 @@ class Looking(ScreenPart):
 
     # --- the baseline ---
 
-    def _pin(self) -> None:
+    def do_ghost(self) -> None:
         self._bench.state.pin_baseline()
         self._bench.paint()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
+from functools import partial, partialmethod
 from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.model import State
-from textual.widget import Widget
 
-from secateur_tui.part import ScreenPart, Tab
-from secateur_tui.screen import Bench
+from secateur_tui.frame import Tab
+from secateur_tui.screen import ScreenPart
 from secateur_tui.state.pack_text import PackText
 from secateur_tui.state.search_answer import query_terms
 from secateur_tui.styled_text import describe_error
@@ -23,25 +22,17 @@ PACK = "pack"
 class ShowingPack(ScreenPart):
     """The page with the pack."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._of: Any = None  # the answer whose pack was made, or is being made
-        self._pack: PackText | None = None
-        self._wrong = ""
+    _of: Any = None  # the answer whose pack was made, or is being made
+    _pack: PackText | None = None
+    _wrong = ""
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {PACK: partial(self._bench.show_page, PACK)}
-
-    def unavailable(self, action: str) -> str:
-        return "there is no answer yet" if action == PACK and self._bench.state.answer is None else ""
+    do_pack = partialmethod(ScreenPart.open_page, PACK)
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        return (Tab(PACK, "Pack", self._make, self._paint),)
-
-    def _make(self) -> Widget:
-        return PackView(self._describe_item, self._state, id=PACK)
+        return (
+            Tab(PACK, "Pack", paint=self._paint, widget=lambda: PackView(self._describe_item, self._state, id=PACK)),
+        )
 
     def _describe_item(self, item: int) -> str:
         state = self._bench.state
@@ -61,18 +52,21 @@ class ShowingPack(ScreenPart):
             return
         if self._of is not answer:
             self._of, self._pack, self._wrong = answer, None, ""
-            self._bench.jobs.start(partial(self._make_pack, answer), PACK)
+            make = partial(self._bench.kind_page.pack, answer)
+            self._bench.jobs.work_out(
+                PACK, make, partial(self._take, answer), partial(self._fail, answer), between=True
+            )
         terms = query_terms(answer)
         view.show(self._pack, state.cursor, terms, self._wrong or "laying out what is sent …")
 
-    async def _make_pack(self, answer: Any) -> None:
-        try:
-            pack = await self._bench.jobs.run(partial(self._bench.kind_page.pack, answer), between=True)
-        except SecateurError as error:
-            pack, self._wrong = None, describe_error(error)
+    def _take(self, answer: Any, pack: PackText | None) -> None:
         if self._of is answer:
             self._pack = pack
             self._bench.paint_page()
+
+    def _fail(self, answer: Any, error: SecateurError) -> None:
+        self._wrong = describe_error(error)
+        self._take(answer, None)
 
     def state_taken(self) -> None:
         self._of, self._pack, self._wrong = None, None, ""

@@ -1,19 +1,20 @@
-"""Shows help, changes the theme, quits, and goes through the stops of a recording."""
+"""Shows help, changes the theme, quits, captions a recording, and goes through its stops."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import partialmethod
 
+from secateur.errors import SecateurError
 from secateur.terminal import visible
 
 from secateur_tui import actions
 from secateur_tui.actions import Action
 from secateur_tui.frame import MOST_NOTICE_LINES
 from secateur_tui.glossary import draw_entry, glossary_sections
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import ScreenPart
 from secateur_tui.styled_text import Line, Span, line, wrap_words
+from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.listing import SORTED
 from secateur_tui.widgets.modal_page import FilteredPage
 
@@ -33,38 +34,47 @@ _MOVES = (
 class Program(ScreenPart):
     """See the module docstring."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+    def do_palette(self) -> None:
+        self._bench.app.action_command_palette()
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {
-            "palette": lambda: self._bench.app.action_command_palette(),
-            "help": self._help,
-            "theme": lambda: self._bench.app.next_theme(),
-            actions.QUIT: lambda: self._bench.app.exit(0),
-            actions.REPLAY_NEXT: partial(self._replay, 1),
-            actions.REPLAY_BACK: partial(self._replay, -1),
-        }
+    def do_theme(self) -> None:
+        self._bench.app.next_theme()
 
-    def unavailable(self, action: str) -> str:
-        if action not in (actions.REPLAY_NEXT, actions.REPLAY_BACK):
-            return ""
-        stop = self._bench.app.stop
-        if stop is None:
-            return "no recording is played"
-        return stop.no_next if action == actions.REPLAY_NEXT else stop.no_previous
+    def do_quit(self) -> None:
+        self._bench.app.exit(0)
 
     def _replay(self, by: int) -> None:
         self._bench.app.replay(by)
 
-    def _help(self) -> None:
-        title = f"Help: {self._bench.kind_page.kind.wording.title}"
-        self._bench.app.push_screen(FilteredPage(title, self._draw_help, self._offer), self._take)
+    do_replay_next, do_replay_back = partialmethod(_replay, 1), partialmethod(_replay, -1)
 
-    def _take(self, action: str | None) -> None:
-        if action:
-            self._bench.action_do(action)
+    def no_replay_next(self) -> str:
+        stop = self._bench.app.stop
+        return "no recording is played" if stop is None else stop.no_next
+
+    def no_replay_back(self) -> str:
+        stop = self._bench.app.stop
+        return "no recording is played" if stop is None else stop.no_previous
+
+    def no_caption(self) -> str:
+        recorded = self._bench.app.recorder is not None
+        return "" if recorded else "nothing is recorded: start with --record NAME.replay.jsonl"
+
+    def do_caption(self) -> None:
+        recorder = self._bench.app.recorder
+        if recorder is not None:
+            self._bench.ask(AskPage("Caption", _draw_caption, recorder.caption), self._take_caption)
+
+    def _take_caption(self, text: str) -> None:
+        try:
+            if self._bench.app.recorder is not None:
+                self._bench.app.recorder.set_caption(text)
+        except SecateurError as error:
+            self._bench.app.say(error.message)
+
+    def do_help(self) -> None:
+        title = f"Help: {self._bench.kind_page.kind.wording.title}"
+        self._bench.ask(FilteredPage(title, self._draw_help, self._offer), self._bench.action_do)
 
     def _offer(self, sought: str) -> tuple[str, str]:
         """Returns (id, label) of the action that the filter leaves first: one whose name is or begins with what is
@@ -124,7 +134,10 @@ class Program(ScreenPart):
         return keys, words, "faint" if reason else ""
 
 
+def _draw_caption(cells: int, _typed: str) -> Sequence[Line]:
+    return wrap_words("The recording shows this text with what is on the screen now. An empty one is removed.", cells)
+
+
 def _holds(sought: str, *texts: str) -> bool:
-    """Tells whether texts hold every word that is sought."""
     text = " ".join(texts).casefold()
     return all(word in text for word in sought.casefold().split())

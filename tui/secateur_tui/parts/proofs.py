@@ -4,7 +4,8 @@ what goes out against the budget. A key applies a hint."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from functools import partial, partialmethod
 
 from secateur.ledger import State
 from secateur.render.proofs import NOTHING_FIXED
@@ -12,14 +13,23 @@ from secateur.settings import with_values
 from secateur.what_if.trials import FIXED, TimeLimit
 
 from secateur_tui.background import Cancelled
-from secateur_tui.messages import PartMessage, Proven
-from secateur_tui.part import ScreenPart, Tab
-from secateur_tui.screen import Bench
+from secateur_tui.frame import Tab
+from secateur_tui.messages import Report
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.proving import Crossed, Nothing, NotKnown, ProvenCurve, ProvenHint, Proving, Range, list_hints
+from secateur_tui.state.proving import (
+    Crossed,
+    Nothing,
+    NotKnown,
+    Proof,
+    ProvenCurve,
+    ProvenHint,
+    Proving,
+    Range,
+    list_hints,
+)
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.curve_page import draw_curve
-from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.listing import Crossing
 
 CURVE = "curve"
@@ -33,7 +43,7 @@ class Proofs(ScreenPart):
     answer."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        super().__init__(bench)
         self._answer: ShownAnswer | None = None  # that all below is proven of
         self._item: int | None = None  # looked at, among those that are tried
         self._proving: Proving | None = None
@@ -46,31 +56,27 @@ class Proofs(ScreenPart):
         self._curve: ProvenCurve | None = None
         self._crossings: Sequence[Crossing] = ()
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"curve": lambda: self._bench.show_page(CURVE), "hint": self._apply, "next-hint": self._next}
+    do_curve = partialmethod(ScreenPart.open_page, CURVE)
 
-    def unavailable(self, action: str) -> str:
-        if action == "curve" and self._bench.state.answer is None:
-            return "there is no answer yet"
-        if action in ("hint", "next-hint") and not (self._hints and self._present):
-            if action == "hint" and not self._nothing and self._under_way:
-                return ""
-            if self._bench.state.listed and self._bench.state.entry_number is None:
-                return "nothing is decided about this line"
-            return self._nothing or "nothing is proven yet"
-        return ""
+    def no_next_hint(self) -> str:
+        if self._hints and self._present:
+            return ""
+        if self._bench.state.listed and self._bench.state.entry_number is None:
+            return "nothing is decided about this line"
+        return self._nothing or "nothing is proven yet"
+
+    def no_hint(self) -> str:
+        return "" if self._under_way and not self._nothing else self.no_next_hint()
 
     @property
     def _under_way(self) -> bool:
-        """Tells whether an answer or a proof is awaited that may bring a hint."""
         bench = self._bench
         awaited = bench.state.needs_answer and bench.jobs.at_work
         return awaited or bench.jobs.waits(_REST) or bench.jobs.runs(_PROOFS)
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        return (Tab(CURVE, "Curve", lambda: DrawnView(self._draw_curve, id=CURVE), self._paint_curve),)
+        return (Tab(CURVE, "Curve", self._draw_curve),)
 
     # --- when ---
 
@@ -113,16 +119,14 @@ class Proofs(ScreenPart):
     def _start(self) -> None:
         self._bench.jobs.cancel(_PROOFS)
         if self._bench.app.pace.proves:
-            self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._prove)
+            jobs = self._bench.jobs
+            jobs.after(_REST, self._bench.app.pace.rest, lambda: jobs.start(self._run, _PROOFS))
 
     def state_taken(self) -> None:
         self._answer = self._item = self._proving = self._curve = None
         self._hints, self._ranges, self._crossings, self._nothing = [], {}, (), ""
 
     # --- proving ---
-
-    def _prove(self) -> None:
-        self._bench.jobs.start(self._run, _PROOFS)
 
     async def _run(self) -> None:
         bench, prover, unwanted = self._bench, self._bench.app.prover, threading.Event()
@@ -152,7 +156,7 @@ class Proofs(ScreenPart):
             try:
                 for proof in proving.proofs(item, curve=curve):
                     stop("", 0, 0)
-                    bench.post_message(Proven(answer, -1 if item is None else item, proof))
+                    bench.post_message(Report(partial(self._take, answer, proof)))
             except Cancelled:
                 pass
 
@@ -161,10 +165,9 @@ class Proofs(ScreenPart):
         finally:
             unwanted.set()
 
-    def receive(self, message: PartMessage) -> None:
-        if not isinstance(message, Proven) or message.answer is not self._answer:
+    def _take(self, answer: ShownAnswer, proof: Proof) -> None:
+        if answer is not self._answer:
             return
-        proof = message.proof
         if isinstance(proof, Range):
             self._ranges[proof.name] = (proof.low, proof.high)
         elif isinstance(proof, ProvenCurve):
@@ -179,7 +182,10 @@ class Proofs(ScreenPart):
         elif isinstance(proof, Nothing):
             self._nothing = proof.why
         elif proof not in self._hints:
-            self._insert_hint(proof)
+            # It is inserted by its cost; the marked one stays marked, unless it is the cheapest or no longer listed.
+            marked = self._hints[self._chosen] if self._chosen else None
+            self._hints = list_hints([*self._hints, proof])
+            self._chosen = self._hints.index(marked) if marked in self._hints else 0
         self._show()
         if isinstance(proof, Range | NotKnown):
             self._bench.paint_knobs()
@@ -187,12 +193,6 @@ class Proofs(ScreenPart):
             self._bench.paint_page()
         if self._awaits_hint and (self._hints or self._nothing):
             self._apply_awaited()
-
-    def _insert_hint(self, hint: ProvenHint) -> None:
-        """Inserts a hint by its cost; the marked one stays marked, unless it is the cheapest or no longer listed."""
-        marked = self._hints[self._chosen] if self._chosen else None
-        self._hints = list_hints([*self._hints, hint])
-        self._chosen = self._hints.index(marked) if marked in self._hints else 0
 
     def _apply_awaited(self) -> None:
         """Applies the hint that was asked for before it was proven, or says why there is none to apply."""
@@ -244,9 +244,6 @@ class Proofs(ScreenPart):
         scene.crossings = self._crossings if self._present else ()
         scene.proving = self._bench.jobs.waits(_REST) or self._bench.jobs.runs(_PROOFS)
 
-    def _paint_curve(self) -> None:
-        self._bench.query_one(f"#{CURVE}", DrawnView).repaint()
-
     def _draw_curve(self, cells: int) -> Sequence[Line]:
         if not self._bench.state.listed:
             return []
@@ -257,12 +254,12 @@ class Proofs(ScreenPart):
 
     # --- applying ---
 
-    def _next(self) -> None:
+    def do_next_hint(self) -> None:
         self._chosen = (self._chosen + 1) % len(self._hints)
         self._show()
         self._bench.paint_page()
 
-    def _apply(self) -> None:
+    def do_hint(self) -> None:
         bench, state = self._bench, self._bench.state
         if not (self._hints and self._present):  # it is applied as soon as it is proven
             self._awaits_hint, self._awaited_for = True, state.entry

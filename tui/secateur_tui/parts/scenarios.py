@@ -38,8 +38,7 @@ from secateur_lab.scenarios.scenario import (
 
 from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
@@ -60,16 +59,13 @@ def draw_status(result: Result, key: str, cells: int) -> Line:
 def draw_findings(result: Result, expect: Expect, cells: int) -> list[Line]:
     """Draws what `secateur check` prints of a scenario, and the states that it asserts."""
     text = text_report([result], verbose=True).rpartition("\n\n")[0]
-    lines = [part for row in text.split("\n") for part in _indent_row(row, cells)]
+    lines: list[Line] = []
+    for row in text.split("\n"):  # a row keeps its indent where it goes on in further lines
+        words = row.lstrip(" ")
+        lines += wrap_words(words, cells, indent=" " * min(len(row) - len(words), cells // 2)) if words else [()]
     asserted = [f"{name} {id_}" for name in STATE_LISTS for id_ in getattr(expect, name)]
     assertions = [part for row in asserted for part in wrap_words(visible(row), cells, "faint")]
     return [*lines, *([(), line(Span("asserted", "bold")), *assertions] if assertions else [])]
-
-
-def _indent_row(row: str, cells: int) -> list[Line]:
-    """Returns a row of the report with its indent, also where it goes on in further lines."""
-    text = row.lstrip(" ")
-    return wrap_words(text, cells, indent=" " * min(len(row) - len(text), cells // 2)) if text else [()]
 
 
 def draw_figures(now: Figures, was: Figures, cells: int) -> Line:
@@ -105,7 +101,7 @@ class Scenarios(ScreenPart):
     """See the module docstring."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        super().__init__(bench)
         opened = bench.kind_page.scenario
         self._held = (
             HeldScenario(opened.path, opened.scenario, opened.inputs, opened.loaded.settings) if opened else None
@@ -117,10 +113,6 @@ class Scenarios(ScreenPart):
         self._figures: Figures | None = None  # of the judged items for the answer on the screen; None: none is judged
         self._opened_figures: Figures | None = None  # the first of them
         self._recorded: object = None  # the baseline that the scenario's recorded decisions are
-
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"must": self._assert, "check": self._check, "accept": self._ask_to_accept}
 
     @property
     def _state(self) -> BenchState[KindPage[Any, Any]]:
@@ -148,7 +140,6 @@ class Scenarios(ScreenPart):
         )
 
     def _follow(self) -> None:
-        """Compares the answer with the scenario, unless that was done or there is none."""
         held, answer = self._held, self._state.answer
         if held is None or self._bench.state.outcome is None or not self.following:
             return
@@ -200,26 +191,33 @@ class Scenarios(ScreenPart):
 
     # --- saving ---
 
-    def unavailable(self, action: str) -> str:
+    def no_check(self) -> str:
         save = self._bench.app.keymap.first_key("save")
-        if action in ("must", "check", "accept"):
-            if self._held is None:
-                return "no scenario is open" + (f"; {save} saves this screen as one" if save else "")
-            if not self.following:
-                return "input differs from the scenario's" + (f"; {save} saves it" if save else "")
-            if action != "check" and self._status is None:
-                return self._wrong or "there is no answer yet"
-        if action == "must" and not self._has_scenario_settings:
-            return "the settings are others than the scenario's" + (f"; {save} saves it again" if save else "")
-        if action == "must" and self._state.entry_number is None:
-            return "this is no item"
-        if action == "accept" and self._status is not None and self._accepted:
-            return "the scenario holds these decisions already"
+        if self._held is None:
+            return "no scenario is open" + (f"; {save} saves this screen as one" if save else "")
+        if not self.following:
+            return "input differs from the scenario's" + (f"; {save} saves it" if save else "")
         return ""
+
+    def no_accept(self) -> str:
+        if reason := self._not_compared:
+            return reason
+        return "the scenario holds these decisions already" if self._accepted else ""
+
+    def no_must(self) -> str:
+        save = self._bench.app.keymap.first_key("save")
+        if reason := self._not_compared:
+            return reason
+        if not self._has_scenario_settings:
+            return "the settings are others than the scenario's" + (f"; {save} saves it again" if save else "")
+        return "this is no item" if self._state.entry_number is None else ""
+
+    @property
+    def _not_compared(self) -> str:
+        return self.no_check() or ((self._wrong or "there is no answer yet") if self._status is None else "")
 
     @property
     def _has_scenario_settings(self) -> bool:
-        """Tells whether the settings that decide are those of the scenario."""
         return self._held is not None and not self._changed_settings
 
     @property
@@ -241,11 +239,6 @@ class Scenarios(ScreenPart):
         return self._has_scenario_settings and not status.result.compared.differences
 
     @property
-    def _base(self) -> Path:
-        """The folder that relative inputs start from."""
-        return self._state.kind_page.outside.folder or Path.cwd()
-
-    @property
     def cannot_save(self) -> str:
         """The reason why this screen cannot be saved as a scenario; "" if it can."""
         return "there is no answer yet" if self._bench.state.outcome is None else ""
@@ -261,7 +254,7 @@ class Scenarios(ScreenPart):
             self._bench.app.say(f"there is no place for a scenario: {error.strerror}")
             return
         page = AskPage("Save as a scenario", self._draw_save, proposed)
-        self._bench.app.push_screen(page, self._save_typed)
+        self._bench.ask(page, self._save_typed)
 
     def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
         path = _complete_name(typed)
@@ -274,14 +267,15 @@ class Scenarios(ScreenPart):
             words += wrap_words("There is such a file already: choose another name.", cells, "error")
         return words
 
-    def _save_typed(self, typed: str | None) -> None:
+    def _save_typed(self, typed: str) -> None:
+        path = _complete_name(typed)
         if typed:
-            path = _complete_name(typed)
             self._save(path, again=self._held is not None and _is_same_file(path, self._held.path))
 
     def _save(self, path: Path, *, again: bool, exact: bool = False) -> None:
         work = partial(save_scenario, self._kind, dict(self._bench.given), self._state.settings, path)
-        base, environ, progress = self._base, self._bench.app.environ, self._bench.jobs.report
+        environ, progress = self._bench.app.environ, self._bench.jobs.report
+        base = self._state.kind_page.outside.folder or Path.cwd()  # where relative inputs start
 
         def save() -> tuple[Scenario, str]:
             with session(environ, progress) as opened:
@@ -314,8 +308,10 @@ class Scenarios(ScreenPart):
             jobs.activity = "" if jobs.activity == _SAVING else jobs.activity
         bench.paint()
 
-    def _ask_to_accept(self) -> None:
-        self._bench.app.push_screen(AskPage("Accept", self._draw_accept), self._accept)
+    def do_accept(self) -> None:
+        if (held := self._held) is not None:
+            page = AskPage("Accept", self._draw_accept)
+            self._bench.ask(page, lambda _: self._save(held.path, again=True, exact=True))
 
     def _draw_accept(self, cells: int, _: str) -> Sequence[Line]:
         if self._held is None or self._status is None:
@@ -332,10 +328,6 @@ class Scenarios(ScreenPart):
             words += wrap_words(f"{fail}, and will: only what is recorded is written.", cells, "error")
         return words
 
-    def _accept(self, answered: str | None) -> None:
-        if answered is not None and self._held is not None:
-            self._save(self._held.path, again=True, exact=True)
-
     def refreshing(self) -> None:
         """Reads the scenario's file again too: a person may have written into it."""
         held = self._held
@@ -347,7 +339,7 @@ class Scenarios(ScreenPart):
 
     # --- assertions ---
 
-    def _assert(self) -> None:
+    def do_must(self) -> None:
         """Asserts the state of the item at the cursor; pressed again it asserts "kept", then nothing."""
         held, outcome, entry_number = self._held, self._bench.state.outcome, self._state.entry_number
         if held is None or outcome is None:
@@ -370,7 +362,7 @@ class Scenarios(ScreenPart):
 
     # --- telling ---
 
-    def _check(self) -> None:
+    def do_check(self) -> None:
         self._bench.app.push_screen(ModalPage("Scenario", self._draw_check))
 
     def _draw_check(self, cells: int) -> Sequence[Line]:

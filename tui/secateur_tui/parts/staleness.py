@@ -11,8 +11,7 @@ import time
 from secateur.errors import SecateurError
 
 from secateur_tui.messages import Look, PartMessage
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import ScreenPart
 from secateur_tui.state.input_files import ReplacedError
 
 REST = 20
@@ -24,9 +23,6 @@ REST_OF_ANSWERS = 3
 
 class Staleness(ScreenPart):
     """See the module docstring. What is watched is the `watch` of the page."""
-
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
 
     def mounted(self) -> None:
         self._bench.state.follows = self._bench.app.watching == "follow"

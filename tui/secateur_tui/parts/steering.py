@@ -4,8 +4,8 @@ takes typed values of the budget and of any knob."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
+from functools import partial, partialmethod
 
 from secateur import directories
 from secateur.errors import SecateurError
@@ -17,8 +17,7 @@ from secateur.terminal import visible
 from textual.widget import Widget
 
 from secateur_tui.pages.search import SearchPage
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.history import WrittenFile
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
@@ -26,40 +25,23 @@ from secateur_tui.widgets.ask_page import AskPage
 STEP = 10
 """Tokens of the finest step of the budget by key; any number can be typed."""
 
-_STEERS = {"pin": Steer.PIN, "exclude": Steer.EXCLUDE, "boost": Steer.BOOST, "damp": Steer.DAMP}
-
 
 class Steering(ScreenPart):
     """See the module docstring. Undo takes all of it back, what is remembered on disk too."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        super().__init__(bench)
         self._added: dict[str, WrittenFile] = {}  # by preferred symbol
         self._before_knobs: Widget | None = None  # where the keys were before all knobs were shown
         self._known_before: set[str] | None = None  # what was preferred before a key switched the preference on
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {
-            **{action: partial(self._steer, action) for action in _STEERS},
-            "prefer": self._prefer,
-            "type": self._ask_value,
-            "budget-step-up": partial(self._step, STEP),
-            "budget-step-down": partial(self._step, -STEP),
-            "all-knobs": self._toggle_knobs,
-        }
+    def no_pin(self) -> str:
+        return "" if self._bench.app.stop is not None else self._not_steered(Steer.PIN)
 
-    def unavailable(self, action: str) -> str:
-        if action in _STEERS:
-            if action == "pin" and self._bench.app.stop is not None:
-                return ""
-            steered = self._try_steer(_STEERS[action])
-            return steered if isinstance(steered, str) else ""
-        if action == "prefer":
-            if not isinstance(self._bench.kind_page, SearchPage):
-                return "only a candidate of a search is preferred"
-            return "" if self._bench.state.entry else "there is no candidate"
-        return ""
+    def no_prefer(self) -> str:
+        if not isinstance(self._bench.kind_page, SearchPage):
+            return "only a candidate of a search is preferred"
+        return "" if self._bench.state.entry else "there is no candidate"
 
     # --- items ---
 
@@ -73,18 +55,27 @@ class Steering(ScreenPart):
             return f"nothing here is {how.value}"
         return state.kind_page.kind.steer(outcome, entry_number, state.settings, how)
 
-    def _steer(self, action: str) -> None:
-        if action == "pin" and self._bench.app.stop is not None:  # of a recording it is the next stop
+    def _not_steered(self, how: Steer) -> str:
+        steered = self._try_steer(how)
+        return steered if isinstance(steered, str) else ""
+
+    def _steer(self, how: Steer) -> None:
+        if how is Steer.PIN and self._bench.app.stop is not None:  # of a recording it is the next stop
             self._bench.app.replay(1)
             return
-        settings = self._try_steer(_STEERS[action])
+        settings = self._try_steer(how)
         if isinstance(settings, Settings):
             factor = settings.boosts.get(self._bench.state.entry, 1.0)
             self._bench.attempt(settings)
-            if action in ("boost", "damp"):
+            if how in (Steer.BOOST, Steer.DAMP):
                 self._bench.app.say(f"priority × {factor:g}: {visible(self._bench.state.entry)}")
 
-    def _prefer(self) -> None:
+    do_pin, do_exclude = partialmethod(_steer, Steer.PIN), partialmethod(_steer, Steer.EXCLUDE)
+    do_boost, do_damp = partialmethod(_steer, Steer.BOOST), partialmethod(_steer, Steer.DAMP)
+    no_exclude, no_boost = partialmethod(_not_steered, Steer.EXCLUDE), partialmethod(_not_steered, Steer.BOOST)
+    no_damp = partialmethod(_not_steered, Steer.DAMP)
+
+    def do_prefer(self) -> None:
         """Remembers the candidate at the cursor as preferred in this repository, or no longer."""
         bench, page = self._bench, self._bench.kind_page
         assert isinstance(page, SearchPage)
@@ -130,19 +121,21 @@ class Steering(ScreenPart):
     def _step(self, by: int) -> None:
         self._bench.change_budget(self._bench.state.budget + by)
 
+    do_budget_step_up, do_budget_step_down = partialmethod(_step, STEP), partialmethod(_step, -STEP)
+
     @property
     def _knob(self) -> Knob:
         """The knob whose value is typed: the chosen knob if the panel has the focus, else the budget."""
         panel = self._bench.knobs
         return panel.chosen if panel.has_focus else self._bench.kind_page.kind.budget
 
-    def _ask_value(self) -> None:
+    def do_type(self) -> None:
         knob, settings = self._knob, self._bench.state.settings
         if knob == self._bench.kind_page.kind.budget:
             settings = knob.put(settings, self._bench.state.budget)
         draw, check = partial(self._draw_value, knob, settings), partial(typed, knob, settings=settings)
         page = AskPage(knob.label.capitalize(), draw, knob.text(settings), replaced=True, check=check)
-        self._bench.app.push_screen(page, partial(self._take_value, knob, settings))
+        self._bench.ask(page, lambda text: self._bench.change(typed(knob, text, settings)))
 
     def _draw_value(self, knob: Knob, settings: Settings, cells: int, text: str) -> Sequence[Line]:
         try:
@@ -152,11 +145,7 @@ class Steering(ScreenPart):
             return [*words, *wrap_words(visible(error.hint), cells, "faint")]
         return [line(Span(f"{knob.label} {value}", "accent"))]
 
-    def _take_value(self, knob: Knob, settings: Settings, text: str | None) -> None:
-        if text is not None:
-            self._bench.change(typed(knob, text, settings))
-
-    def _toggle_knobs(self) -> None:
+    def do_all_knobs(self) -> None:
         """Goes to the knobs to show all of them, and back to where the keys were before to show fewer."""
         bench, knobs = self._bench, self._bench.knobs
         knobs.toggle_all()

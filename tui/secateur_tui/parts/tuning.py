@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Mapping
+from functools import partialmethod
 from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, round_step
-from secateur.remembered.inspector_session import changes
-from secateur.settings import Settings, lookup
+from secateur.settings import Settings, installed_keys, lookup
 
 from secateur_tui.messages import KnobClicked, PartMessage
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.part import ScreenPart
-from secateur_tui.screen import Bench
+from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.search_answer import SearchAnswer
 
 
@@ -22,42 +20,27 @@ class Tuning(ScreenPart):
     """The actions of the group "Turn", undo and redo."""
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        super().__init__(bench)
         self._left: dict[str, float] = {}  # by knob the value between two steps that a step left last
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {
-            "weights": self._bench.open_knobs,
-            "tune-up": partial(self._turn, 1),
-            "tune-down": partial(self._turn, -1),
-            "tune-up-fine": partial(self._turn, 1, fine=True),
-            "tune-down-fine": partial(self._turn, -1, fine=True),
-            "mute": self._mute,
-            "reset": self._reset,
-            "budget-up": partial(self._turn_budget, 1),
-            "budget-down": partial(self._turn_budget, -1),
-            "strategy": self._next_strategy,
-            "profile": self._next_profile,
-            "hold": self._hold,
-            "undo": self._undo,
-            "redo": self._redo,
-        }
+    def no_undo(self) -> str:
+        return "" if self._bench.state.history.can_undo else "nothing was changed"
 
-    def unavailable(self, action: str) -> str:
-        state = self._bench.state
-        if action == "undo" and not state.history.can_undo:
-            return "nothing was changed"
-        if action == "redo" and not state.history.can_redo:
-            return "nothing was taken back"
-        if action == "mute" and not self._knob.mutable:
-            return f"{self._knob.label} has no 0"
-        if action == "strategy" and state.kind_page.kind.strategy is None:
-            return "there is one way only"
-        if action == "hold":
-            held = self._try_hold()
-            return held if isinstance(held, str) else ""
-        return ""
+    def no_redo(self) -> str:
+        return "" if self._bench.state.history.can_redo else "nothing was taken back"
+
+    def no_mute(self) -> str:
+        return "" if self._knob.mutable else f"{self._knob.label} has no 0"
+
+    def no_strategy(self) -> str:
+        return "there is one way only" if self._bench.kind_page.kind.strategy is None else ""
+
+    def no_hold(self) -> str:
+        held = self._try_hold()
+        return held if isinstance(held, str) else ""
+
+    def do_weights(self) -> None:
+        self._bench.open_knobs()
 
     @property
     def _knob(self) -> Knob:
@@ -107,19 +90,19 @@ class Tuning(ScreenPart):
             self._left[knob.key] = before
         return after
 
-    def _mute(self) -> None:
+    def do_mute(self) -> None:
         self._bench.change(self._knob.put(self._bench.state.settings, 0.0))
 
-    def _reset(self) -> None:
+    def do_reset(self) -> None:
         state = self._bench.state
         self._bench.change(self._knob.put(state.settings, self._knob.value(state.opened)))
 
-    def _next_strategy(self) -> None:
+    def do_strategy(self) -> None:
         strategy = self._bench.kind_page.kind.strategy
         if strategy is not None:
             self._bench.change(strategy.turned(self._bench.state.settings, 1))
 
-    def _next_profile(self) -> None:
+    def do_profile(self) -> None:
         self._bench.change(ProfileKnob().turned(self._bench.state.settings, 1))
 
     def _try_hold(self) -> Settings | str:
@@ -133,16 +116,10 @@ class Tuning(ScreenPart):
         last = len(outcome.ledger.entries)  # no entry: the kind says that it holds nothing of this number
         return state.kind_page.kind.hold(outcome, last if entry_number is None else entry_number, state.settings)
 
-    def _hold(self) -> None:
+    def do_hold(self) -> None:
         held = self._try_hold()
         if not isinstance(held, str):
             self._bench.attempt(held)
-
-    def _undo(self) -> None:
-        self._step("undone", back=True)
-
-    def _redo(self) -> None:
-        self._step("done again", back=False)
 
     def _step(self, verb: str, *, back: bool) -> None:
         """Undoes or redoes a step of settings and the file that it wrote, and says what changed."""
@@ -164,6 +141,14 @@ class Tuning(ScreenPart):
             bench.settings_changed()
         bench.app.say(f"{verb}: {change}")
 
+    do_undo, do_redo = partialmethod(_step, "undone", back=True), partialmethod(_step, "done again", back=False)
+    do_tune_up, do_tune_down = partialmethod(_turn, 1), partialmethod(_turn, -1)
+    do_tune_up_fine, do_tune_down_fine = partialmethod(_turn, 1, fine=True), partialmethod(_turn, -1, fine=True)
+    do_budget_up, do_budget_down = partialmethod(_turn_budget, 1), partialmethod(_turn_budget, -1)
+
+
+_NOT_TUNED = ("profiles", "kinds", "ui.", "llm.", "embedding.", "index.", "graph_rag.cache_")
+"""Prefixes of keys that cannot be tuned in the inspector."""
 
 NAMED_CHANGES = 3
 """Changes of settings that are named; the rest is counted."""
@@ -176,7 +161,9 @@ def describe_change(page: KindPage[Any, Any], before: Settings, after: Settings)
     shown = page.knobs_of(after)
     knobs = {knob.key: knob for knob in (*further_knobs(shown, page.kind.deciding_keys), *shown, page.kind.budget)}
     words = []
-    for name in changes(before, after):
+    for name in installed_keys():
+        if name.startswith(_NOT_TUNED) or lookup(before, name) == lookup(after, name):
+            continue
         if name in knobs:
             words.append(f"{knobs[name].label} {knobs[name].text(before)} → {knobs[name].text(after)}")
         else:

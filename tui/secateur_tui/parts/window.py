@@ -6,8 +6,8 @@ What it is drawn with is imported when the page is: most sessions look at no con
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import partial, partialmethod
 from typing import TYPE_CHECKING, Any, cast
 
 from secateur.errors import SecateurError
@@ -15,10 +15,9 @@ from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.background import Cancelled
-from secateur_tui.part import ScreenPart, Tab
-from secateur_tui.screen import Bench
+from secateur_tui.frame import Tab
+from secateur_tui.screen import ScreenPart
 from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
-from secateur_tui.widgets.line_view import DrawnView
 
 if TYPE_CHECKING:
     from secateur.kinds.conversation.decisions import MeasuredTranscript
@@ -41,28 +40,22 @@ class FilledWindow(ScreenPart):
     """See the module docstring. The strategies are decided once the page rests in sight: that takes as long as four
     answers. The live ledger is also made where a session is followed."""
 
-    def __init__(self, bench: Bench) -> None:
-        self._bench = bench
-        self._cuts: Sequence[StrategyCut] = ()
-        self._live: LiveLedger | None = None
-        self._of: tuple[MeasuredTranscript, Settings] | None = None  # that these were decided for
-        self._in_sight = False  # whether that was for the page, and not for the ledger alone
-        self._took = 0.0
+    _cuts: Sequence[StrategyCut] = ()
+    _live: LiveLedger | None = None
+    _of: tuple[MeasuredTranscript, Settings] | None = None  # that these were decided for
+    _in_sight = False  # whether that was for the page, and not for the ledger alone
+    _took = 0.0
+
+    do_window = partialmethod(ScreenPart.open_page, PAGE)
 
     @property
     def tabs(self) -> Sequence[Tab]:
         if self._bench.name_of_bench != "conversation":
             return ()
-        return (Tab(PAGE, "Window", lambda: DrawnView(self._draw, id=PAGE), self._paint),)
+        return (Tab(PAGE, "Window", self._draw, self._decide_later),)
 
-    @property
-    def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {PAGE: lambda: self._bench.show_page(PAGE)}
-
-    def unavailable(self, action: str) -> str:
-        if action == PAGE and not self.tabs:
-            return "only conversations fill a window"
-        return ""
+    def no_window(self) -> str:
+        return "" if self.tabs else "only conversations fill a window"
 
     def state_taken(self) -> None:
         self._cuts, self._of = (), None
@@ -81,7 +74,6 @@ class FilledWindow(ScreenPart):
 
     @property
     def _wanted(self) -> tuple[MeasuredTranscript, Settings] | None:
-        """The material and settings that the page is about; None while there are none."""
         state = self._bench.state
         reading = state.reading
         if reading is None or not self.tabs:
@@ -89,13 +81,8 @@ class FilledWindow(ScreenPart):
         return reading.material, state.settings
 
     def _is_decided_for(self, wanted: tuple[MeasuredTranscript, Settings]) -> bool:
-        """Tells whether what is to be seen belongs to this material and these settings."""
         same = self._of is not None and all(known is value for known, value in zip(self._of, wanted, strict=True))
         return same and (self._in_sight or self._bench.page != PAGE)
-
-    def _paint(self) -> None:
-        self._decide_later()
-        self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
 
     def _decide_later(self) -> None:
         from secateur.kinds.conversation.session_facts import session_facts

@@ -17,7 +17,7 @@ from secateur.settings import Settings, with_profile, with_values
 
 from secateur_tui.state.answer import ListedItems, ShownAnswer
 from secateur_tui.state.history import SettingsHistory, WrittenFile
-from secateur_tui.state.kind_reader import KindReader, Prepares
+from secateur_tui.state.kind_reader import KindReader
 from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, find_nearest, make_view
 
 K = TypeVar("K", bound=KindReader)
@@ -115,19 +115,13 @@ class BenchState(Generic[K]):
         """Tells whether the material does not serve the present request."""
         reading, page = self.reading, self.kind_page
         return self.asks and (
-            reading is None or not page.serves(reading.key, self.key) or (self.partial and self.prepared)
+            reading is None or not page.serves(reading.key, self.key) or (self.partial and page.prepared)
         )
-
-    @property
-    def prepared(self) -> bool:
-        """Tells whether the preparation for reading is done."""
-        return not isinstance(self.kind_page, Prepares) or self.kind_page.prepared
 
     @property
     def partial(self) -> bool:
         """Tells whether the material is only a part."""
-        reading, page = self.reading, self.kind_page
-        return reading is not None and isinstance(page, Prepares) and page.is_part(reading.material)
+        return self.reading is not None and self.kind_page.is_part(self.reading.material)
 
     @property
     def needs_answer(self) -> bool:

@@ -76,16 +76,12 @@ def build_editor_command(environ: Mapping[str, str], path: Path, line: int) -> E
         raise ValueError(f"{path} is not absolute")  # a name like -x would be taken for a flag
     program = PurePath(words[0]).name.lower()
     for editors, takes_terminal in ((_OF_TERMINALS, True), (_OF_WINDOWS, False)):
-        place_arguments = _find_arguments(program, editors)
+        place_arguments = next((place for names, place in editors if re.fullmatch(names, program)), None)
         if place_arguments is not None:
             return EditorCommand(
                 (*words, *place_arguments(str(path), max(1, line))), takes_terminal and not _opens_window(words)
             )
     return EditorCommand((*words, str(path)), takes_terminal=True)
-
-
-def _find_arguments(program: str, editors: Sequence[tuple[str, Place]]) -> Place | None:
-    return next((place_arguments for names, place_arguments in editors if re.fullmatch(names, program)), None)
 
 
 def _opens_window(words: Sequence[str]) -> bool:

@@ -125,11 +125,11 @@ class Haystack:
             return FoundItems((), 0)
         match, length = np.full(len(self), _NONE, dtype=np.int64), self._lengths.copy()
         match[self._find_holding(self._texts, words)] = Match.ID
-        held = match == Match.ID
+        held, last, word = match == Match.ID, self._lasts, words[0]  # the last parts of names, in order
         for items, how in (
             (self._find_holding(self._names, words[:1]), Match.NAME),
-            (self._find_starting(words[0]), Match.START),
-            (self._find_equal(words[0]), Match.EXACT),
+            (self._by_last[bisect_left(last, word) : bisect_left(last, word + _BEHIND)], Match.START),
+            (self._by_last[bisect_left(last, word) : bisect_right(last, word)], Match.EXACT),
         ):
             is_found = np.zeros(len(self), dtype=np.bool_)
             is_found[items] = True
@@ -140,19 +140,11 @@ class Haystack:
         return _rank_hits(match, length, place, most)
 
     def _find_holding(self, texts: Sequence[str], words: Sequence[str]) -> list[int]:
-        """Returns the items of which the text holds every word."""
         first, *others = words
         items = [item for item, text in enumerate(texts) if first in text]
         for word in others:
             items = [item for item in items if word in texts[item]]
         return items
-
-    def _find_starting(self, word: str) -> list[int]:
-        """Returns the items of which the last part of the name begins with the word."""
-        return self._by_last[bisect_left(self._lasts, word) : bisect_left(self._lasts, word + _BEHIND)]
-
-    def _find_equal(self, word: str) -> list[int]:
-        return self._by_last[bisect_left(self._lasts, word) : bisect_right(self._lasts, word)]
 
     def _add_letters(self, letters: str, match: IntArray, length: IntArray, place: IntArray) -> None:
         bits = _mark_letters([letters])[0]
@@ -212,7 +204,6 @@ def _measure_span(letters: str, name: str) -> int | None:
 
 
 def _take_first(items: IntArray, key: IntArray, most: int) -> IntArray:
-    """Returns the items with the smallest keys, in their order."""
     if len(items) > most:
         least = np.argpartition(key, most)[:most]
         items, key = items[least], key[least]

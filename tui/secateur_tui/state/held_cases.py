@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
 from secateur.errors import SecateurError
 from secateur.kinds.base import Kind
 from secateur.kinds.run import answer_of
@@ -99,7 +98,7 @@ class HeldCases:
 
     def __init__(self, kind: Kind[Any, Any], opened: Settings) -> None:
         self._kind = kind
-        self._opened = _without_model(with_values(opened, STEERING))
+        self._opened = with_values(opened, {**STEERING, "llm.enabled": False})
         self._held: list[_Held] = []
         self.left_out: list[LeftOut] = []
         self.set_aside = self.others = 0
@@ -163,7 +162,6 @@ class HeldCases:
         return sorted(moved, key=lambda item: (not item.breaks, not item.loses))
 
     def _turned(self, settings: Settings) -> dict[str, Any]:
-        """Returns the settings that were turned since the inspector was opened, by key."""
         keys = [*(key for key in deciding_keys(self._kind) if key not in STEERING), "profile"]
         return {key: value for key in keys if (value := lookup(settings, key)) != lookup(self._opened, key)}
 
@@ -209,7 +207,3 @@ def _named_items(case: JudgedCase) -> dict[str, str]:
     judged = [id_ for id_, grade in case.judged.items() if grade > 0]
     asserted = {id_: name for name in _ASSERTED for id_ in getattr(scenario.expect, name)}
     return dict.fromkeys([*judged, *ranked, *recorded], "") | asserted
-
-
-def _without_model(settings: Settings) -> Settings:
-    return replace(settings, llm=replace(settings.llm, enabled=False))

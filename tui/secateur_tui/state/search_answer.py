@@ -17,7 +17,6 @@ from secateur.settings import Settings
 
 from secateur_tui.state.list_view import ItemColumns, search_columns
 from secateur_tui.state.search_comparison import SearchComparison
-from secateur_tui.state.search_engine import SearchEngine
 
 if TYPE_CHECKING:
     from secateur.engine import Engine
@@ -58,7 +57,7 @@ class SearchAnswer:
     selection: Selection
     recounted: int | None = None
     places: IntArray | None = None
-    engine: SearchEngine | None = None
+    engine: Engine | None = None
 
     def __len__(self) -> int:
         return len(self.selection)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from secateur.errors import SecateurError
+from secateur.index.update.refresh import IndexStatus
 from secateur.model import Pool
 from secateur.progress import FIRST
 from secateur.render.page import count_noun, shown_notices
 from secateur.terminal import visible
 
 from secateur_tui.messages import IndexProgress
-from secateur_tui.state.search_engine import Status
 from secateur_tui.styled_text import Line, Span, line, outside, stack_bar, wrap_words
 
 _LONGEST_BAR = 50
@@ -46,7 +46,7 @@ def draw_error(error: SecateurError, cells: int) -> list[Line]:
     return lines
 
 
-def draw_no_match(query: str, pool: Pool, status: Status | None, cells: int) -> list[Line]:
+def draw_no_match(query: str, pool: Pool, status: IndexStatus | None, cells: int) -> list[Line]:
     """Says why the pool is empty: nothing is indexed, or nothing matched."""
     if status is not None and status.fragments == 0:
         lines = wrap_words("Nothing is indexed here: no readable source file was found.", cells, "warning")
@@ -62,13 +62,9 @@ def draw_no_match(query: str, pool: Pool, status: Status | None, cells: int) -> 
         *wrap_words("Other words, a name from the code, or a larger depth may find something.", cells, "faint"),
     ]
     if status is not None:
-        lines += [(), *_draw_indexed(status, cells)]
+        words = f"{count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')} indexed"
+        lines += [(), *wrap_words(words, cells, "faint")]
     return lines + _draw_warnings(pool, cells)
-
-
-def _draw_indexed(status: Status, cells: int) -> list[Line]:
-    words = f"{count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')} indexed"
-    return wrap_words(words, cells, "faint")
 
 
 def _draw_warnings(pool: Pool, cells: int) -> list[Line]:

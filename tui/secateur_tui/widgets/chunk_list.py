@@ -1,26 +1,28 @@
-"""The chunks of a diff, each as a bar with its files below it, and the budget above them: how full every chunk is."""
+"""The files of a diff under a heading for each chunk that says how full it is, and the budget as a frame a chunk."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
 from typing import ClassVar
 
 from secateur.kinds.diff.changes import Treatment
+from secateur.kinds.diff.kind import Planned
+from secateur.kinds.diff.plan import Coverage, FilePiece
 from secateur.ledger import WRAPPER
-from secateur.model import State
 from secateur.render.page import count_noun
 from secateur.terminal import clip, visible
 
-from secateur_tui.columns import Label, ListColumn, measure_usual, sample_items
+from secateur_tui.columns import ListColumn, measure_usual, sample_items
 from secateur_tui.short_names import shorten_words
-from secateur_tui.state.diff_rows import ChunkRow, DiffAnswer, RowKind, compare_chunks
-from secateur_tui.state.ledger_answer import sum_states
+from secateur_tui.state.ledger_answer import LedgerAnswer, sum_states
 from secateur_tui.styled_text import Line, Span, line, stack_bar, width
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
-from secateur_tui.widgets.ledger_list import LedgerListing, label_path, measure_labels
+from secateur_tui.widgets.ledger_list import LedgerListing
+from secateur_tui.widgets.listing import Between
 
-_WAS, _TOKENS, _BESIDE = 5, 7, (8, 20, 40)
+_BESIDE = (8, 20, 40)
 _SHORTEST_BAR, _LONGEST_BAR = 8, 40
 
 _LETTERS: Mapping[Treatment, str] = {
@@ -36,124 +38,134 @@ _LETTERS: Mapping[Treatment, str] = {
 
 
 class ChunkListing(LedgerListing):
-    """The chunks as headings, and their files below them. An item is a row of the answer."""
+    """The changed files in the order of the chunks that hold them; those that are left out come last."""
 
     titles: ClassVar[tuple[str, str]] = ("file", "folder")
-    grouped_by: ClassVar[str] = "chunk"
+    ordered_by: ClassVar[str] = "chunk"
 
-    def list_columns(self) -> Sequence[ListColumn]:
+    @property
+    def between(self) -> Sequence[Between]:
+        return _headings(self.answer)
+
+    def own_columns(self) -> Sequence[ListColumn]:
         beside, most = _measure_beside(self.answer)
         return (
-            ListColumn.fixed("was", "was", _WAS, 4),
-            ListColumn.fixed("state", "", 2, 0),
-            ListColumn.fixed("change", "", 1, 3),
-            *measure_labels(type(self), self.answer),
-            ListColumn("beside", "lines", _BESIDE[0], beside, 5, right=True, most=most),
-            ListColumn.fixed("tokens", "tokens", _TOKENS, 2),
-        )
-
-    @staticmethod
-    def label_of(answer: DiffAnswer, item: int) -> Label:
-        row = answer.rows[item]
-        if row.coverage is not None:
-            return label_path(row.coverage.path)
-        return Label(f"chunk {row.chunk}" if row.kind is RowKind.CHUNK else "what is left out")
-
-    def after(self, item: int) -> int:
-        row = self.answer.rows[item]
-        return int(self.answer.tokens[row.chunk - 1] if row.kind is RowKind.CHUNK else row.share.after)
-
-    def heading(self, item: int, cells: int) -> Line | None:
-        row = self.answer.rows[item]
-        if row.kind is RowKind.CHUNK:
-            return _draw_chunk(self.answer, row.chunk, cells)
-        if row.kind is not RowKind.OUTSIDE:
-            return None
-        left = self.answer.left_out
-        tokens = sum(entry.entry.before for entry in left)
-        return line(
-            Span(" left out", "bold dropped"),
-            Span(f"  {count_noun(len(left), 'file')}, {tokens:,} tokens of the diff", "faint"),
+            ListColumn.fixed("change", "", 1, 4),
+            ListColumn.fixed("chunk", "chunk", 7, 5),
+            ListColumn("lines", "lines", _BESIDE[0], beside, 6, right=True, most=most),
         )
 
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
-        row = self.answer.rows[item]
-        covered, state = row.coverage, row.share.state
-        assert covered is not None
-        moves = compare_chunks(self.comparison) if self.comparison is not None else None
-        was = moves.was(covered.path) if moves is not None else ""
-        if column.id == "was":
-            return line(Span(clip(was, cells), "up" if was == "new" else "accent"))
-        if column.id == "state":
-            return self.decision(item, state, was == "out" or (was != "" and state is State.DROPPED))
-        if column.id == "tokens":
-            return line(f"{row.share.after if row.piece is not None else row.share.before:,}")
+        if column.id not in ("change", "chunk", "lines"):
+            return super().cell(item, column, cells)
+        planned = self.answer.outcome.payload
+        if item >= len(planned.plan.coverage):
+            return ()
+        covered = planned.plan.coverage[item]
         if column.id == "change":
             return line(Span(_LETTERS[covered.file.change.treatment], "faint"))
-        return line(Span(shorten_words(_describe_row(row), cells), "faint"))
+        if column.id == "lines":
+            return line(Span(shorten_words(_describe_lines(planned, covered), cells), "faint"))
+        was = chunks_of(self.comparison.then).get(covered.path) if self.comparison is not None else None
+        now = format_chunks(covered.chunks)
+        moved = was is not None and sorted(was) != sorted(covered.chunks)
+        words = f"{format_chunks(was)}→{now}" if moved and was is not None else now
+        return line(Span(clip(words, cells), "accent" if moved else "faint"))
+
+
+def chunks_of(answer: LedgerAnswer[Planned]) -> Mapping[str, tuple[int, ...]]:
+    """Returns the numbers of the chunks of each path; nothing for recorded decisions, which name no chunks."""
+    return {covered.path: covered.chunks for covered in answer.outcome.payload.plan.coverage} if answer.outcome else {}
+
+
+def format_chunks(chunks: Sequence[int]) -> str:
+    """Formats numbers of chunks: "2", "1-3", "1,4"; "out" if there are none."""
+    ordered = sorted(chunks)
+    if len(ordered) > 1 and all(after - before == 1 for before, after in pairwise(ordered)):
+        return f"{ordered[0]}-{ordered[-1]}"
+    return ",".join(map(str, ordered)) or "out"
+
+
+def pieces_of(planned: Planned, covered: Coverage) -> Sequence[tuple[int, FilePiece]]:
+    """Returns (chunk, piece) of a file, in the order of the chunks."""
+    chunks = sorted(covered.chunks)
+    pieces = ((chunk, piece) for chunk in chunks for piece in planned.plan.chunks[chunk - 1])
+    return [(chunk, piece) for chunk, piece in pieces if piece.file.number == covered.file.number]
+
+
+def _describe_lines(planned: Planned, covered: Coverage) -> str:
+    change = covered.file.change
+    if not covered.chunks:
+        pattern = covered.entry.figures.get("pattern")
+        return visible(f"pattern {pattern}" if pattern is not None else covered.reason)
+    places = [piece.part.place for _, piece in pieces_of(planned, covered) if piece.part is not None]
+    if places:
+        return ", ".join(f"{place.line_start:,}-{place.line_end:,}" for place in places)
+    return f"+{change.added:,} −{change.removed:,}" if change.added or change.removed else ""
 
 
 @lru_cache(maxsize=2)
-def _measure_beside(answer: DiffAnswer) -> tuple[int, int]:
-    rows = (answer.rows[item] for item in sample_items(len(answer)))
-    return measure_usual((_describe_row(row) for row in rows if row.coverage is not None), *_BESIDE)
+def _measure_beside(answer: LedgerAnswer[Planned]) -> tuple[int, int]:
+    planned = answer.outcome.payload
+    items = (item for item in sample_items(len(answer)) if item < len(planned.plan.coverage))
+    return measure_usual((_describe_lines(planned, planned.plan.coverage[item]) for item in items), *_BESIDE)
 
 
-def _draw_chunk(answer: DiffAnswer, chunk: int, cells: int) -> Line:
-    """Draws a bar as long as those of the other chunks."""
-    limit, tokens, files = answer.plan.limit, answer.tokens[chunk - 1], len(answer.plan.chunks[chunk - 1])
-    of = len(answer.tokens)
+@lru_cache(maxsize=2)
+def _headings(answer: LedgerAnswer[Planned]) -> Sequence[Between]:
+    """Returns a heading for each chunk, above the first file that begins in it or later; then for what is in none."""
+    coverage, planned = answer.outcome.payload.plan.coverage, answer.outcome.payload
+    firsts = sorted(min(covered.chunks) for covered in coverage if covered.chunks)
+    headings, above = [], 0
+    for chunk in range(1, len(planned.tokens) + 1):
+        while above < len(firsts) and firsts[above] < chunk:
+            above += 1
+        headings.append(Between(above, partial(draw_chunk, planned, chunk)))
+    left = [covered for covered in coverage if not covered.chunks]
+    words = f"{count_noun(len(left), 'file')}, {sum(covered.entry.before for covered in left):,} tokens of the diff"
+    if left:
+        headings.append(Between(len(firsts), partial(_draw_heading, " left out", words)))
+    if len(answer) > len(coverage) and coverage:
+        headings.append(Between(len(coverage), partial(_draw_heading, " around the files", "in every chunk")))
+    return headings
+
+
+def _draw_heading(title: str, words: str, _: int) -> Line:
+    return line(Span(title, "bold"), Span(f"  {words}", "faint"))
+
+
+def draw_chunk(planned: Planned, chunk: int, cells: int) -> Line:
+    """Draws how full a chunk is, with a bar as long as those of the other chunks."""
+    plan, tokens = planned.plan, planned.tokens[chunk - 1]
+    limit, of, most = plan.limit, len(planned.tokens), max(map(len, plan.chunks))
     head = line(Span(f" chunk {chunk:>{len(f'{of}')}}/{of} ", "bold"))
-    tail = line(
-        Span(f" {tokens:>{len(f'{limit:,}')},}", "bold"),
-        Span(f" {tokens / limit:>4.0%}  {count_noun(files, 'file'):<{len(f'{answer.most_files:,} files')}}", "faint"),
-    )
+    files = f"{count_noun(len(plan.chunks[chunk - 1]), 'file'):<{len(f'{most:,} files')}}"
+    tail = line(Span(f" {tokens:>{len(f'{limit:,}')},}", "bold"), Span(f" {tokens / limit:>4.0%}  {files}", "faint"))
     room = min(_LONGEST_BAR, max(_SHORTEST_BAR, cells - width(head) - width(tail) - 1))
-    return (*head, *draw_fill(answer, chunk, room), *tail)
-
-
-def draw_fill(answer: DiffAnswer, chunk: int, cells: int) -> Line:
-    """Draws how full a chunk is: what is injected, the changes, remarks about them, what is free."""
-    limit, tokens, pieces = answer.plan.limit, answer.tokens[chunk - 1], answer.plan.chunks[chunk - 1]
+    pieces = plan.chunks[chunk - 1]
     whole = sum(piece.cost for piece in pieces if piece.part is None or not piece.part.shortened)
     cut = sum(piece.cost for piece in pieces) - whole
     remarks = sum(piece.filled for piece in pieces)
-    injected = max(0, tokens - whole - cut - remarks)
     parts = (
-        (injected, "▒", "faint"),
+        (max(0, tokens - whole - cut - remarks), "▒", "faint"),  # injected
         (whole, "█", "kept"),
         (cut, "▓", "shortened"),
         (remarks, "░", "accent"),
         (limit - tokens, "·", "faint"),
     )
-    return stack_bar([(float(amount), texture, role) for amount, texture, role in parts], limit, cells)
-
-
-def _describe_row(row: ChunkRow) -> str:
-    """Describes a row beside its path."""
-    assert row.coverage is not None
-    change = row.coverage.file.change
-    if row.piece is None:
-        pattern = row.coverage.entry.figures.get("pattern")
-        return visible(f"pattern {pattern}" if pattern is not None else row.coverage.reason)
-    if row.piece.part is not None:
-        lines = row.piece.part.place
-        return f"{row.piece.number}/{row.piece.of}: {lines.line_start:,}-{lines.line_end:,}"
-    return f"+{change.added:,} −{change.removed:,}" if change.added or change.removed else ""
+    fill = stack_bar([(float(amount), texture, role) for amount, texture, role in parts], limit, room)
+    return (*head, *fill, *tail)
 
 
 @lru_cache(maxsize=4)
-def picture_of(answer: DiffAnswer) -> BudgetPicture:
+def picture_of(answer: LedgerAnswer[Planned]) -> BudgetPicture:
     """Returns the picture of a diff's budget: a frame for each chunk with its parts of files. A file that is cut counts
     once."""
-    plan = answer.plan
-    segments: list[list[tuple[int, int, State]]] = [[] for _ in answer.tokens]
-    for item, row in enumerate(answer.rows):
-        if row.piece is not None:
-            segments[row.chunk - 1].append((item, row.share.after, row.share.state))
+    plan = answer.outcome.payload.plan
+    item_of = {covered.file.number: (item, covered.entry.state) for item, covered in enumerate(plan.coverage)}
     frames = []
-    for filled, tokens in zip(segments, answer.tokens, strict=True):
-        frames.append(BudgetFrame.of(plan.limit, filled, tokens - sum(segment[1] for segment in filled)))
-    files = [entry for entry in answer.ledger.entries if entry.id != WRAPPER]
-    further = (count_noun(len(frames), "chunk"), f"fewest {plan.fewest:,}")
-    return BudgetPicture(tuple(frames), sum_states(files), further=further)
+    for chunk, tokens in zip(plan.chunks, answer.outcome.payload.tokens, strict=True):
+        filled = [(item_of[piece.file.number][0], piece.cost, item_of[piece.file.number][1]) for piece in chunk]
+        frames.append(BudgetFrame.of(plan.limit, filled, tokens - sum(piece.cost for piece in chunk)))
+    sums = sum_states(entry for entry in answer.entries if entry.id != WRAPPER)
+    return BudgetPicture(tuple(frames), sums, further=(count_noun(len(frames), "chunk"), f"fewest {plan.fewest:,}"))

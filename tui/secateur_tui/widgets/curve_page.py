@@ -55,7 +55,6 @@ def _place_knee(knee: int | None, present: int) -> str:
 
 
 def _draw_items(trials: Trials, verb: str, items: Sequence[int], cells: int) -> list[Line]:
-    """Draws items by name, a line each, as many as are named; the others are counted."""
     lines = []
     for index, item in enumerate(items[:_NAMED]):
         head = f"  {verb if index == 0 else '':<6}"
@@ -86,9 +85,10 @@ def _draw_plot(curve: Curve, present: int, cells: int, rows: int, *, scored: boo
         before = level
     marks = {column(curve.knee, wide): ("┊", "accent")} if curve.knee is not None else {}
     marks[column(present, wide)] = ("│", "bold")
+    height = f"{top:,.0f}" if top >= 10 or top == int(top) else f"{top:.2f}"
     lines = []
     for row, codes in enumerate(grid):
-        label = _format_height(top) if row == 0 else "0" if row == rows - 1 else ""
+        label = height if row == 0 else "0" if row == rows - 1 else ""
         edge = f"{label:>{_AXIS_CELLS - 2}} ┤" if label else " " * (_AXIS_CELLS - 1) + "│"
         lines.append((Span(edge, "faint"), *_draw_row(codes, marks)))
     axis = ["─"] * wide
@@ -105,7 +105,6 @@ def _draw_plot(curve: Curve, present: int, cells: int, rows: int, *, scored: boo
 
 
 def _draw_row(codes: Sequence[int], marks: Mapping[int, tuple[str, str]]) -> list[Span]:
-    """Draws one line of the curve; a mark shows where no dot is."""
     spans = []
     for cell, code in enumerate(codes):
         if code == _EMPTY and cell in marks:
@@ -132,7 +131,6 @@ def _draw_labels(first: int, last: int, present: int, knee: int | None, column: 
 
 
 def _height_at(points: Sequence[Point], heights: Sequence[float], budget: float) -> float:
-    """Returns the height at a budget: that of the last point at or below it."""
     reached = heights[0]
     for point, height in zip(points, heights, strict=True):
         if point.budget > budget:
@@ -142,7 +140,6 @@ def _height_at(points: Sequence[Point], heights: Sequence[float], budget: float)
 
 
 def _draw_table(proven: ProvenCurve, cells: int) -> list[Line]:
-    """Draws the figures of the present budget, the knee, and a few others."""
     curve, present = proven.curve, proven.trials.budget
     figures = list(dict.fromkeys(name for point in curve.points for name in point.figures))
     titles = (proven.trials.budget_label, "tokens", "whole", "partly", *figures)
@@ -160,7 +157,3 @@ def _draw_table(proven: ProvenCurve, cells: int) -> list[Line]:
         )
         lines.append(drawn if width(drawn) <= cells else clip_line(drawn, cells))
     return lines
-
-
-def _format_height(number: float) -> str:
-    return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.2f}"

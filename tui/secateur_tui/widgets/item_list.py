@@ -2,26 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any, ClassVar
 
 from textual import events
+from textual.binding import Binding, BindingType
 
 from secateur_tui.columns import ListLayout, lay_out_columns
 from secateur_tui.messages import CursorMoved
 from secateur_tui.state.answer import ListedItems
-from secateur_tui.styled_text import Line
-from secateur_tui.widgets.cursor_view import CursorView
-from secateur_tui.widgets.listing import ItemListing, draw_cut, draw_row, draw_titles
+from secateur_tui.styled_text import Line, Span, clip_line, line
+from secateur_tui.widgets.line_view import LineView
+from secateur_tui.widgets.listing import Between, ItemListing, draw_row, draw_titles
+
+_above = attrgetter("above")
 
 _LINES_BEFORE = 3
 """Lines in sight above an item that a jump leads to."""
 
 
-class ItemList(CursorView):
+class ItemList(LineView, can_focus=True):
     """Shows a listing of any kind. The cursor is an item, not a line: it stays on its item when others move around it,
-    and passes over the line where the budget ends. Tells `moved` the new item at once, for an answer may be painted
-    before a message arrives; posts `CursorMoved` for all that may come later."""
+    and passes over the lines between items. Tells `moved` the new item at once, for an answer may be painted
+    before a message arrives; posts `CursorMoved` for all that may come later. The cursor is bright while the list has
+    the focus."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("home,g", "edge(0)", show=False),
+        Binding("end,G", "edge(1)", show=False),
+    ]
 
     def __init__(self, moved: Callable[[int], None], **options: Any) -> None:
         super().__init__(**options)
@@ -42,13 +57,16 @@ class ItemList(CursorView):
         """
         if self._left != (self._row(self._index), self.scroll_offset.y):
             self._wanted = self._row(self._index), self.scroll_offset.y
-        row, top = self._wanted
         self._listing, self._items = listing, view or listing
         self._index = max(0, self._items.line_of(item)) if self._items is not None and len(self._items) else 0
         self.measure()
+        self._settle()
+        self.repaint_lines()
+
+    def _settle(self) -> None:
+        row, top = self._wanted
         self._scroll(self._row(self._index) - row + top if top else 0)
         self._left = self._row(self._index), self.scroll_offset.y
-        self.repaint_lines()
 
     def jump(self, item: int) -> None:
         """Puts the cursor on an item if it is listed. One out of sight comes with the lines before it, so that the line
@@ -71,18 +89,17 @@ class ItemList(CursorView):
         return len(self._items) if self._items is not None else 0
 
     @property
-    def _cut_row(self) -> int:
-        """The row of the line where the budget ends; -1 for none."""
-        cut = self._listing.cut if self._listing is not None and self._items is self._listing else None
-        return cut.above if cut is not None else -1
+    def _between(self) -> Sequence[Between]:
+        """The lines between the items; none in a part of the list, or in another order."""
+        return self._listing.between if self._listing is not None and self._items is self._listing else ()
 
     def _row(self, index: int) -> int:
-        """Returns the row of an item."""
-        return index + (0 <= self._cut_row <= index)
+        return index + bisect_right(self._between, index, key=_above)
 
-    def _index_at(self, row: int) -> int:
-        """Returns the item of a row; of the cut the one above it."""
-        return row - (0 <= self._cut_row <= row)
+    def _lines_to(self, row: int) -> int:
+        """Counts the lines between items up to a row, itself included."""
+        between = self._between
+        return bisect_right(range(len(between)), row, key=lambda index: between[index].above + index)
 
     @property
     def cursor_y(self) -> int:
@@ -90,7 +107,7 @@ class ItemList(CursorView):
         return self.region.y + self._row(self._index) - self.scroll_offset.y
 
     def line_count(self) -> int:
-        return self._count + (self._cut_row >= 0)
+        return self._count + len(self._between)
 
     def measure(self) -> None:
         self._layout = lay_out_columns(self._listing.columns, self.content_cells) if self._listing is not None else None
@@ -99,23 +116,29 @@ class ItemList(CursorView):
     def draw_line(self, index: int, cells: int) -> Line:
         if self._listing is None or self._items is None or self._layout is None:
             return ()
-        if index == self._cut_row and self._listing.cut is not None:
-            return draw_cut(self._listing.cut, cells)
-        place_in_list = self._index_at(index)
-        item = self._items.item_at(place_in_list)
-        drawn = self._listing.heading(item, cells) or draw_row(self._listing, item, self._layout)
+        lines = self._lines_to(index)
+        if lines and (between := self._between[lines - 1]).above + lines - 1 == index:
+            return clip_line(between.draw(cells), cells)
+        place_in_list = index - lines
+        drawn = draw_row(self._listing, self._items.item_at(place_in_list), self._layout)
         if place_in_list != self._index:
             return drawn
-        return self.with_cursor(drawn)
+        cursor = "cursor" if self.has_focus else "cursor-blurred"
+        mark = line(Span("▸" if self.has_focus else "›", f"accent {cursor}"), Span(drawn[0].text[1:], cursor))
+        return mark + tuple(Span(span.text, f"{span.role} {cursor}") for span in drawn[1:])
 
     def action_move(self, by: int) -> None:
         self._go(self._index + by)
+
+    def action_page(self, by: int) -> None:
+        self.action_move(by * max(1, self.size.height - 1))
 
     def action_edge(self, last: int) -> None:
         self._go(self._count - 1 if last else 0)
 
     def on_click(self, event: events.Click) -> None:
-        self._go(self._index_at(event.y + self.scroll_offset.y))
+        row = event.y + self.scroll_offset.y
+        self._go(row - self._lines_to(row))  # of a line between items it is the item above it
 
     def _go(self, index: int) -> None:
         if self._items is None or not self._count:
@@ -130,10 +153,13 @@ class ItemList(CursorView):
         self.post_message(CursorMoved())
 
     def on_resize(self) -> None:
-        """Keeps the cursor's line in sight."""
+        """Keeps the cursor's line in sight; after a lower screen, shows the lines again that were in sight before."""
         self.repaint()
-        self._scroll(self.scroll_offset.y)
+        if self._left == (self._row(self._index), self.scroll_offset.y):
+            self._settle()
+        else:
+            self._scroll(self.scroll_offset.y)
 
     def _scroll(self, top: int) -> None:
-        """Scrolls so that `top` is the first line, as far as the cursor stays in sight."""
-        self.scroll_near(top, self._row(self._index))
+        """Scrolls so that `top` is the first line, as far as the cursor stays in sight; a heading with the first."""
+        self.scroll_near(top, self._row(self._index) if self._index else 0)

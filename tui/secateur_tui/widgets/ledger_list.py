@@ -80,7 +80,6 @@ class LedgerListing(ItemListing):
     titles: ClassVar[tuple[str, str]] = ("name", "")  # of the columns of names and places
     spends_in_order: ClassVar[bool] = False  # items are listed in the order in which the budget is spent
     ordered_by: ClassVar[str] = NAME  # the column that tells of the list's own order
-    grouped_by: ClassVar[str] = ""  # what stands over the names in that order, if anything does
 
     def __init__(
         self,
@@ -93,12 +92,6 @@ class LedgerListing(ItemListing):
         super().__init__(answer)
         self.comparison, self.sorted_by, self.screen = comparison, sorted_by, screen
         self.columns = mark_order(self.list_columns(), sorted_by or self.ordered_by)
-        if not sorted_by and self.grouped_by:
-            title = self.grouped_by + SORTED
-            self.columns = [
-                replace(column, title=f"{title} {self.titles[0]}", brief=title) if column.id == NAME else column
-                for column in self.columns
-            ]
         self.cut = cut_of(answer, crossings) if self.spends_in_order else None
 
     def list_columns(self) -> Sequence[ListColumn]:

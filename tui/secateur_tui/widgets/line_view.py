@@ -130,7 +130,8 @@ class LineView(Guarded, ScrollView):
         segments = [Segment(span.text, base + style(span.role)) for span in spans]
         # Measured with the compositor's own table: whatever a character's true width, the line never leaves its place.
         length = sum(cell_len(span.text) for span in spans)
-        ground = base + style(_row_role(spans))
+        # The background of a row with the cursor runs to its end.
+        ground = base + style(next((role for span in spans for role in span.role.split() if role in _GROUNDS), ""))
         if length < cells:
             segments.append(Segment(" " * (cells - length), ground))
         return Strip(segments, max(length, cells)).adjust_cell_length(cells, ground)
@@ -147,11 +148,6 @@ class LineView(Guarded, ScrollView):
 
 
 _GROUNDS = ("cursor", "cursor-blurred")
-
-
-def _row_role(spans: Line) -> str:
-    """Returns the role of the background, which runs to the end of a cursor row."""
-    return next((name for span in spans if "cursor" in span.role for name in span.role.split() if name in _GROUNDS), "")
 
 
 class DrawnView(LineView):

@@ -7,9 +7,10 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from os.path import commonprefix
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from secateur.kinds.steering import Steer
 from secateur.model import State
@@ -56,6 +57,13 @@ class CutLine:
     budget: int
     below: int  # items below it that leave all the same, because they are smaller
     crossings: Sequence[Crossing] = ()
+
+
+class Between(NamedTuple):
+    """A line between the items of a list."""
+
+    above: int  # items above it
+    draw: Callable[[int], Line]
 
 
 class ItemListing(ABC):
@@ -115,9 +123,10 @@ class ItemListing(ABC):
         after = self.after(item)
         return f"{self.label(item).name} {count_noun(after, 'token') if after else 'is not sent'}"
 
-    def heading(self, item: int, cells: int) -> Line | None:  # noqa: ARG002 - most lists have none
-        """Returns an item that is drawn as a heading, without columns; None: it has columns."""
-        return None
+    @property
+    def between(self) -> Sequence[Between]:
+        """The lines between the items, in their order: where the budget ends, or headings."""
+        return [Between(self.cut.above, partial(draw_cut, self.cut))] if self.cut is not None else []
 
 
 def label_columns(labels: Iterable[Label], name: str, place: str) -> tuple[ListColumn, ListColumn]:
@@ -237,18 +246,15 @@ def draw_cut(cut: CutLine, cells: int) -> Line:
     variants: list[Line] = []
     for crossings in (whole, whole[:1], brief[:1]):
         if crossings:
+            separators = (Span(" · " if index else " ── ", "accent") for index in range(len(crossings)))
             joined = tuple(
-                span for index, crossing in enumerate(crossings) for span in (*_draw_separator(index), *crossing)
+                span for before, crossing in zip(separators, crossings, strict=True) for span in (before, *crossing)
             )
             variants += [(budget, *below, *joined), (budget, *joined)]
     variants += [(budget, *below), (budget,)]
     inner = choose_fitting([(Span(" "), *variant, Span(" ")) for variant in variants], max(1, cells - 6))
     rule = max(0, cells - 4 - width(inner))
     return clip_line((Span(" ", ""), Span("───", "accent"), *inner, Span("─" * rule, "accent")), cells)
-
-
-def _draw_separator(index: int) -> Line:
-    return line(Span(" · " if index else " ── ", "accent"))
 
 
 def _draw_crossing(crossing: Crossing, whole: bool) -> Line:

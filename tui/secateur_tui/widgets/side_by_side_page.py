@@ -52,7 +52,6 @@ def draw_side_by_side(sides: SideBySide, labels: tuple[str, str], cells: int) ->
 
 
 def _draw_head(label: str, ledger: Ledger, other: Ledger | None, cells: int) -> list[Line]:
-    """Draws the label of a side and its tokens, with the difference from the other side."""
     difference = f" ({format_signed(ledger.after - other.after)})" if other is not None else ""
     figures = f"{ledger.after:,}{difference} of {ledger.budget:,} tokens"
     return [*wrap_words(visible(label), cells, "bold accent"), line(Span(clip(figures, cells), ""))]
@@ -72,14 +71,12 @@ def _draw_list(title: str, role: str, pairs: Sequence[Pair], placed: Sequence[Pl
 
 
 def _count_differences(sides: SideBySide) -> str:
-    """Counts the items that both sides let out, but differently."""
     counts = [f"{len(sides.otherwise):,} cut otherwise"] if sides.otherwise else []
     counts += [f"{len(sides.moved):,} at another rank"] if sides.moved else []
     return ", ".join(counts) or "all as they are on the other side"
 
 
 def _draw_changed(pair: Pair, cells: int) -> Line:
-    """Draws an item that both sides let out in different states or lengths."""
     assert pair.left is not None
     assert pair.right is not None
     left, right = pair.left.entry, pair.right.entry
@@ -89,7 +86,6 @@ def _draw_changed(pair: Pair, cells: int) -> Line:
 
 
 def _draw_moved(pair: Pair, cells: int) -> Line:
-    """Draws an item that stands at another rank on the other side."""
     assert pair.left is not None
     assert pair.right is not None
     mark = f"{'▲' if pair.moved > 0 else '▼'}{abs(pair.moved):,}".rjust(6)

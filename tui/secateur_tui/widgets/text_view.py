@@ -98,15 +98,13 @@ class TextView(LineView, can_focus=True):
     def line_count(self) -> int:
         return 1 + (self._rows[-1] if self._rows else self.text_lines())
 
-    def _room(self, cells: int) -> int:
-        return max(1, cells - width(self.draw_gutter(0, first=True))) if self.text_lines() else cells
-
     def _wrap(self) -> None:
         """Measures where lines wrap, unless the measures are for this text and width."""
         if not self.wraps:
             self._rows, self._starts, self._wrapped_for = (), {}, None
             return
-        room = self._room(self.content_cells)
+        cells = self.content_cells
+        room = max(1, cells - width(self.draw_gutter(0, first=True))) if self.text_lines() else cells
         if room == self._wrapped_for:
             return
         rows, starts = [0], {}
@@ -124,9 +122,6 @@ class TextView(LineView, can_focus=True):
         index = bisect_right(self._rows, row) - 1
         return index, row - self._rows[index]
 
-    def _row_of(self, index: int) -> int:
-        return self._rows[index] if self._rows else index
-
     @property
     def top_line(self) -> int:
         """The first line in sight."""
@@ -134,7 +129,8 @@ class TextView(LineView, can_focus=True):
 
     def show_line(self, index: int) -> None:
         """Scrolls so that a line is in sight, near the top."""
-        self.scroll_to(y=max(0, self._row_of(index) - 1), animate=False, immediate=True, force=True)
+        row = self._rows[index] if self._rows else index
+        self.scroll_to(y=max(0, row - 1), animate=False, immediate=True, force=True)
         self.refresh()
 
     def draw_in_sight(self, y: int, cells: int) -> Line:

@@ -77,7 +77,6 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
 
 
 def _draw_bench(bench: BenchTitle, title: str) -> Line:
-    """Its key, and its name where there is room for it."""
     named = Span(f" {title}" if title else "", "bold" if bench.open else "faint", bench.action)
     return line(Span(f" {bench.key}", "accent", bench.action), named) if bench.key else (named,)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from secateur.model import Pool, Selection, State
+from secateur.model import Pool, State
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.short_names import shorten_path
@@ -25,9 +25,10 @@ def draw_trim_diff(comparison: SearchComparison | None, tokens: tuple[int, int],
     if comparison is None:
         return [*NOTHING_CHANGED]
     then, now = comparison.then, comparison.now
+    budgets = f"{now.budget:,}" if then.budget == now.budget else f"{then.budget:,} → {now.budget:,}"
     out_then, out_now = int((then.state != State.DROPPED).sum()), int((now.state != State.DROPPED).sum())
     lines = [
-        line(Span("tokens ", "faint"), format_change(*tokens), Span("  of ", "faint"), _format_budgets(then, now)),
+        line(Span("tokens ", "faint"), format_change(*tokens), Span("  of ", "faint"), budgets),
         line(Span("out    ", "faint"), format_change(out_then, out_now), Span("  in order by ", "faint"), now.strategy),
     ]
 
@@ -51,10 +52,6 @@ def draw_trim_diff(comparison: SearchComparison | None, tokens: tuple[int, int],
     return [clip_line(drawn, cells) for drawn in lines]
 
 
-def _format_budgets(then: Selection, now: Selection) -> str:
-    return f"{now.budget:,}" if then.budget == now.budget else f"{then.budget:,} → {now.budget:,}"
-
-
 def _draw_entry(mark: str, pool: Pool, row: int, cells: int) -> Line:
     head = f"{mark} {int(pool.tokens[row]):>6,} "
     return (Span(head), *_draw_candidate(pool, row, cells - len(head)))
@@ -71,7 +68,6 @@ def _draw_candidate(pool: Pool, row: int, cells: int) -> Line:
 
 
 def _draw_moves(comparison: SearchComparison, cells: int) -> list[Line]:
-    """Draws the largest moves in rank among what stayed as it was."""
     size = np.where(comparison.flipped, 0, np.abs(comparison.moved))
     rows = np.lexsort((comparison.now.rank, -size))[: int((size > 0).sum())].tolist()
 

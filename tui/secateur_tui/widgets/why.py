@@ -128,7 +128,6 @@ def _explain_decision(selection: Selection, decision: Decision) -> str:
 
 
 def _draw_commits(commits: Sequence[HistoryCommit], cells: int) -> list[Line]:
-    """Draws the commits behind the hotspot."""
     lines = [line("last commits of the file")] if commits else []
     for commit in commits:
         day = datetime.fromtimestamp(commit.time, tz=UTC).date().isoformat()

@@ -1,7 +1,7 @@
 """Single steps along calls, with the rule that resolved each call, and shortest chains of steps.
 
-A search (`CodeGraph.search`) follows only trusted edges. A person who walks by hand also sees the guesses: they come
-last, and are marked as steps that no search follows.
+A search (`CodeGraph.search`) follows only trusted edges. A report also shows the guesses: they come last,
+and are marked as steps that no search follows.
 
     step = steps(graph, node, Direction.CALLED_BY)
     step.nodes, step.how, step.confidence, step.sites, step.followed
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.graph.code_graph import DISPATCHED, CodeGraph, Direction, Int32, Reach
+from secateur.index.graph.code_graph import DISPATCHED, CodeGraph, Direction, Int32
 from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, How
 
 
@@ -60,23 +60,10 @@ def step_between(graph: CodeGraph, source: int, target: int) -> tuple[How, int, 
     return How(int(calls.how[at[0]])), int(calls.confidence[at[0]]), int(calls.sites[at[0]])
 
 
-def shortest_calls(graph: CodeGraph, source: int, target: int) -> list[int]:
-    """Finds a shortest chain of calls that a search follows, both ends included; empty if no chain exists. Of several
-    chains, the one whose last call is most certain wins."""
-    reach = _calls_from(graph, source, target)
-    return _chains(graph, reach, [target])[0]
-
-
 def chains_from(graph: CodeGraph, source: int, targets: Sequence[int]) -> list[list[int]]:
-    """Finds such a chain from one node to each of several nodes."""
-    return _chains(graph, _calls_from(graph, source, -1), targets)
-
-
-def _calls_from(graph: CodeGraph, source: int, until: int) -> Reach:
-    return graph.search([source], graph.node_count, (Direction.CALLS,), hub_cap=graph.edge_count + 1, until=until)
-
-
-def _chains(graph: CodeGraph, reach: Reach, targets: Sequence[int]) -> list[list[int]]:
+    """Finds shortest chains of calls that a search follows from one node to each of several, both ends included; empty
+    if no chain exists. Of several chains, the one whose last call is most certain wins."""
+    reach = graph.search([source], graph.node_count, (Direction.CALLS,), hub_cap=graph.edge_count + 1)
     # the last slot stays -1: a root's predecessor is -1, which indexes that slot and ends the chain
     position = np.full(graph.node_count + 1, -1, dtype=np.int64)
     position[reach.nodes] = np.arange(len(reach))

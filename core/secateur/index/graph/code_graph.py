@@ -201,10 +201,8 @@ class CodeGraph:
         *,
         min_confidence: int = TRUSTED,
         hub_cap: int = HUB_CAP,
-        until: int = -1,
     ) -> Reach:
-        """Searches breadth first from all roots at once, and stops after the depth at which it reaches the node
-        `until`.
+        """Searches breadth first from all roots at once.
 
         If several steps lead to a node at its depth, the best one counts: by confidence, then by the order in which the
         predecessors were found, then by the order of `directions`. A node with more than `hub_cap` steps in one
@@ -225,8 +223,6 @@ class CodeGraph:
         ]
         hubs: set[int] = set()
         for _ in range(max_depth):
-            if until >= 0 and seen[until]:
-                break
             steps = [
                 self.steps(levels[-1][0], way, index, min_confidence, hub_cap, hubs)
                 for index, way in enumerate(directions)

@@ -87,20 +87,18 @@ def search_delivery(
 
 
 FIRST_ANSWER = "first answer"
-"""The name under which a session remembers that the comparison with the recommended profile was shown."""
+"""The name under which it is remembered that the comparison with the recommended profile was shown."""
 
 
 def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:
     """Returns lines about what the recommended profile keeps, once for each repository, if the user chose no
     profile."""
-    ui = loaded.settings.ui
-    if not environment.advises or not ui.compare_first or "profile" in loaded.origins:
+    if not environment.advises or not loaded.settings.ui.compare_first or "profile" in loaded.origins:
         return ()
     from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
-    from secateur.remembered.inspector_session import SessionStore
+    from secateur.remembered.first_times import first_time
 
-    sessions = SessionStore(config_dir(environment.environ), environment.folder_of(inputs["path"]), on=ui.remember)
-    if not sessions.first_time(FIRST_ANSWER):
+    if not first_time(config_dir(environment.environ), environment.folder_of(inputs["path"]), FIRST_ANSWER):
         return ()
     try:
         comparison = first_answer(engine, query, loaded.settings, environment.form)
