@@ -234,6 +234,14 @@ def test_a_name_of_two_repositories_means_the_one_that_is_required(tmp_path: Pat
     assert led(tmp_path / "b", unclear) == set()
 
 
+def test_a_name_that_two_repositories_define_is_each_one_s_own(tmp_path: Path) -> None:
+    files = {"lib.c": "int helper(void) {\n  return 1;\n}\n", "main.c": "int run(void) {\n  return helper();\n}\n"}
+    with opened(workspace(tmp_path, {"one": files, "two": files})) as engine:
+        assert crossing(engine) == set()
+        assert engine.call_path("one/main.c::run", "one/lib.c::helper")
+        assert engine.call_path("two/main.c::run", "two/lib.c::helper")
+
+
 def test_a_package_of_its_own_is_meant_before_that_of_another(tmp_path: Path) -> None:
     own = {"shop_money/__init__.py": "def round_total(x):\n    return 0\n"}
     assert led(tmp_path, PYTHON_SRC | {"till": PYTHON_SRC["till"] | own}) == set()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from secateur.index.store.arrayfile import MAGIC, join_strings, load, pack_strings, save, unpack_strings
+from secateur.index.store.arrayfile import MAGIC, load, pack_strings, save, unpack_strings
 
 ARRAYS = {
     "numbers": np.arange(1000, dtype=np.int32),
@@ -115,9 +115,3 @@ def test_strings_come_back(strings):
 
 def test_strings_with_bytes_that_were_not_utf_8_come_back_and_nul_becomes_a_space():
     assert unpack_strings(pack_strings(["a\udcff\udc80/b.py", "", "x\0y"])) == ["a\udcff\udc80/b.py", "", "x y"]
-
-
-@given(st.lists(st.lists(st.text(max_size=3), max_size=3), max_size=4))
-def test_joined_strings_are_those_of_all_packed_at_once(lists: list[list[str]]) -> None:
-    together = pack_strings([text for texts in lists for text in texts])
-    assert join_strings([pack_strings(texts) for texts in lists]).tobytes() == together.tobytes()

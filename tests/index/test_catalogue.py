@@ -133,7 +133,7 @@ def flipped(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [flipped, Path.unlink, lambda path: path.write_bytes(b"")])
-@pytest.mark.parametrize("pattern", ["workspaces/*/members.arrays", "workspaces/*/*.joined", "index/*/*.arrays"])
+@pytest.mark.parametrize("pattern", ["workspaces/*/members.catalogue", "workspaces/*/*.arrays"])
 def test_what_is_damaged_or_gone_is_found_out_anew(
     workspace: Path, pattern: str, spoil: Callable[[Path], None]
 ) -> None:
@@ -144,18 +144,25 @@ def test_what_is_damaged_or_gone_is_found_out_anew(
     assert answer(workspace) == first
 
 
-def test_repositories_are_joined_once_for_each_state(workspace: Path) -> None:
+def test_what_did_not_move_stays_closed_when_another_repository_moves(workspace: Path) -> None:
     with opened(workspace) as engine:
         assert engine.search(QUERY).pool.facts["files"] == 5
-    (first,) = kept_files(workspace, "workspaces/*/*.joined")
+    (first,) = kept_files(workspace, "workspaces/*/*.arrays")
     written = first.stat().st_mtime_ns
     answer(workspace)
-    assert kept_files(workspace, "workspaces/*/*.joined") == [first]
+    assert kept_files(workspace, "workspaces/*/*.arrays") == [first]
     assert first.stat().st_mtime_ns == written
-    for number in range(4):
+    objects = workspace.parent / "till/.git/objects"
+    objects.rename(objects.with_name("away"))  # git can open the till no more
+    for number in range(6):
         commit(workspace.parent / "shop", f"def refund_total(parts):\n    return {number}\n")
-        assert f"return {number}" in answer(workspace)
-    assert len(kept_files(workspace, "workspaces/*/*.joined")) == 2  # the one in use, and one of a state before
+        with opened(workspace) as engine:
+            again = engine.refresh()
+            assert (again.files, again.read) == (5, 1)
+    states = [path for path in kept_files(workspace, "workspaces/*/*.*") if path.suffix in (".arrays", ".delta")]
+    assert 2 <= len(states) <= 5  # four states, and what they are edited from
+    with pytest.raises(SecateurError, match="repository till: "):
+        answer(workspace, "another")
 
 
 def test_a_repository_that_is_gone_ends_the_call(workspace: Path) -> None:

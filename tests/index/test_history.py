@@ -62,3 +62,17 @@ def test_a_shallow_clone_that_becomes_whole_is_read_anew(tmp_path: Path) -> None
         assert engine._index.snapshot is not None
         assert engine._index.snapshot.hotspots.revisions.tolist() == [4]
     assert short
+
+
+def test_joined_histories_keep_paths_commits_and_order_of_each_repository() -> None:
+    one = CommitHistory.of(
+        [HistoryCommit("0a", 5, "", "newest", ("a.py", "b.py")), HistoryCommit("0b", 3, "", "old", ())]
+    )
+    two = CommitHistory.of([HistoryCommit("0c", 9, "", "later", ("a.py",))])
+    joined = CommitHistory.join({"one": one, "two": two})
+    assert joined.paths == ("one/a.py", "one/b.py", "two/a.py")
+    assert joined.files(["one/b.py", "two/a.py"]).tolist() == [-1, 0, 1]
+    assert joined.times[joined.order].tolist() == [5, 3, 9]
+    assert joined.start.tolist() == [0, 2, 2, 3]
+    assert len(joined.subjects) == 3
+    assert len(CommitHistory.join({"empty": CommitHistory.of([])})) == 0

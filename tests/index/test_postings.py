@@ -133,14 +133,3 @@ def test_who_holds_a_term():
     postings = Postings.build(TermBag.of(["a b", "c", "b b"]))
     assert postings.holders(hash_of("b")).tolist() == [0, 2]
     assert postings.holders(hash_of("zebra")).tolist() == []
-
-
-@given(TEXTS, st.sampled_from(["ab", "a_b", "订单", "A1 ab", "-"]))
-def test_terms_that_every_document_gets_are_as_if_it_had_them(texts, name):
-    texts = [*texts, f"{name} " * 300]
-    for some in (texts, texts[:-1], []):
-        got = Postings.build(TermBag.of(some)).with_terms(TermBag.of([f"{name} {name}"]))
-        expected = Postings.build(TermBag.of(f"{name} {name}/{text}" for text in some))
-        for column, array in expected.to_arrays("").items():
-            assert np.array_equal(got.to_arrays("")[column], array), column
-            assert got.to_arrays("")[column].dtype == array.dtype

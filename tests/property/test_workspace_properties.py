@@ -1,74 +1,89 @@
-"""Several repositories make the arrays of one index over the same files."""
+"""After any edits the snapshot of a workspace is, array for array, the one that is built from nothing."""
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from secateur import Settings
-from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.snapshot_arrays import build
-from support.memory_workspace import MemoryWorkspace, ToldSource
+from secateur import Engine, Settings
+from secateur.index.facts.snapshot import Snapshot
+from secateur.settings import with_values
+from support.repos import git, write
 
-WORDS = ("order", "refund", "total", "round", "cookie", "session", "parse", "header", "retry", "load")
-FUNCTIONS = ("round_total", "parse_header", "load_session", "retry", "order_refund", "lod")
-CLASSES = ("Cart", "Order", "Session", "Reader")
-NAMES = ("one", "two", "one-more", "cookie", "three.js")
+PLAIN = with_values(Settings(), {"embedding.model": "none"})
+MEMBERS = ("one", "one-more", "two")
+NAMES = st.sampled_from(["run", "save", "Cart", "Base"])
+PACKAGES = st.sampled_from(["pack_one", "pack_one_more", "pack_two"])
 
-word = st.sampled_from(WORDS)
-
-
-@st.composite
-def function(draw: st.DrawFn) -> str:
-    """A function, or a method of a class, that says a few words and may call another."""
-    name, other = draw(st.sampled_from(FUNCTIONS)), draw(st.sampled_from(FUNCTIONS))
-    said = " ".join(draw(st.lists(word, max_size=8)))
-    body = f'    """{said}"""\n' if said else ""
-    if draw(st.booleans()):
-        body += f'    raise ValueError(f"cannot {draw(word)} {draw(word)} {{x}} of {draw(word)}")\n'
-    text = f"def {name}(x):\n{body}    return {other}(x)\n"
-    if draw(st.booleans()):
-        lines = text.replace("(x)", "(self, x)", 1).splitlines()
-        return f"class {draw(st.sampled_from(CLASSES))}:\n" + "".join(f"    {line}\n" for line in lines)
-    return text
+LINE = st.one_of(
+    st.builds("from {0}.code import {1}".format, PACKAGES, NAMES),
+    st.builds("import {0}.code as code".format, PACKAGES),
+    st.builds("def {0}(x):\n    code.{1}(x)\n    return {2}(x)".format, NAMES, NAMES, NAMES),
+    st.builds("class {0}({1}):\n    def {2}(self):\n        return self.{3}()".format, NAMES, NAMES, NAMES, NAMES),
+)
+TEXT = st.lists(LINE, min_size=1, max_size=5).map(lambda lines: "\n\n\n".join(lines) + "\n")
+MANIFEST = st.builds('[project]\nname = "{0}"\ndependencies = ["{1}"]\n'.format, PACKAGES, PACKAGES)
 
 
 @st.composite
-def repository(draw: st.DrawFn) -> ToldSource:
-    """Few files in a few folders, and commits that changed them."""
-    stems = draw(st.lists(word, min_size=0, max_size=5, unique=True))
-    files = {}
-    for stem in stems:
-        folder = draw(st.sampled_from(["", "src/", "tests/test_", "docs/"]))
-        if folder == "docs/":
-            files[f"docs/{stem}.md"] = f"# {stem}\n\n{' '.join(draw(st.lists(word, max_size=6)))}\n"
-        else:
-            files[f"{folder}{stem}.py"] = "\n\n".join(draw(st.lists(function(), min_size=1, max_size=5)))
-    if draw(st.booleans()):
-        files[".github/ISSUE_TEMPLATE.md"] = "### What did you count?\n"
-    commits = st.tuples(word, st.lists(st.sampled_from([*files, "gone.py"]), max_size=3))
-    return ToldSource(files, draw(st.lists(commits, max_size=5)))
+def changes(draw: st.DrawFn) -> tuple[str, str]:
+    """A path below the workspace, and its new text; "" removes the file."""
+    name = draw(st.sampled_from(MEMBERS))
+    package = f"pack_{name.replace('-', '_')}"
+    kind = draw(st.sampled_from(["code", "code", "more", "test", "manifest"]))
+    if kind == "manifest":
+        return f"{name}/pyproject.toml", draw(MANIFEST)
+    place = {"code": f"{package}/code.py", "more": f"{package}/more.py", "test": "tests/test_it.py"}[kind]
+    return f"{name}/{place}", draw(st.one_of(TEXT, TEXT, st.just("")))
 
 
-workspaces = st.dictionaries(st.sampled_from(NAMES), repository(), min_size=1, max_size=4)
+def apply(root: Path, change: tuple[str, str], number: int) -> None:
+    path, text = change
+    if text:
+        write(root, {path: text})
+    else:
+        (root / path).unlink(missing_ok=True)
+    if number % 2 == 0:  # some edits become commits, some stay in the folder
+        for name in MEMBERS:
+            git(root / name, "add", "-A", time=1_750_000_000 + number)
+            git(root / name, "commit", "-q", "--allow-empty", "-m", f"Step {number}", time=1_750_000_000 + number)
 
 
-@settings(max_examples=10, deadline=None)
-@given(workspaces)
-def test_the_joined_snapshot_is_what_all_files_together_make(members: dict[str, ToldSource]) -> None:
-    """But for what it says of calls and of histories, which are those of each repository."""
-    workspace = MemoryWorkspace(members, Settings())
-    try:
-        records = [
-            (f"{name}/{path}", digest, record)
-            for name in workspace.own
-            for path, digest, record in workspace.records(name)
-        ]
-        whole = build(records, CommitHistory.of(()), 0, workspace.whole.space.matrix.shape[1])
-        for name, array in whole.arrays.items():
-            if name.partition(".")[0] not in ("graph", "hotspots", "commits", "calls", "origin", "notices") and (
-                name not in ("file.calls", "file.links")
-            ):
-                assert np.array_equal(workspace.whole.arrays[name], array), name
-    finally:
-        workspace.close()
+def snapshot(engine: Engine) -> Snapshot:
+    engine.refresh()
+    found = engine._index.snapshot
+    assert found is not None
+    return found
+
+
+def same(found: Snapshot, fresh: Snapshot) -> None:
+    assert found.arrays.keys() == fresh.arrays.keys()
+    for name, array in fresh.arrays.items():
+        assert np.array_equal(found.arrays[name], array), name
+
+
+@given(start=st.lists(changes(), min_size=3, max_size=8), steps=st.lists(changes(), min_size=1, max_size=4))
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_an_edited_workspace_is_what_is_built(start: list[tuple[str, str]], steps: list[tuple[str, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        file = root / "workspace.toml"
+        file.write_text(f"repositories = {list(MEMBERS)}\n")
+        for name in MEMBERS:
+            package = f"pack_{name.replace('-', '_')}"
+            write(root / name, {f"{package}/__init__.py": "", "pyproject.toml": f'[project]\nname = "{package}"\n'})
+            git(root / name, "init", "-q", "-b", "main", "--template=")
+        for change in start:
+            apply(root, change, 1)
+        with Engine.open(file, PLAIN, cache_dir=root / "cache") as engine:
+            snapshot(engine)
+            for number, change in enumerate(steps, 2):
+                apply(root, change, number)
+                found = snapshot(engine)
+                with Engine.open(file, PLAIN, cache_dir=root / f"fresh{number}") as fresh:
+                    same(found, snapshot(fresh))
+        with Engine.open(file, PLAIN, cache_dir=root / "cache") as again:
+            same(snapshot(again), found)

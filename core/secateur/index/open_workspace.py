@@ -1,13 +1,12 @@
-"""Several repositories and their indexes while they are open. They have the interface that `OpenIndex` has for one.
+"""Several repositories as one index while they are open. It has the interface that `OpenIndex` has for one.
 
-Each repository has the same index, in its own folder of the cache, as when it is searched alone, so nothing is indexed
-twice. The snapshots are joined again when one of the repositories has changed.
+The records of each repository are those that it has when it is searched alone, in its own folder of the cache, so
+nothing is read twice. The snapshot is made of all records together, and kept in the folder of the workspace.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter as Tally
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -21,19 +20,20 @@ from msgspec.structs import replace
 from secateur import directories
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.executors.executor import Executor, Task
-from secateur.index.catalogue import Catalogue, KeptMember, MemberLook
-from secateur.index.facts.degraded import SnapshotFacts, merge_facts
-from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots
+from secateur.index.catalogue import Catalogue, KeptMember
+from secateur.index.facts.extract import Record
 from secateur.index.facts.models import Models, vectors_of
-from secateur.index.facts.snapshot import Snapshot
-from secateur.index.open_index import OpenIndex
+from secateur.index.facts.snapshot import UNREAD, Snapshot
+from secateur.index.open_member import OpenMember, below
 from secateur.index.opened_index import OpenedIndex
-from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
+from secateur.index.store.arrayfile import unpack_strings
+from secateur.index.store.atomic_files import remove_leftovers
 from secateur.index.store.folder import size_of
-from secateur.index.store.records import Store
+from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot
-from secateur.index.update.refresh import IndexStatus, RecordedState
+from secateur.index.update.refresh import IndexStatus, RecordedState, arrays_version, repair, status_of
+from secateur.index.update.snapshots import SnapshotManager
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
@@ -42,6 +42,7 @@ from secateur.settings import Index, Settings, load
 from secateur.sources.commit_look import read_commit_look
 from secateur.sources.committed_settings import read_committed_settings
 from secateur.sources.fetch_options import FetchOptions
+from secateur.sources.files import path_text
 from secateur.sources.named import folder_of
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
@@ -50,9 +51,6 @@ from secateur.sources.workspace_source import WorkspaceSource
 
 NOT_FOLLOWED = "calls_not_followed"
 """Code of the notice that some calls between repositories are missing."""
-
-_WARNINGS = "crossing.warnings"
-"""Array of warnings about missing calls from one repository into another."""
 
 LEFT_OUT = "repository_left_out"
 """Code of the notice that an answer is partial: a repository could not be read."""
@@ -79,7 +77,7 @@ class WorkspaceOpener:
         """The repositories of the file. Raises the errors of `read_workspace`."""
         return read_workspace(self.path, self.within)
 
-    def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> OpenIndex:
+    def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> OpenMember:
         """Opens one of the repositories. `known` is what the catalogue has of it. Raises RepositoryError: it cannot be
         found or fetched; and the errors of `OpenIndex`."""
         with self.naming(member.name):
@@ -90,8 +88,7 @@ class WorkspaceOpener:
                 known = KeptMember(seen.digest if seen is not None else "", *self._rules(folder), {})
             opener = SourceOpener(folder, member.rev, known.rules)
             notices = (Notice("config_ignored", known.said),) if known.said else ()
-            member_look = MemberLook(opener, look, seen, known, partial(self.naming, member.name))
-            return OpenIndex(opener, cache_dir, member_look, notices)
+            return OpenMember(opener, cache_dir, look, seen, known, partial(self.naming, member.name), notices)
 
     @contextmanager
     def naming(self, name: str) -> Iterator[None]:
@@ -125,8 +122,7 @@ class OpenWorkspace(OpenedIndex):
         self._path, self.only = opener.path, answer_globs(opener.members)
         self._catalogue = Catalogue.open(cache_dir, opener.path)
         self._left_out = LeftOutRepositories(opener.partial)
-        self._snapshot: JoinedSnapshot | None = None
-        self._members: dict[str, OpenIndex] = {}
+        self._members: dict[str, OpenMember] = {}
         known = self._catalogue.members
         try:
             for member in opener.members:
@@ -136,31 +132,30 @@ class OpenWorkspace(OpenedIndex):
         except BaseException:
             self.close()
             raise
-        self._states: dict[str, RecordedState] = {}
-        self._statuses: dict[str, IndexStatus] = {}
+        self._records = MemberRecords(self._members, self._catalogue.folder)
+        self._manager = SnapshotManager(self._records)
+        self._snapshot: Snapshot | None = None
 
     @property
     def source(self) -> Source:
         """The files of all, as of the last `record`."""
-        sources = {name: partial(_source_of, member) for name, member in self._members.items()}
-        notices = {name: member.known.notices for name, member in self._members.items() if member.known is not None}
-        return WorkspaceSource(self._path, sources, notices)
+        return WorkspaceSource(self._path, self._members)
 
     @property
-    def snapshot(self) -> JoinedSnapshot | None:
+    def snapshot(self) -> Snapshot | None:
         return self._snapshot
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """The warnings about the indexes themselves, and about the repositories' own settings."""
-        missing = unpack_strings(self._snapshot.arrays[_WARNINGS]) if self._snapshot is not None else ()
+        unread = unpack_strings(self._snapshot.arrays[UNREAD]) if self._snapshot is not None else ()
         return (
             *(
                 Notice(notice.code, f"{name}: {notice.message}")
                 for name, member in self._members.items()
-                for notice in member.notices
+                for notice in member.warnings
             ),
-            *(Notice(NOT_FOLLOWED, warning) for warning in missing),
+            *(Notice(NOT_FOLLOWED, warning) for warning in unread),
             *self._left_out.notices,
         )
 
@@ -172,8 +167,7 @@ class OpenWorkspace(OpenedIndex):
         return size_of(self._catalogue.folder) + sum(member.size() for member in self._members.values())
 
     def save(self) -> None:
-        for member in self._members.values():
-            member.save()
+        self._manager.save()
 
     def close(self) -> None:
         for member in self._members.values():
@@ -183,46 +177,70 @@ class OpenWorkspace(OpenedIndex):
 
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
         """Records each repository; the name of the whole state is made of the names of all states."""
-        self._states = {}
+        states: dict[str, RecordedState] = {}
         for name, member in [*self._members.items()]:
             with self._left_out.taking(name):
-                self._states[name] = member.record(extractor, progress)
-            if name not in self._states:
+                states[name] = member.record(extractor, progress)
+            if name not in states:
                 self._members.pop(name).close()
         self._left_out.check(self._members)
-        names = {name: state.name for name, state in self._states.items()}
-        return state_of_all(self.only, names, sum(state.read for state in self._states.values()))
+        text = "\0".join((*self.only, *(f"{name}\0{state.name}" for name, state in states.items())))
+        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        return RecordedState(digest, (), sum(state.read for state in states.values()), extractor.version)
 
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
-        statuses = {
-            name: member.load(self._states[name], extractor, progress) for name, member in self._members.items()
-        }
         if self._snapshot is None or self.status is None or state.name != self.status.snapshot:
-            states = {name: status.snapshot for name, status in statuses.items()}
-            arrays = self._catalogue.load_joined(states)
-            self._snapshot = JoinedSnapshot(
-                arrays if arrays is not None else self._catalogue.keep_joined(states, self._join(states))
-            )
+            try:
+                self._snapshot = self._make(state, extractor, progress or unreported)
+            except UnwritableIndex:  # only the workspace's own folder: it is made again next time
+                self._records.folder = None
+                self._snapshot = self._make(state, extractor, progress or unreported)
             self._texts.clear()
             kept = {name: member.to_keep(extractor.version) for name, member in self._members.items()}
             known = {name: member for name, member in kept.items() if member is not None}
             if known != self._catalogue.members:
                 self._catalogue.keep(known)
-        if self.status is None or state.name != self.status.snapshot or not _are_same(statuses, self._statuses):
-            self.status = merge_statuses(statuses, self.source.describe(), state.name)
-        self._statuses = statuses
+            self.status = None
+        if self.status is None or state.read or self.status.read:
+            status = status_of(state, self._snapshot, self.source, extractor)
+            files = len(self._snapshot.all_digests)
+            said = (f"{name}: {notice.message}" for name, member in self._members.items() for notice in member.warnings)
+            self.status = replace(status, reused=files - state.read, notices=(*status.notices, *said))
         return self.status
 
-    def _join(self, states: Mapping[str, str]) -> Arrays:
-        """Joins the snapshots of the members, which are loaded. Raises IndexingError: a repository has changed since it
-        was opened, and its kept snapshot cannot be used."""
-        from secateur.index.across import LinkedMember, find_crossing_edges  # the resolver takes a while to load
+    def _make(self, state: RecordedState, extractor: Extractor, tell: Progress) -> Snapshot:
+        """Makes the snapshot of a recorded state. Raises IndexingError: a repository has changed since it was opened,
+        and what is kept of it cannot be used."""
+        version = arrays_version(extractor.version)
+        known = self._manager.find(state.name, version)
+        if known is not None:
+            return known
+        before = self._manager.newest(version)
+        states, digests = (before.member_states, before.all_digests) if before is not None else ({}, {})
+        present: list[tuple[str, bytes]] = []
+        for name, member in self._members.items():
+            assert member.state is not None
+            if member.known is None or states.get(name, ("",))[0] == member.known.name:
+                files = member.state.present if member.known is None else below(name, digests).items()
+            else:
+                files = member.read_after_all(extractor).present
+            present += [(f"{name}/{path}", digest) for path, digest in files]
+        from secateur.index.workspace_inputs import WorkspaceInputs  # imported here: the resolver takes a while to load
 
-        own = {name: snapshot for name in states if (snapshot := self._members[name].snapshot) is not None}
-        crossing = find_crossing_edges(
-            [LinkedMember(name, states[name], own[name], self._members[name]) for name in states]
-        )
-        return join_snapshots(own, crossing) | {_WARNINGS: pack_strings([*crossing.warnings])}
+        inputs = WorkspaceInputs(self._members, dict(present))
+        ages = [(name, member.history_id, member.time) for name, member in self._members.items()]
+        history = blake2b(repr(ages).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        dimension = extractor.embedder.dimension if extractor.embedder else 0
+
+        def repair_records(damaged: Mapping[str, bytes]) -> list[tuple[str, bytes, Record]]:
+            return [
+                (f"{name}/{path}", digest, record)
+                for name, member in self._members.items()
+                if (own := below(name, damaged))
+                for path, digest, record in repair(member.source, member.store, own, extractor)
+            ]
+
+        return self._manager.at(state.name, present, (version, history, ""), inputs, dimension, repair_records, tell)
 
     def part(
         self,
@@ -241,30 +259,47 @@ class OpenWorkspace(OpenedIndex):
     # --- looking -----------------------------------------------------------------------------------------------------
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
-        name, _, own = path.partition("/")
-
         def read() -> bytes | None:
-            return next((data for _, data in self._members[name].source.read([own])), None)
+            return next((data for _, data in self.source.read([path])), None)
 
         return self._texts.of(snapshot, path, read, numbers)
 
-    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
-        if snapshot is not self.snapshot:
-            return super()._facts_of(snapshot)
-        return merge_facts({name: member.loaded_facts for name, member in self._members.items()})
-
     def changes(self) -> Changes:
-        return _merge_changes({name: member.changes() for name, member in self._members.items()})
+        digests = self._snapshot.all_digests if self._snapshot is not None else {}
+        return _merge_changes({name: member.changes(below(name, digests)) for name, member in self._members.items()})
 
     def unread(self, extractor: Extractor) -> Changes | None:
-        """Lists the differences of all repositories; None if one of them was never indexed."""
-        of_each = {name: member.unread(extractor) for name, member in self._members.items()}
-        known = {name: changes for name, changes in of_each.items() if changes is not None}
-        return _merge_changes(known) if len(known) == len(of_each) else None
+        """Lists the differences of all repositories; None if the workspace was never indexed."""
+        before = self._manager.newest(arrays_version(extractor.version))
+        if before is None:
+            return None
+        states, digests = before.member_states, before.all_digests
+        return _merge_changes(
+            {
+                name: member.unread(extractor, states.get(name, ("", "")), below(name, digests))
+                for name, member in self._members.items()
+            }
+        )
 
 
-def _source_of(member: OpenIndex) -> Source:
-    return member.source
+class MemberRecords:
+    """The records of all repositories, and the folder that keeps the snapshots of the workspace; see `RecordStore`."""
+
+    def __init__(self, members: Mapping[str, OpenMember], folder: Path) -> None:
+        self._members = members
+        self.folder: Path | None = folder
+        self.kept: Path | None = folder
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            remove_leftovers(folder)
+        except OSError:
+            self.folder = None
+
+    def records(self, wanted: Sequence[tuple[bytes, bytes]], fingerprint: str) -> Iterator[bytes | None]:
+        for path, digest in wanted:
+            name, _, own = path.partition(b"/")
+            member = self._members.get(path_text(name))
+            yield next(member.store.records([(own, digest)], fingerprint)) if member is not None else None
 
 
 class MemberTask(Struct, frozen=True):
@@ -297,9 +332,8 @@ def index_member(task: MemberTask) -> None:
     settings, models, cache_dir = task.settings, Models(os.environ), directories.cache_dir(os.environ)
     settings = replace(settings, index=replace(settings.index, workers=settings.index.workers or 1))
     extractor = Extractor.of(settings, models.counter(settings.tokens.counter), vectors_of(models, settings), cache_dir)
-    with closing(WorkspaceOpener(task.path, settings.index).member(task.member, cache_dir, None)) as index:
-        index.load(index.record(extractor), extractor)
-        index.save()
+    with closing(WorkspaceOpener(task.path, settings.index).member(task.member, cache_dir, None)) as member:
+        member.record(extractor)
 
 
 class LeftOutRepositories:
@@ -330,55 +364,6 @@ class LeftOutRepositories:
         return [Notice(LEFT_OUT, f"{name} is left out: {error.message}.") for name, error in self._errors.items()]
 
 
-def state_of_all(only: Sequence[str], states: Mapping[str, str], read: int) -> RecordedState:
-    """Makes the state of a workspace from the states of its repositories and the globs of the part that is searched."""
-    names = "\0".join((*only, *(f"{name}\0{state}" for name, state in states.items())))
-    return RecordedState(blake2b(names.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest(), (), read)
-
-
 def _merge_changes(of_each: Mapping[str, Changes]) -> Changes:
     files = tuple(f"{name}/{path}" for name, changes in of_each.items() for path in changes.files)
     return Changes(files, any(changes.commit for changes in of_each.values()))
-
-
-def _are_same(statuses: Mapping[str, IndexStatus], others: Mapping[str, IndexStatus]) -> bool:
-    return len(statuses) == len(others) and all(status is others.get(name) for name, status in statuses.items())
-
-
-def merge_statuses(statuses: Mapping[str, IndexStatus], source: str, name: str) -> IndexStatus:
-    """Merges the statuses of all repositories; figures are sums."""
-    of_each = [*statuses.values()]
-
-    def total(figure: Callable[[IndexStatus], int]) -> int:
-        return sum(map(figure, of_each))
-
-    def tally(figure: Callable[[IndexStatus], Mapping[str, int]]) -> Tally[str]:
-        counts: Tally[str] = Tally()
-        for status in of_each:
-            counts.update(figure(status))
-        return counts
-
-    languages = tally(lambda status: status.languages)
-    return IndexStatus(
-        source=source,
-        commit="",
-        files=total(lambda status: status.files),
-        fragments=total(lambda status: status.fragments),
-        lines=total(lambda status: status.lines),
-        languages=dict(sorted(languages.items(), key=lambda item: (-item[1], item[0]))),
-        skipped=dict(sorted(tally(lambda status: status.skipped).items())),
-        skipped_paths=tuple(
-            (f"{name}/{path}", reason) for name, status in statuses.items() for path, reason in status.skipped_paths
-        ),
-        problems=dict(sorted(tally(lambda status: status.problems).items())),
-        read=total(lambda status: status.read),
-        reused=total(lambda status: status.reused),
-        edges=total(lambda status: status.edges),
-        call_sites=total(lambda status: status.call_sites),
-        calls_resolved=total(lambda status: status.calls_resolved),
-        calls_external=total(lambda status: status.calls_external),
-        counter=of_each[0].counter,
-        embedding=of_each[0].embedding,
-        snapshot=name,
-        notices=tuple(f"{name}: {notice}" for name, status in statuses.items() for notice in status.notices),
-    )

@@ -101,11 +101,8 @@ class OpenedIndex(ABC):
     def facts(self, snapshot: Snapshot) -> SnapshotFacts:
         """Returns the facts of a snapshot that every answer needs."""
         if snapshot not in self._facts:
-            self._facts[snapshot] = self._facts_of(snapshot)
+            self._facts[snapshot] = facts_of(snapshot)
         return self._facts[snapshot]
-
-    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
-        return facts_of(snapshot)
 
     @abstractmethod
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:

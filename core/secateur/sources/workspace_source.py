@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -14,19 +15,25 @@ from secateur.sources.source import Source, SourceFile
 from secateur.sources.walk import Skip
 
 
+class MemberSource(Protocol):
+    """A repository of a workspace. `source` opens it."""
+
+    @property
+    def source(self) -> Source: ...
+
+    def notices(self) -> Sequence[Notice]:
+        """The warnings of the source."""
+
+    def skips(self) -> Sequence[Skip]:
+        """What the source does not read."""
+
+
 class WorkspaceSource:
     """The repositories of a workspace file as one source."""
 
-    def __init__(
-        self, path: Path, members: Mapping[str, Callable[[], Source]], notices: Mapping[str, Sequence[Notice]]
-    ) -> None:
-        """
-        Args:
-            path: the workspace file.
-            members: opens a member, by its name, in byte order of the paths.
-            notices: warnings, by member, of members that need not be opened to get them.
-        """
-        self._path, self._members, self._notices = path.resolve(), members, notices
+    def __init__(self, path: Path, members: Mapping[str, MemberSource]) -> None:
+        """`path`: the workspace file; `members`: by name, in byte order of their paths."""
+        self._path, self._members = path.resolve(), members
 
     @property
     def root(self) -> Path | None:
@@ -39,7 +46,7 @@ class WorkspaceSource:
 
     @property
     def time(self) -> int:
-        return max((source().time for source in self._members.values()), default=0)
+        return 0
 
     def describe(self) -> str:
         name = self._path.parent.name if self._path.stem == "workspace" else self._path.stem
@@ -49,15 +56,15 @@ class WorkspaceSource:
     def entries(self) -> list[SourceFile]:
         return [
             replace(entry, path=f"{name}/{entry.path}")
-            for name, source in self._members.items()
-            for entry in source().entries()
+            for name, member in self._members.items()
+            for entry in member.source.entries()
         ]
 
     def skips(self) -> list[Skip]:
         return [
             replace(skip, path=f"{name}/{skip.path}")
-            for name, source in self._members.items()
-            for skip in source().skips()
+            for name, member in self._members.items()
+            for skip in member.skips()
         ]
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
@@ -67,7 +74,7 @@ class WorkspaceSource:
 
     def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
         """Yields the last commits of all repositories, newest first."""
-        commits = [commit for source in self._members.values() for commit in source().history(limit)]
+        commits = [commit for member in self._members.values() for commit in member.source.history(limit)]
         return iter(sorted(commits, key=lambda commit: (-commit.time, commit.id))[:limit])
 
     def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
@@ -76,7 +83,7 @@ class WorkspaceSource:
 
     @property
     def history_id(self) -> str:
-        return "\0".join(source().history_id for source in self._members.values())
+        return ""
 
     def new_commits(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:  # noqa: ARG002
         return None
@@ -87,10 +94,10 @@ class WorkspaceSource:
     def notices(self) -> list[Notice]:
         return [
             Notice(notice.code, f"{name}: {notice.message}")
-            for name in self._members
-            for notice in (self._notices[name] if name in self._notices else self._members[name]().notices())
+            for name, member in self._members.items()
+            for notice in member.notices()
         ]
 
     def _of(self, path: str) -> tuple[Source | None, str]:
         name, _, own = path.partition("/")
-        return self._members[name]() if name in self._members else None, own
+        return self._members[name].source if name in self._members else None, own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -34,14 +34,6 @@ class PartlyRead(msgspec.Struct, frozen=True):
     left_out: tuple[tuple[str, str], ...] = ()
     unscanned: tuple[tuple[str, str], ...] = ()
     damaged: tuple[tuple[str, str], ...] = ()
-
-    def below(self, name: str) -> PartlyRead:
-        """Returns the same files below a folder of that name."""
-        moved = ([(f"{name}/{path}", why) for path, why in column] for column in self)
-        return PartlyRead(*map(tuple, moved))
-
-    def __iter__(self) -> Iterator[tuple[tuple[str, str], ...]]:
-        return iter((self.as_text, self.left_out, self.unscanned, self.damaged))
 
 
 def list_partly_read(snapshot: Snapshot) -> PartlyRead:
@@ -106,20 +98,6 @@ class SnapshotFacts(msgspec.Struct, frozen=True):
 def facts_of(snapshot: Snapshot) -> SnapshotFacts:
     """Reads the facts of a snapshot from its arrays."""
     return SnapshotFacts(snapshot.redactions, list_partly_read(snapshot), snapshot.notices)
-
-
-def merge_facts(of_each: Mapping[str, SnapshotFacts]) -> SnapshotFacts:
-    """Merges the facts of repositories by name, which are in byte order of their paths."""
-    below = [facts.partly_read.below(name) for name, facts in of_each.items()]
-    return SnapshotFacts(
-        {f"{name}/{path}": spans for name, facts in of_each.items() for path, spans in facts.redactions.items()},
-        PartlyRead(*(tuple(file for files in column for file in files) for column in zip(*below, strict=True))),
-        tuple(
-            Notice(notice.code, f"{name}: {notice.message}")
-            for name, facts in of_each.items()
-            for notice in facts.notices
-        ),
-    )
 
 
 def _is_code(path: str) -> bool:

@@ -3,9 +3,10 @@ history is read once, and extended when commits come."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import msgspec
 import numpy as np
@@ -29,6 +30,26 @@ class CommitHistory:
     changed: npt.NDArray[np.int32]  # numbers in `paths`; each at most once in a commit
     paths: tuple[str, ...]
     subjects: TermBag
+    member: npt.NDArray[np.int32] | None = None  # the number of each commit's repository, if there are several
+
+    @classmethod
+    def join(cls, histories: Mapping[str, CommitHistory]) -> CommitHistory:
+        """Joins the histories of repositories by name: paths begin with the names."""
+        parts = [*histories.values()]
+        paths = [0, *accumulate(len(part.paths) for part in parts)][:-1]
+        changed = [0, *accumulate(len(part.changed) for part in parts)][:-1]
+        return cls(
+            np.concatenate([np.zeros(0, dtype=np.uint64), *(part.ids for part in parts)]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *(part.times for part in parts)]),
+            np.concatenate([[0], *(part.start[1:] + first for part, first in zip(parts, changed, strict=True))]),
+            np.concatenate(
+                [np.zeros(0, dtype=np.int32)]
+                + [part.changed + np.int32(first) for part, first in zip(parts, paths, strict=True)]
+            ),
+            tuple(f"{name}/{path}" for name, part in histories.items() for path in part.paths),
+            TermBag.concatenate([part.subjects for part in parts]),
+            np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts]),
+        )
 
     @classmethod
     def of(cls, commits: Sequence[HistoryCommit]) -> CommitHistory:
@@ -100,8 +121,10 @@ class CommitHistory:
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
-        """The commits by date, newest first, then by id, so that the order does not depend on how they were read."""
-        return np.lexsort((self.ids, -self.times))
+        """The commits by repository, then by date, newest first, then by id, so that the order does not depend on how
+        they were read."""
+        member = np.zeros(len(self), dtype=np.int32) if self.member is None else self.member
+        return np.lexsort((self.ids, -self.times, member))
 
     def encode(self) -> bytes:
         """Bytes for the store."""

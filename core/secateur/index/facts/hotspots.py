@@ -81,12 +81,17 @@ class FileChanges:
 
 
 def file_changes(
-    times: npt.NDArray[np.int64], start: npt.NDArray[np.int64], file: npt.NDArray[np.int32], now: int, files: int
+    times: npt.NDArray[np.int64],
+    start: npt.NDArray[np.int64],
+    file: npt.NDArray[np.int32],
+    now: int | npt.NDArray[np.int64],
+    files: int,
 ) -> FileChanges:
     """Sums the churn and finds the recency of `files` files. Commit i, made at `times[i]`, changed the files
-    `file[start[i]:start[i+1]]`; -1 is a file that does not exist any more."""
+    `file[start[i]:start[i+1]]`; -1 is a file that does not exist any more. `now`: the time that ages are measured
+    from, of all commits or of each."""
     size = np.diff(start)
-    decay = np.array([_decay(now - time) for time in times.tolist()], dtype=np.int64)
+    decay = np.array([_decay(age) for age in (now - times).tolist()], dtype=np.int64)
     weight = np.where(size > MASS_COMMIT_FILES, decay * MASS_COMMIT_FILES // np.maximum(size, 1), decay)
     known = file >= 0
     into = file[known]

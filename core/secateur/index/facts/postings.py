@@ -61,41 +61,6 @@ class Postings:
             _lengths(bag),
         )
 
-    @classmethod
-    def join(cls, parts: Sequence[Postings], begins: Sequence[int]) -> Postings:
-        """Joins the postings of several repositories; `begins`: the number at which the documents of each begin."""
-        terms, sizes = np.concatenate([part.terms for part in parts]), np.concatenate([np.diff(p.start) for p in parts])
-        order = np.argsort(terms, kind="stable")
-        ordered, ends = terms[order], np.cumsum(sizes[order])
-        targets = np.empty(len(order), dtype=np.int64)  # where the documents of each term of each part go
-        targets[order] = ends - sizes[order]
-        first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])  # of equal terms
-        start = np.append(np.append(0, ends)[first], int(sizes.sum()))
-        document, count = np.empty(start[-1], dtype=np.int32), np.empty(start[-1], dtype=np.uint8)
-        by_part = np.split(targets, np.cumsum([len(part.terms) for part in parts[:-1]]))
-        for part, begin, target in zip(parts, begins, by_part, strict=True):  # one part at a time takes less memory
-            at = np.repeat(target - part.start[:-1], np.diff(part.start)) + np.arange(len(part.document))
-            document[at], count[at] = part.document + np.int32(begin), part.count
-        return cls(ordered[first], start, document, count, np.concatenate([part.length for part in parts]))
-
-    def with_terms(self, bag: TermBag) -> Postings:
-        """Adds the terms of the one document of `bag` to every document."""
-        rows, sizes, spans = np.arange(self.documents, dtype=np.int32), np.diff(self.start), []
-        length = self.length + int(bag.counts.sum())
-        if not len(rows) or not len(bag.hashes):
-            return self
-        for term, times in zip(bag.hashes.tolist(), bag.counts.tolist(), strict=True):
-            count = np.full(self.documents, times, dtype=np.int64)
-            count[self.holders(term)] += self.count[slice(*self.span(term))]
-            length -= np.maximum(count - 255, 0)  # counts are cut at 255, and lengths are sums of the cut counts
-            spans.append(np.minimum(count, 255).astype(np.uint8))
-        stay = ~np.isin(self.terms, bag.hashes)
-        start, kept = np.cumsum(np.append(0, sizes[stay])), np.repeat(stay, sizes)
-        others = Postings(self.terms[stay], start, self.document[kept], self.count[kept], length)
-        ends = np.arange(len(spans) + 1, dtype=np.int64) * self.documents
-        every = Postings(bag.hashes, ends, np.tile(rows, len(spans)), np.concatenate(spans), length[:0])
-        return Postings.join([others, every], [0, 0])
-
     @property
     def documents(self) -> int:
         return len(self.length)

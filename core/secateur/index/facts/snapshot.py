@@ -24,6 +24,10 @@ from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import BoolArray, Fragment, FragmentKind, Notice
 
+MEMBER_STATES, UNREAD = "workspace.states", "workspace.unread"
+"""Arrays that only the snapshot of a workspace has: see `Snapshot.member_states`, and warnings of manifests that could
+not be read."""
+
 KINDS = tuple(FragmentKind)
 FOREIGN = frozenset({"test", "vendored", "generated", "example", "documentation"})
 """Flags of files that are not the repository's own code."""
@@ -42,10 +46,24 @@ class Snapshot:
         """The path of each file, in byte order."""
         return unpack_strings(self.arrays["file.path"])
 
-    @property
+    @cached_property
     def own_paths(self) -> Mapping[str, Sequence[str]]:
         """The paths as each repository has them, by the prefix that they have here."""
-        return {"": self.paths}
+        if MEMBER_STATES not in self.arrays:
+            return {"": self.paths}
+        by_member: dict[str, list[str]] = {}
+        for path in self.paths:
+            name, _, own = path.partition("/")
+            by_member.setdefault(f"{name}/", []).append(own)
+        return by_member
+
+    @property
+    def member_states(self) -> dict[str, tuple[str, str]]:
+        """Of a workspace: the state and the history of each repository, by name."""
+        texts = unpack_strings(self.arrays[MEMBER_STATES]) if MEMBER_STATES in self.arrays else []
+        return {
+            name: (state, history) for name, state, history in zip(texts[::3], texts[1::3], texts[2::3], strict=True)
+        }
 
     @cached_property
     def digests(self) -> dict[str, bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,9 @@ from secateur.index.graph.resolve import CallCounts
 from secateur.index.store.arrayfile import Arrays, pack_strings
 from secateur.model import FileFacts, FragmentKind, Notice
 from secateur.render.page import listed
+
+if TYPE_CHECKING:
+    from secateur.index.graph.resolve.members import Members
 
 CODE = frozenset({FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS, FragmentKind.REGION})
 """Kinds of fragments that can be hotspots: prose and configuration change often without being complicated."""
@@ -46,26 +50,28 @@ Read = Sequence[tuple[str, bytes, Record]]
 def build(
     read: Read,
     history: CommitHistory,
-    now: int,
+    now: int | npt.NDArray[np.int64],
     dimension: int,
     notices: Sequence[Notice] = (),
     origin: Sequence[str] = (),
+    members: Members | None = None,
 ) -> Snapshot:
     """Makes a snapshot from records.
 
     Args:
         read: the records of all files.
         history: gives hotspots and the words of commit subjects.
-        now: the time of the source's commit in seconds; ages are measured from it.
+        now: the time that ages are measured from, in seconds: that of the source's commit; see `file_changes`.
         dimension: the dimension of the records' vectors; 0 without vectors.
         notices: the warnings about missing records or history.
         origin: the versions and inputs of the snapshot, which name it.
+        members: those of a workspace; paths begin with their names.
     """
     files, unindexed = split_unindexed(read)
     paths = [path for path, _, _ in files]
     from secateur.index.graph.resolve.linking import link_repository  # takes a while to load, and few runs need it
 
-    edges, calls = link_repository([(path, record.facts) for path, _, record in files])
+    edges, calls = link_repository([(path, record.facts) for path, _, record in files], members)
     texts, arrays = columns(files, dimension)
     rows = len(arrays["fragment.kind"])
     touched = history.files(paths)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import blake2b
 from math import prod
 from pathlib import Path
@@ -104,10 +104,3 @@ def unpack_strings(array: npt.NDArray[np.uint8]) -> list[str]:
     """The inverse of `pack_strings`."""
     count, _, joined = array.tobytes().decode("utf-8", "surrogatepass").partition("\0")
     return joined.split("\0") if int(count) else []
-
-
-def join_strings(parts: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
-    """Joins the strings of several such arrays, without decoding them."""
-    split = [array.tobytes().partition(b"\0") for array in parts]
-    joined = b"\0".join(strings for count, _, strings in split if int(count))
-    return np.frombuffer(b"%d\0" % sum(int(count) for count, _, _ in split) + joined, dtype=np.uint8)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from secateur.errors import IndexingError
@@ -72,6 +72,16 @@ CREATE TABLE blob (
 """
 """`used` is the run that wrote a row. `member` holds the last sweep that found a record in use: a column in `record`
 would have to be updated, which writes all data again."""
+
+
+class RecordStore(Protocol):
+    """The records that a snapshot is made of, and the folder that keeps it; see `Store`."""
+
+    folder: Path | None
+    kept: Path | None
+
+    def records(self, wanted: Sequence[tuple[bytes, bytes]], fingerprint: str) -> Iterator[bytes | None]:
+        """Yields the wanted records in order; None for one that is missing or damaged."""
 
 
 class Store:

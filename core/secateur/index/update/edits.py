@@ -26,7 +26,7 @@ from secateur.index.facts.snapshot_arrays import (
     word_bags,
 )
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
-from secateur.index.store.records import Store
+from secateur.index.store.records import RecordStore
 from secateur.index.store.splices import Splice, splice_of
 from secateur.model import Notice
 from secateur.sources.files import path_bytes
@@ -56,7 +56,12 @@ class Edit:
 
     @classmethod
     def from_records(
-        cls, store: Store, before: Snapshot, gone: frozenset[str], coming: Sequence[tuple[str, bytes]], version: str
+        cls,
+        store: RecordStore,
+        before: Snapshot,
+        gone: frozenset[str],
+        coming: Sequence[tuple[str, bytes]],
+        version: str,
     ) -> Edit | None:
         """Makes the edit from the stored records of the coming (path, content digest); None if one is missing or
         damaged."""
@@ -85,7 +90,7 @@ class Edit:
         return before.tobytes() == b"".join(record.links for _, _, record in self.coming)
 
 
-def read_records(store: Store, files: Iterable[tuple[str, bytes]], version: str) -> Iterator[bytes | None]:
+def read_records(store: RecordStore, files: Iterable[tuple[str, bytes]], version: str) -> Iterator[bytes | None]:
     """Yields the stored record of each (path, content digest), in order; None for a missing one.
 
     `version`: the first part of a snapshot's origin, which is the version of the arrays, then that of the records.
@@ -111,7 +116,13 @@ def compare(before: Snapshot, present: Sequence[tuple[str, bytes]]) -> tuple[fro
 
 
 def apply_edit(
-    edit: Edit, links: Links, changes: FileChanges, commits: Arrays, notices: Sequence[Notice], origin: Sequence[str]
+    edit: Edit,
+    links: Links,
+    changes: FileChanges,
+    commits: Arrays,
+    notices: Sequence[Notice],
+    origin: Sequence[str],
+    extra: Arrays,
 ) -> Snapshot:
     """Makes the snapshot after an edit.
 
@@ -120,6 +131,7 @@ def apply_edit(
         changes: the changes of each file in the history after the edit.
         commits: the words of commits and the files they touched; see `snapshot_arrays.history_arrays`.
         notices, origin: see `snapshot_arrays.build`.
+        extra: arrays that only some snapshots have.
     """
     before, files, rows = edit.before, edit.files, edit.rows
     texts, new = columns(edit.coming, before.arrays["vectors"].shape[1])
@@ -132,7 +144,7 @@ def apply_edit(
         splice = files if field in FILE_FIELDS else rows
         postings = getattr(before, _POSTINGS[field])
         arrays |= postings.edit(splice.map_rows(), bag, splice.numbers()).to_arrays(field)
-    arrays |= _edit_unindexed(edit) | commits
+    arrays |= _edit_unindexed(edit) | commits | extra
     arrays["notices"] = pack_notices(notices)
     arrays["origin"] = pack_strings(list(origin))
     after = Snapshot(add_links(arrays, links, changes))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from msgspec.structs import replace
 
 from secateur.index.facts.extract import Record
@@ -18,9 +19,10 @@ from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import Edges
 from secateur.index.graph.resolve.exported_symbols import same_exports
 from secateur.index.graph.resolve.linking import link
+from secateur.index.graph.resolve.members import Members
 from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.store.splices import Splice
-from secateur.model import Call, FileFacts
+from secateur.model import BoolArray, Call, FileFacts
 
 CallsOf = Callable[[Sequence[int]], Mapping[int, Sequence[Call]]]
 """Returns the call sites of files, by their numbers after the edit."""
@@ -45,17 +47,32 @@ class Linker:
         self.facts = list(facts)
         self._names: Names | None = None
 
+    def facts_after(self, files: Splice, coming: Sequence[tuple[str, Record]]) -> list[tuple[str, FileFacts]]:
+        """Returns (path, facts) of all files after an edit."""
+        paths = files.items(self.paths, [path for path, _ in coming])
+        new: list[FileFacts | None] = [record.facts for _, record in coming]
+        facts = files.items(self.facts, new)
+        return [(path, known) for path, known in zip(paths, facts, strict=True) if known is not None]
+
     def relink(
-        self, before: Snapshot, files: Splice, rows: int, coming: Sequence[tuple[str, Record]], calls_of: CallsOf
+        self,
+        before: Snapshot,
+        files: Splice,
+        rows: Splice,
+        coming: Sequence[tuple[str, Record]],
+        calls_of: CallsOf,
+        members: Members | None = None,
+        *,
+        same_uses: bool = True,
     ) -> Links:
         """Makes the links after an edit, and moves the linker to the state after the edit.
 
         Args:
             before: the state of the linker.
-            files: the edit of the files.
-            rows: the number of fragments after the edit.
+            files, rows: the edit of the files and of their fragments.
             coming: (path, record) of the new and changed files.
             calls_of: reads the calls of unchanged files.
+            members: those of a workspace; `same_uses`: they use the same packages of each other as before.
         """
         old = {self.paths[file]: self.facts[file] for file in files.removed_rows().tolist()}
         new = {path: bare(record.facts) for path, record in coming}
@@ -65,27 +82,39 @@ class Linker:
         calls: dict[int, Sequence[Call]] = {
             file: record.facts.calls for file, (_, record) in zip(numbers, coming, strict=True)
         }
-        only_bodies = old.keys() == new.keys() and all(
-            facts is not None and same_exports(facts, new[path]) for path, facts in old.items()
+        only_bodies = (
+            same_uses
+            and old.keys() == new.keys()
+            and all(facts is not None and same_exports(facts, new[path]) for path, facts in old.items())
         )
+        moved = rows.map_rows()
         if only_bodies:
             for file, (path, facts) in zip(numbers, new.items(), strict=True):
                 self._edit_bodies(file, path, facts)
+            moved = np.arange(rows.before, dtype=np.int32)  # fragments keep their numbers
         else:
             self._names = None
-            calls |= calls_of([file for file in range(len(self.paths)) if file not in calls])
+            wanted = [*range(len(self.paths))]
+            if members is not None and same_uses:  # the members with edited files, and those that reach them
+                edited = {path.partition("/")[0] for path in old.keys() | new.keys()}
+                concerned = np.any(members.reach[:, [name in edited for name in members.names]], axis=1)
+                wanted = np.flatnonzero(concerned[members.of_files(self.paths)]).tolist()
+            calls |= calls_of([file for file in wanted if file not in calls])
         if self._names is None:
-            known = zip(self.paths, self.facts, strict=True)
-            self._names = Names(symbols_of([(path, facts) for path, facts in known if facts is not None]))
+            known = [(path, facts) for path, facts in zip(self.paths, self.facts, strict=True) if facts is not None]
+            self._names = Names(symbols_of(known, of_members=members is not None), members)
         edges, counts = link(self._names, dict(sorted(calls.items())))
         if edges.failed:
             raise LinksIncompleteError
         statuses = call_counts(counts, len(self.paths))
-        if only_bodies:  # files and fragments keep their numbers
-            merged = before.arrays["file.calls"].copy()
-            merged[numbers] = statuses[numbers]
-            statuses, edges = merged, _replace_edges(before, numbers, edges)
-        return Links(CodeGraph.from_edges(edges, rows), statuses)
+        if len(calls) < len(self.paths):
+            merged = files.column(before.arrays["file.calls"], np.zeros((files.coming, 4), dtype=np.int32)).copy()
+            merged[[*calls]] = statuses[[*calls]]
+            is_linked = np.zeros(files.after + 1, dtype=np.bool_)  # the last entry, -1, is that of removed files
+            is_linked[[*calls, -1]] = True
+            edges = _replace_edges(before, ~is_linked[files.map_rows()], moved, edges)
+            statuses = merged
+        return Links(CodeGraph.from_edges(edges, rows.after), statuses)
 
     def _edit_bodies(self, file_number: int, path: str, facts: FileFacts) -> None:
         """Updates a file whose local variables and lines alone have changed."""
@@ -101,14 +130,14 @@ class Linker:
         symbols.locals |= {first + position: types for position, types in alone.locals.items()}
 
 
-def _replace_edges(before: Snapshot, files: Sequence[int], new: Edges) -> Edges:
-    """Replaces the edges of some files by new ones."""
+def _replace_edges(before: Snapshot, kept_files: BoolArray, moved: npt.NDArray[np.int32], new: Edges) -> Edges:
+    """Adds new edges to those of the files that are kept. `moved`: the new number of each row."""
     graph = before.graph
     source = np.repeat(np.arange(graph.node_count, dtype=np.int32), np.diff(graph.indptr))
-    kept = np.flatnonzero(~np.isin(before.file[source], files))
+    kept = np.flatnonzero(kept_files[before.file[source]])
     return Edges(
-        np.concatenate([source[kept], new.source]),
-        np.concatenate([graph.indices[kept], new.target]),
+        np.concatenate([moved[source[kept]], new.source]),
+        np.concatenate([moved[graph.indices[kept]], new.target]),
         np.concatenate([graph.kind[kept], new.kind]),
         np.concatenate([graph.confidence[kept], new.confidence]),
         np.concatenate([graph.how[kept], new.how]),

@@ -21,7 +21,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extracted, Extractor
 from secateur.index.update.snapshot_files import SnapshotFiles
-from secateur.index.update.snapshots import SnapshotManager
+from secateur.index.update.snapshots import Histories, RepositoryInputs, SnapshotManager
 from secateur.index.update.staleness import Changes
 from secateur.progress import FIRST, Progress, unreported
 from secateur.sources.files import path_bytes
@@ -135,10 +135,15 @@ def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None
     newest = files.newest(origin[0])
     if newest is None:
         return None
-    last, before = newest.snapshot, newest.snapshot.all_digests
+    changed = unread_files(source, store, extractor, newest.snapshot.all_digests)
+    return Changes(changed, newest.snapshot.origin[1] != origin[1])
+
+
+def unread_files(source: Source, store: Store, extractor: Extractor, before: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Lists the paths of a source whose contents differ from those with these digests, or are not recorded."""
+    digests, missing = _plan(source.entries(), store, extractor.version, None)
     changed = {path for path in before.keys() | digests.keys() if before.get(path) != digests.get(path)}
-    changed |= {entry.path for entry in missing}
-    return Changes(tuple(sorted(changed, key=path_bytes)), last.origin[1] != origin[1])
+    return tuple(sorted(changed | {entry.path for entry in missing}, key=path_bytes))
 
 
 def snapshot_of(
@@ -148,19 +153,22 @@ def snapshot_of(
     extractor: Extractor,
     progress: Progress | None = None,
     manager: SnapshotManager | None = None,
+    histories: Histories | None = None,
 ) -> Snapshot:
     """Returns the snapshot of a state: the one in memory or on disk, an edit of one that differs little, or a new one.
 
     `manager`: keeps the snapshot between calls, and its owner saves it. Without it, a new snapshot is saved at once.
+    `histories`: keeps the history between calls.
     """
     own = manager or SnapshotManager(store)
+    inputs = RepositoryInputs(source, histories or Histories(store))
     dimension = extractor.embedder.dimension if extractor.embedder else 0
     origin = origin_of(extractor.version, source)
 
-    def repair(damaged: Mapping[str, bytes]) -> list[tuple[str, bytes, Record]]:
-        return _repair(source, store, damaged, extractor)
+    def repair_records(damaged: Mapping[str, bytes]) -> list[tuple[str, bytes, Record]]:
+        return repair(source, store, damaged, extractor)
 
-    snapshot = own.at(state.name, state.present, origin, source, dimension, repair, progress or unreported)
+    snapshot = own.at(state.name, state.present, origin, inputs, dimension, repair_records, progress or unreported)
     if manager is None:
         own.save()
     return snapshot
@@ -284,7 +292,7 @@ def _read(
     return digests
 
 
-def _repair(
+def repair(
     source: Source, store: Store, damaged: Mapping[str, bytes], extractor: Extractor
 ) -> list[tuple[str, bytes, Record]]:
     """Reads files again whose records are missing or damaged on disk. `damaged`: path -> digest of the content when the

@@ -21,7 +21,7 @@ from secateur.index.facts.snapshot_arrays import Links, digest_column
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store import arrayfile
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
-from secateur.index.store.records import Store, UnwritableIndex
+from secateur.index.store.records import RecordStore, UnwritableIndex
 from secateur.sources.files import path_bytes
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class StoredSnapshot(NamedTuple):
 class SnapshotFiles:
     """The snapshots in the folder of a store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RecordStore) -> None:
         self._store = store
 
     def holds(self, name: str) -> bool:
@@ -112,9 +112,8 @@ class SnapshotFiles:
         )
         commits = {name: delta.get(name, array) for name, array in whole.arrays.items() if name.startswith("commits.")}
         links = Links(graph, delta["file.calls"])
-        return update.edits.apply_edit(
-            edit, links, Snapshot(delta).changes, commits, unpack_notices(delta["notices"]), origin
-        )
+        notices, extra = unpack_notices(delta["notices"]), {n: delta[n] for n in delta if n.startswith("workspace.")}
+        return update.edits.apply_edit(edit, links, Snapshot(delta).changes, commits, notices, origin, extra)
 
     def _write(self, name: str, arrays: Arrays) -> bool:
         if self._store.folder is None:
@@ -144,7 +143,14 @@ def whole_at(folder: Path, name: str, version: str) -> Snapshot | None:
     return Snapshot(arrays) if arrays is not None else None
 
 
-_DELTA = ("graph.", "notices", "origin", "file.calls", *(f"hotspots.{column.name}" for column in fields(FileChanges)))
+_DELTA = (
+    "workspace.",
+    "graph.",
+    "notices",
+    "origin",
+    "file.calls",
+    *(f"hotspots.{column.name}" for column in fields(FileChanges)),
+)
 
 
 def _load_arrays(path: Path, version: str) -> Arrays | None:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from secateur.index import update
 from secateur.index.facts.extract import Record, decode_facts
@@ -20,15 +23,16 @@ from secateur.index.facts.hotspots import FileChanges, file_changes
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.facts.snapshot_arrays import LINKS_FAILED, Links, build, history_arrays
 from secateur.index.store.arrayfile import Arrays
-from secateur.index.store.records import Store
+from secateur.index.store.records import RecordStore, Store
 from secateur.index.update.snapshot_files import SnapshotFiles, StoredSnapshot
-from secateur.model import Call, Notice
+from secateur.model import Call, FileFacts, Notice
 from secateur.progress import Progress
 from secateur.sources.files import path_bytes
 from secateur.sources.git import HISTORY_LIMIT
 from secateur.sources.source import HISTORY_INCOMPLETE, Source
 
 if TYPE_CHECKING:
+    from secateur.index.graph.resolve.members import Members
     from secateur.index.update.edits import Edit
     from secateur.index.update.graph_update import Linker
 
@@ -43,29 +47,90 @@ apply it."""
 FEW = 20
 """Up to this many changed files, both shares do not matter."""
 
+FactsOfFiles = Sequence[tuple[str, FileFacts]]
+"""(path, facts) of files."""
+
 Repair = Callable[[Mapping[str, bytes]], list[tuple[str, bytes, Record]]]
 """Reads files again whose records are missing or damaged; takes path -> digest of the expected content."""
+
+
+class SnapshotInputs(Protocol):
+    """Everything that a snapshot is made of besides the records of its files."""
+
+    def history(self) -> tuple[CommitHistory, int | npt.NDArray[np.int64]]:
+        """Returns the history, and the time that ages are measured from; see `file_changes`."""
+
+    def notices(self) -> list[Notice]:
+        """Returns the warnings about the history."""
+
+    def keeps_members(self, edit: Edit) -> bool:
+        """Tells whether the members of a workspace provide and use the same packages after an edit."""
+
+    def link_members(self, edit: Edit | None, files: Callable[[], FactsOfFiles]) -> tuple[Members | None, bool]:
+        """Returns the members of a workspace for the resolver (None for one repository), and whether they use the same
+        packages of each other as before the edit. `files`: returns the facts of all files after the edit."""
+
+    def extra(self) -> Arrays:
+        """Returns the arrays that only the snapshot of a workspace has."""
+
+
+@dataclass
+class RepositoryInputs:
+    """The inputs of one repository."""
+
+    source: Source
+    histories: Histories
+
+    def history(self) -> tuple[CommitHistory, int]:
+        return self.histories.of(self.source), self.source.time
+
+    def notices(self) -> list[Notice]:
+        return incomplete(self.source)
+
+    def keeps_members(self, edit: Edit) -> bool:  # noqa: ARG002
+        return True
+
+    def link_members(self, edit: Edit | None, files: Callable[[], FactsOfFiles]) -> tuple[None, bool]:  # noqa: ARG002
+        return None, True
+
+    def extra(self) -> Arrays:
+        return {}
 
 
 class SnapshotManager:
     """Holds the snapshot of one state, and makes the snapshot of the next state from it."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: RecordStore) -> None:
         self._store = store
         self._files = SnapshotFiles(store)
-        self._histories = Histories(store)
         self._name = ""
         self._snapshot: Snapshot | None = None
         self._linker: Linker | None = None  # has the state of the snapshot
         self._saved: tuple[str, Snapshot] | None = None  # the whole state on disk that the snapshot was edited from
         self._unsaved = False
 
+    def find(self, name: str, version: str) -> Snapshot | None:
+        """Returns the snapshot of a state if it is in memory or on disk. `version`: that of the arrays."""
+        if self._snapshot is None or self._name != name:
+            stored = self._files.load(name, version)
+            if stored is None:
+                return None
+            self._snapshot, self._name = self._begin_with(stored), name
+        return self._snapshot
+
+    def newest(self, version: str) -> Snapshot | None:
+        """Returns the snapshot in memory, else the one that was saved last."""
+        if self._snapshot is not None and self._snapshot.origin[0] == version:
+            return self._snapshot
+        self._snapshot, self._name = self._begin_with(self._files.newest(version)), ""
+        return self._snapshot
+
     def at(
         self,
         name: str,
         present: Sequence[tuple[str, bytes]],
         origin: tuple[str, str, str],
-        source: Source,
+        inputs: SnapshotInputs,
         dimension: int,
         repair: Repair,
         tell: Progress,
@@ -76,6 +141,7 @@ class SnapshotManager:
             name: the name of the state.
             present: (path, content digest) of its files, in byte order of the paths; all have records.
             origin: the version of the arrays and the records, the history, and the time ages are measured from.
+            inputs: everything else that the snapshot is made of.
             dimension: the dimension of the vectors.
 
         Raises:
@@ -84,29 +150,29 @@ class SnapshotManager:
         if self._snapshot is not None and self._name == name:
             return self._snapshot
         with _without_garbage_collection():
-            return self._make(name, present, origin, source, dimension, repair, tell)
+            return self._make(name, present, origin, inputs, dimension, repair, tell)
 
     def _make(
         self,
         name: str,
         present: Sequence[tuple[str, bytes]],
         origin: Sequence[str],
-        source: Source,
+        inputs: SnapshotInputs,
         dimension: int,
         repair: Repair,
         tell: Progress,
     ) -> Snapshot:
         # the cheapest way first: edit the snapshot in memory, load this state, edit the newest on disk, build
-        snapshot = self._edit(self._snapshot, present, origin, source, FEW)
+        snapshot = self._edit(self._snapshot, present, origin, inputs, FEW)
         if snapshot is None:
             snapshot = self._begin_with(self._files.load(name, origin[0]))
         if snapshot is None:
             newest = self._begin_with(self._files.newest(origin[0]))
-            snapshot = self._edit(newest, present, origin, source, max(FEW, MOST_EDITED * len(present)))
+            snapshot = self._edit(newest, present, origin, inputs, max(FEW, MOST_EDITED * len(present)))
         if snapshot is None:
             self._drop()
             tell("linking", 0, 0)
-            snapshot = self._build(present, origin, source, dimension, repair)
+            snapshot = self._build(present, origin, inputs, dimension, repair)
             tell("saving", 0, 0)
             self._saved = (name, snapshot) if self._files.save(name, snapshot) else None
             self._unsaved = False
@@ -145,7 +211,7 @@ class SnapshotManager:
         self,
         present: Sequence[tuple[str, bytes]],
         origin: Sequence[str],
-        source: Source,
+        inputs: SnapshotInputs,
         dimension: int,
         repair: Repair,
     ) -> Snapshot:
@@ -162,14 +228,17 @@ class SnapshotManager:
         if damaged:
             files += repair(damaged)
             files.sort(key=lambda file: path_bytes(file[0]))
-        return build(files, self._histories.of(source), source.time, dimension, incomplete(source), origin)
+        indexed = [(path, record.facts) for path, _, record in files if record.indexed]
+        members, _ = inputs.link_members(None, lambda: indexed)
+        snapshot = build(files, *inputs.history(), dimension, inputs.notices(), origin, members)
+        return Snapshot({**snapshot.arrays, **inputs.extra()})
 
     def _edit(
         self,
         before: Snapshot | None,
         present: Sequence[tuple[str, bytes]],
         origin: Sequence[str],
-        source: Source,
+        inputs: SnapshotInputs,
         most: float,
     ) -> Snapshot | None:
         """Edits a snapshot into that of another state; None if more than `most` files differ or a record is missing."""
@@ -181,16 +250,16 @@ class SnapshotManager:
         if max(len(gone), len(coming)) > most:
             return None
         edit = update.edits.Edit.from_records(self._store, before, gone, coming, origin[0])
-        links = self._links(edit, origin) if edit else None
+        links = self._links(edit, origin, inputs) if edit else None
         if edit is None or links is None:
             return None
-        changes, commits = self._changes(edit, origin, source)
+        changes, commits = self._changes(edit, origin, inputs)
         self._unsaved = True
-        return update.edits.apply_edit(edit, links, changes, commits, incomplete(source), origin)
+        return update.edits.apply_edit(edit, links, changes, commits, inputs.notices(), origin, inputs.extra())
 
-    def _links(self, edit: Edit, origin: Sequence[str]) -> Links | None:
+    def _links(self, edit: Edit, origin: Sequence[str], inputs: SnapshotInputs) -> Links | None:
         """Makes the call graph after an edit; None if a record is missing."""
-        if edit.same_links:
+        if edit.same_links and inputs.keeps_members(edit):
             return Links(edit.before.graph, edit.before.arrays["file.calls"])
         if self._linker is None:
             self._linker = self._linker_at(edit, origin)
@@ -205,9 +274,9 @@ class SnapshotManager:
             return {file_number: decode_facts(data).calls for file_number, data in records if data is not None}
 
         try:
-            links = linker.relink(
-                edit.before, edit.files, edit.rows.after, [(path, record) for path, _, record in edit.coming], calls_of
-            )
+            coming = [(path, record) for path, _, record in edit.coming]
+            members, same_uses = inputs.link_members(edit, lambda: linker.facts_after(edit.files, coming))
+            links = linker.relink(edit.before, edit.files, edit.rows, coming, calls_of, members, same_uses=same_uses)
         except Exception:  # a record is missing or the linker failed: a new build gives the same graph
             return None
         self._linker = linker
@@ -228,19 +297,17 @@ class SnapshotManager:
                 return None
         return update.graph_update.Linker(paths, facts)
 
-    def _changes(self, edit: Edit, origin: Sequence[str], source: Source) -> tuple[FileChanges, Arrays]:
+    def _changes(self, edit: Edit, origin: Sequence[str], inputs: SnapshotInputs) -> tuple[FileChanges, Arrays]:
         """Works out the changes of each file in the history after an edit. If the files and the history are the same,
         so are the changes."""
         before = edit.before
         if edit.same_paths and before.origin[1:] == list(origin[1:]) and not before.notices:
             commits = {name: array for name, array in before.arrays.items() if name.startswith("commits.")}
             return before.changes, commits
-        history = self._histories.of(source)
+        history, now = inputs.history()
         paths = edit.files.items(before.paths, [path for path, _, _ in edit.coming])
         touched = history.files(paths)
-        return file_changes(history.times, history.start, touched, source.time, len(paths)), history_arrays(
-            history, touched
-        )
+        return file_changes(history.times, history.start, touched, now, len(paths)), history_arrays(history, touched)
 
 
 @contextmanager
@@ -276,7 +343,7 @@ class Histories:
         if not wanted:
             return _read(source)
         if self._last is None or self._last[0] != wanted:
-            history = self._load(wanted)
+            history = self.load(wanted)
             if history is None:
                 history = self._extend_known(source) or _read(source)
                 if incomplete(source):
@@ -285,7 +352,8 @@ class Histories:
             self._last = wanted, history
         return self._last[1]
 
-    def _load(self, name: str) -> CommitHistory | None:
+    def load(self, name: str) -> CommitHistory | None:
+        """Loads the kept history of a commit."""
         data = self._store.get_blob("history", name)
         with suppress(msgspec.DecodeError):
             return CommitHistory.decode(data) if data is not None else None
@@ -311,7 +379,7 @@ class Histories:
         for name in self._list_known():
             commit, _, other_cut = name.partition(":")
             news = source.new_commits(commit, MOST_NEWS) if cut == other_cut else None
-            known = self._load(name) if news else None
+            known = self.load(name) if news else None
             # with a merge among the new commits, the limit may cut other commits than a new reading would
             if news and known is not None and (news[1] or len(known) + len(news[0]) <= HISTORY_LIMIT):
                 return known.after(CommitHistory.of(news[0]), HISTORY_LIMIT)

@@ -43,7 +43,7 @@ class PythonFinder:
                 self._at.setdefault(stem, module)
         for directory in directories:
             if directory and directory not in self._at:
-                self._at[directory] = Module(directory, directory=directory, language="python")
+                self._at[directory] = Module(directory, directory=directory, language="python", family=family)
         self._packages = packages
         self._by_end: dict[str, list[str]] = {}  # last name, and last two names, of a module -> paths
         for stem in self._at:

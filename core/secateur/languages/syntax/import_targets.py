@@ -29,6 +29,7 @@ class Module:
     stars: list[tuple[int, Import]] = field(default_factory=list)
     directory: str | None = None  # with its submodules
     language: str = ""  # of a folder without files
+    family: str = ""  # of a folder without files
 
 
 EXTERNAL = Module("<outside the repository>")

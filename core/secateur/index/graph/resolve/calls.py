@@ -64,7 +64,7 @@ class CallResolver:
         self.expressions = expressions.Expressions(names)
         self.overloads = Overloads(self.expressions)
         self._memo: dict[tuple[int, int, str, str], CallResolution] = {}
-        self._on_classes: dict[tuple[int, str, How, bool], CallResolution] = {}
+        self._on_classes: dict[tuple[int, int, str, How, bool], CallResolution] = {}
 
     def resolve(self, file: int, gid: int, written: str, name: str, arguments: str = "") -> CallResolution:
         """Resolves `written.name(arguments)` in a file, inside fragment `gid`; `written` is "" for a plain call."""
@@ -110,7 +110,7 @@ class CallResolver:
             if name == rules.instance_method:
                 return self._make_edges(target, How.CONSTRUCTOR)
             return self._on_class(target[0], name, how)
-        if rules.has_namespaces and (inside := self._in_namespace(rules.family, receiver, name)):
+        if rules.has_namespaces and (inside := self._in_namespace(self.symbols.family[file], receiver, name)):
             return self._link_by_name(file, inside)
         return self._by_name(file, name, method=True)
 
@@ -207,7 +207,11 @@ class CallResolver:
         outcome = self._bare(file, -1, cls, name)
         if outcome is not UNKNOWN:
             return outcome
-        macros = [gid for gid in self.symbols.functions[rules.family].get(name, ()) if not self.names.is_class(gid)]
+        macros = [
+            gid
+            for gid in self.symbols.functions[self.symbols.family[file]].get(name, ())
+            if not self.names.is_class(gid)
+        ]
         here = crate_of(self.symbols.paths[file])
         near = [gid for gid in macros if crate_of(self.symbols.paths[self.symbols.file_of[gid]]) == here] or macros
         return self._make_edges(near, How.LINKAGE) if len(near) == 1 else UNKNOWN
@@ -316,7 +320,7 @@ class CallResolver:
 
     def _on_class(self, cls: int, name: str, how: How, *, own: bool = False) -> CallResolution:
         """Resolves a method called on a class or its instance, with the methods that implement or override it."""
-        key = (cls, name, how, own)
+        key = (self.names.asker, cls, name, how, own)
         if key not in self._on_classes:
             self._on_classes[key] = self._method_called(cls, name, how, own)
         return self._on_classes[key]

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from secateur.index.graph.resolve.calls import CallResolver, CallStatus
 from secateur.index.graph.resolve.edges import CONFIDENCE, CallCounts, EdgeBuilder, EdgeKind, Edges, How
+from secateur.index.graph.resolve.members import Members
 from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module
 from secateur.model import Call, FileFacts
@@ -36,9 +37,13 @@ def resolve(files: Sequence[tuple[str, FileFacts]]) -> Edges:
     return replace(edges, calls={language: calls[language] for language in sorted(calls)})
 
 
-def link_repository(files: Sequence[tuple[str, FileFacts]]) -> tuple[Edges, dict[int, CallCounts]]:
-    """Finds the edges of a whole repository, and counts the call sites of each file with calls by status."""
-    return link(Names(symbols_of(files)), {file: facts.calls for file, (_, facts) in enumerate(files)})
+def link_repository(
+    files: Sequence[tuple[str, FileFacts]], members: Members | None = None
+) -> tuple[Edges, dict[int, CallCounts]]:
+    """Finds the edges of a whole repository, and counts the call sites of each file with calls by status. `members`:
+    those of a workspace; paths then begin with their names."""
+    names = Names(symbols_of(files, of_members=members is not None), members)
+    return link(names, {file: facts.calls for file, (_, facts) in enumerate(files)})
 
 
 def link(names: Names, calls: Mapping[int, Sequence[Call]]) -> tuple[Edges, dict[int, CallCounts]]:
@@ -51,16 +56,20 @@ def link(names: Names, calls: Mapping[int, Sequence[Call]]) -> tuple[Edges, dict
     builder = EdgeBuilder()
     resolver = CallResolver(names)
     counts: dict[int, CallCounts] = {}
-    failed = set(names.symbols.failed)
+    failed, visibility = set(names.symbols.failed), names.visibility
     for file, sites in calls.items():
         try:
+            if visibility is not None:
+                names.asker = int(visibility.of_file[file])
             _link_bases(names, file, builder)
             _link_imports(names, file, builder)
             if sites:
                 counts[file] = _link_calls(resolver, file, sites, builder)
         except Exception:  # a fault of the resolver over one file costs some of the edges of that file
             failed.add(file)
-    return replace(builder.build({}), failed=tuple(sorted(failed))), counts
+    edges = builder.build({})
+    edges = edges if visibility is None else visibility.select(edges)
+    return replace(edges, failed=tuple(sorted(failed))), counts
 
 
 def _link_bases(names: Names, file: int, builder: EdgeBuilder) -> None:

@@ -7,12 +7,14 @@ of re-exports of any length are normal input.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
 
+from secateur.index.graph.resolve.members import FilesOfMember, MemberFinder, Members, Visibility
 from secateur.index.graph.resolve.symbols import Symbols, join_implementations
 from secateur.languages import rules_of
+from secateur.languages.packages import manifests_of
 from secateur.languages.syntax.import_targets import EXTERNAL, Files, Finder, Gids, Module, PathFinder, Target, use_dots
 from secateur.languages.traits import NameRules
 from secateur.model import FileFacts, FragmentKind, Import
@@ -28,9 +30,9 @@ STARS = 256
 """The most star imports that are searched for one name."""
 
 
-def symbols_of(files: Sequence[tuple[str, FileFacts]]) -> Symbols:
-    """Collects the names of a repository and their types."""
-    symbols = Symbols(files)
+def symbols_of(files: Sequence[tuple[str, FileFacts]], *, of_members: bool = False) -> Symbols:
+    """Collects the names of a repository, or of the members of a workspace, and their types."""
+    symbols = Symbols(files, of_members=of_members)
     join_implementations(symbols)
     symbols.add_types()
     return symbols
@@ -39,10 +41,12 @@ def symbols_of(files: Sequence[tuple[str, FileFacts]]) -> Symbols:
 class Names:
     """Looks names up in `Symbols`. A `Target` is definitions, a module, EXTERNAL, or None if unknown."""
 
-    def __init__(self, symbols: Symbols, by_family: Mapping[str, Finder] | None = None) -> None:
-        """`by_family`: the finders of imports by language family; None: the finders of a single repository."""
+    def __init__(self, symbols: Symbols, members: Members | None = None) -> None:
+        """`members`: those of a workspace, whose names `symbols` holds."""
         self.symbols = symbols
-        self.finders = by_family or finders(symbols, {rules.family: rules for rules in symbols.rules})
+        self.visibility = Visibility(members, symbols) if members is not None else None
+        self.asker = 0  # the member whose files are resolved
+        self.finders = _member_finders(symbols, members) if members is not None else _finders(symbols)
         self._members: dict[tuple[Module, str], Target] = {}
         self._scopes: dict[tuple[int, str], Target] = {}
         self._orders: dict[int, tuple[Gids, bool]] = {}
@@ -112,7 +116,8 @@ class Names:
         starred = self._find_starred(module, name)
         if starred not in (None, EXTERNAL):
             return starred
-        return self.finders[rules.family].find_submodule(module, name) if rules.family in self.finders else None
+        family = self.symbols.family[module.files[0]] if module.files else module.family
+        return self.finders[family].find_submodule(module, name) if family in self.finders else None
 
     def _rules_of_module(self, module: Module) -> NameRules:
         return self.symbols.rules[module.files[0]] if module.files else rules_of(module.language)
@@ -128,7 +133,9 @@ class Names:
         for file, statement in module.stars[:STARS]:
             if statement.symbol != "*":
                 continue  # imported for its side effects
-            source: Target = self.finders[rules.family].find_module(file, statement.module, statement.level)
+            source: Target = self.finders[self.symbols.family[file]].find_module(
+                file, statement.module, statement.level
+            )
             if source is None:
                 # Java's static imports of all members of a class
                 source = self._resolve_path(file, use_dots(statement.module))
@@ -153,7 +160,7 @@ class Names:
     def resolve_import(self, file: int, statement: Import) -> Target:
         """Resolves the names that an import statement binds."""
         rules = self.symbols.rules[file]
-        finder = self.finders[rules.family]
+        finder = self.finders[self.symbols.family[file]]
         if statement.symbol in ("", "*"):
             if (
                 rules.binds_first_segment
@@ -182,7 +189,7 @@ class Names:
             return EXTERNAL
         segments = path.split(".")
         for cut in range(len(segments) - 1, 0, -1):
-            module = self.finders[rules.family].find_module(file, ".".join(segments[:cut]), 0)
+            module = self.finders[self.symbols.family[file]].find_module(file, ".".join(segments[:cut]), 0)
             if module is not None:
                 target: Target = module
                 for segment in segments[cut:]:
@@ -377,11 +384,14 @@ class Names:
         seen, level = {gid}, [gid]
         while level and len(out) < limit and len(seen) <= ANCESTORS * limit:
             below = [sub for owner in level for sub in self.subclasses.get(owner, ())]
-            level = [sub for sub in dict.fromkeys(below) if sub not in seen]
+            level = [sub for sub in dict.fromkeys(below) if sub not in seen and self._sees(sub)]
             seen.update(level)
             for sub in level:
                 out.extend(self.symbols.members.get(sub, {}).get(name, ()))
         return out[:limit]
+
+    def _sees(self, gid: int) -> bool:
+        return self.visibility is None or self.visibility.sees(self.asker, gid)
 
 
 def _merge(sequences: list[list[int]]) -> list[int]:
@@ -396,15 +406,35 @@ def _merge(sequences: list[list[int]]) -> list[int]:
     return out
 
 
-def finders(files: Files, rules: dict[str, NameRules]) -> dict[str, Finder]:
-    """Returns a finder for each language family in `rules`."""
+def _finders(files: Files | FilesOfMember) -> dict[str, Finder]:
+    """Returns a finder for each language family of some files."""
     by_path = PathFinder(files)
-    return {family: _finder(rules[family], files) or by_path for family in rules}
+    rules = {family: rules_of(facts.language) for family, facts in zip(files.family, files.facts, strict=True)}
+    return {family: _finder(family, rules[family], files) or by_path for family in rules}
 
 
-def _finder(rules: NameRules, files: Files) -> Finder | None:
+def _finder(family: str, rules: NameRules, files: Files) -> Finder | None:
     if not rules.finder:
         return None
     module, _, name = rules.finder.partition(":")
-    finder: Finder = getattr(import_module(module), name)(files, rules.family)
+    finder: Finder = getattr(import_module(module), name)(files, family)
     return finder
+
+
+def _member_finders(symbols: Symbols, members: Members) -> dict[str, Finder]:
+    """Returns a finder for each language family of each member."""
+    files = [FilesOfMember(symbols, name) for name in members.names]
+    own = [_finders(of_member) for of_member in files]
+    found: dict[str, Finder] = {}
+    for name, of_member, by_family, uses in zip(members.names, files, own, members.uses, strict=True):
+        for key, finder in by_family.items():
+            family = key.removeprefix(f"{name}/")
+            manifests = manifests_of().get(family)
+            used = {
+                package.name: (provider_finder, package.folder)
+                for (of_family, _), (provider, package) in uses.items()
+                if of_family == family
+                and (provider_finder := own[provider].get(f"{members.names[provider]}/{family}")) is not None
+            }
+            found[key] = MemberFinder(finder, of_member.first, manifests.separator if manifests else "", used)
+    return found

@@ -52,11 +52,15 @@ class Symbols:
     `file` is the number of a file, `gid` the global number of a fragment: `offset[file] + position`.
     """
 
-    def __init__(self, files: Sequence[tuple[str, FileFacts]]) -> None:
-        self.paths = [path for path, _ in files]
+    def __init__(self, files: Sequence[tuple[str, FileFacts]], *, of_members: bool = False) -> None:
+        """`of_members`: paths begin with the name of a repository. Names of different repositories never mix."""
+        split = [path.partition("/") if of_members else ("", "", path) for path, _ in files]
+        self.member_of = [member for member, _, _ in split]  # of each file
+        self.paths = [path for _, _, path in split]  # in the repository
         self.facts = [facts for _, facts in files]
         self.rules = [rules_of(facts.language) for facts in self.facts]
-        self.family = [rules.family for rules in self.rules]
+        # of languages; that of a member begins with the name of the member
+        self.family = ["".join((*part[:2], rules.family)) for part, rules in zip(split, self.rules, strict=True)]
         self.offset = [0, *accumulate(len(facts.fragments) for facts in self.facts)]
         self.fragments: list[Fragment] = [fragment for facts in self.facts for fragment in facts.fragments]
         self.file_of = [file for file, facts in enumerate(self.facts) for _ in facts.fragments]
@@ -201,7 +205,7 @@ class Symbols:
             return None
         declared = use_dots(self.facts[file].package)
         name = f"{directory}:{declared}" if rules.packages == "directory" else declared or f"/{directory}"
-        key = (rules.family, name)
+        key = (self.family[file], name)
         package = self.packages.setdefault(key, Module(key[1]))
         package.files.append(file)
         self.package_of[file] = package
@@ -294,8 +298,11 @@ def join_implementations(symbols: Symbols) -> None:
         if symbols.class_of[gid] == gid and gid not in owned:
             own = symbols.modules[symbols.file_of[gid]].names
             own.pop(symbols.fragments[gid].qualname, None)  # a block declares no name
+            member = symbols.member_of[symbols.file_of[gid]]
             candidates = [
-                known for known in declared.get(path.rpartition(".")[2], ()) if known in owned and known != gid
+                known
+                for known in declared.get(path.rpartition(".")[2], ())
+                if known in owned and known != gid and symbols.member_of[symbols.file_of[known]] == member
             ]
             if (whole := _choose_type(symbols, gid, path, candidates)) >= 0:
                 symbols.join(gid, whole)

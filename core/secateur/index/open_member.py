@@ -1,0 +1,205 @@
+"""A repository of a workspace while it is open. While its look is the one that the catalogue knows, neither its source
+nor its records are opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from secateur.errors import IndexingError
+from secateur.index.catalogue import KeptMember, KeptState
+from secateur.index.facts.history import CommitHistory
+from secateur.index.open_index import OpenIndex
+from secateur.index.store.folder import folder_of, size_of
+from secateur.index.store.records import Store, UnwritableIndex
+from secateur.index.update.parallel import Extractor
+from secateur.index.update.refresh import RecordedState, unread_files
+from secateur.index.update.snapshots import Histories
+from secateur.index.update.staleness import Changes, changes
+from secateur.model import Notice
+from secateur.progress import Progress
+from secateur.sources.commit_look import CommitLook
+from secateur.sources.open import CLONED, SHALLOW, SourceOpener
+from secateur.sources.source import Source
+from secateur.sources.walk import Skip
+
+_EVERY_TIME = frozenset({CLONED, SHALLOW})
+"""Codes of notices that a source gives at every opening."""
+
+
+@dataclass
+class OpenMember:
+    """See the module docstring.
+
+    Attributes:
+        opener: opens the repository by the user's rules and its own.
+        look: takes the look at this moment.
+        first: the look when the repository was opened; None if a look cannot tell whether it changes.
+        kept: what the catalogue knows about `first`.
+        naming: adds the repository's name to errors.
+        given: warnings that are known before the opening.
+        known: the state that the repository is still in, as the catalogue knows it; None if it was read.
+        state: the state that was recorded last; without files if `known` is set.
+    """
+
+    opener: SourceOpener
+    cache_dir: Path
+    look: Callable[[], CommitLook | None]
+    first: CommitLook | None
+    kept: KeptMember
+    naming: Callable[[], AbstractContextManager[None]]
+    given: tuple[Notice, ...] = ()
+    known: KeptState | None = None
+    state: RecordedState | None = None
+
+    def __post_init__(self) -> None:
+        self._index: OpenIndex | None = None
+        self._store: Store | None = None
+        self._seen, self._is_new = self.first, True  # the look when the repository was recorded last
+        self._has_moved = not self.kept.states
+        if self._has_moved:
+            self._open()
+
+    def _open(self) -> OpenIndex:
+        """Returns the index of its records, and opens it at the first use."""
+        if self._index is None:
+            with self.naming():
+                self._index = OpenIndex(self.opener, self.cache_dir, self.given)
+        return self._index
+
+    @property
+    def source(self) -> Source:
+        return self._open().source
+
+    @property
+    def store(self) -> Store:
+        """Its records, which are opened without the source if it has not moved."""
+        if self._index is None and self.first is not None:
+            with suppress(UnwritableIndex):
+                self._store = self._store or Store.open(folder_of(self.cache_dir, self.first.root))
+                return self._store
+        return self._open().store
+
+    @property
+    def warnings(self) -> tuple[Notice, ...]:
+        """The warnings about its index and its own settings."""
+        return self._index.notices if self._index is not None else self.given
+
+    def notices(self) -> Sequence[Notice]:
+        """The warnings of its source."""
+        return self.known.notices if self.known is not None else self.source.notices()
+
+    def skips(self) -> Sequence[Skip]:
+        """What it does not read."""
+        return self.known.skips if self.known is not None else self.source.skips()
+
+    @property
+    def history_id(self) -> str:
+        return self.known.history_id if self.known is not None else self.source.history_id
+
+    @property
+    def time(self) -> int:
+        """The time that the ages of its commits are measured from."""
+        if self.known is not None:
+            return self.known.time
+        return self.source.time if self.source.commit else 0
+
+    def history(self) -> CommitHistory:
+        """Returns its history, from the records if it has not moved."""
+        kept = Histories(self.store).load(self.known.history_id) if self.known is not None else None
+        return kept if kept is not None else self._open().histories.of(self.source)
+
+    def size(self) -> int:
+        if self._index is not None:
+            return self._index.size()
+        return size_of(folder_of(self.cache_dir, self.first.root)) if self.first is not None else 0
+
+    def close(self) -> None:
+        """Closes the files."""
+        for opened in (self._index, self._store):
+            if opened is not None:
+                opened.close()
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
+        """Records the source. An unchanged repository is not even listed."""
+        if not self._is_new:
+            self._seen = self.look()
+        self._is_new = False
+        self.known = self._find_kept(extractor)
+        if self.known is not None:
+            self.state = RecordedState(self.known.name, (), 0, extractor.version)
+            return self.state
+        return self._read(extractor, progress)
+
+    def read_after_all(self, extractor: Extractor) -> RecordedState:
+        """Reads a repository that has not moved. Raises IndexingError: it has moved by now."""
+        expected = self.known
+        self.known = None
+        state = self._read(extractor, None)
+        if expected is not None and state.name != expected.name:
+            problem = f"{self.opener.path}: changed while it was opened"
+            raise IndexingError(problem, hint="run again", code="CHANGED")
+        return state
+
+    def _read(self, extractor: Extractor, progress: Progress | None) -> RecordedState:
+        if not self._has_moved:  # the source may be at another commit
+            self.close()
+            self._index, self._store, self._has_moved = None, None, True
+        self.state = self._open().record(extractor, progress)
+        return self.state
+
+    def _find_kept(self, extractor: Extractor) -> KeptState | None:
+        if self._has_moved or self._seen is None or self._seen.digest != self.kept.look:
+            return None
+        return self.kept.states.get(extractor.version)
+
+    def to_keep(self, version: str) -> KeptMember | None:
+        """Returns the facts for the catalogue; None if a look cannot tell whether they are still true.
+
+        The rules are those that were read at the opening, so nothing is kept of a repository that changed since.
+        """
+        if not self._has_moved:
+            return self.kept
+        index, state = self._index, self.state
+        if index is None or state is None or self.first is None or self._seen != self.first:
+            return None
+        notices = index.source.notices()
+        if not index.is_whole or index.notices != self.given:
+            return None
+        if any(notice.code not in _EVERY_TIME for notice in notices):  # another opening may not give it again
+            return None
+        if self.look() != self._seen:
+            return None
+        skips = tuple(index.source.skips())
+        return self.kept.with_state(version, KeptState(state.name, self.history_id, self.time, tuple(notices), skips))
+
+    # --- looking -----------------------------------------------------------------------------------------------------
+
+    def changes(self, indexed: Mapping[str, bytes]) -> Changes:
+        """Lists the differences from the state that was read last, whose files have these digests."""
+        if self.known is None:
+            return changes(self.source, self.opener(), indexed)
+        if self.look() == self.first:
+            return Changes()
+        assert self.first is not None
+        return changes(replace(self.opener, rev=self.first.commit)(), self.opener(), indexed)
+
+    def unread(self, extractor: Extractor, before: tuple[str, str], indexed: Mapping[str, bytes]) -> Changes:
+        """Lists the differences from a state: (its name, its history), and the digests of its files."""
+        kept = None if self._has_moved or self.look() != self.first else self.kept.states.get(extractor.version)
+        if kept is not None and kept.name == before[0]:
+            return Changes()
+        source = self.opener()
+        return Changes(unread_files(source, self.store, extractor, indexed), source.history_id != before[1])
+
+
+def below(name: str, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Returns the files of one repository, by their paths there."""
+    prefix = f"{name}/"
+    return {path[len(prefix) :]: digest for path, digest in files.items() if path.startswith(prefix)}
