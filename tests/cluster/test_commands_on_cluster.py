@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from secateur.executors.dask_cluster import DaskCluster, connect, parse_address
-from secateur.executors.executor import Task
 from secateur_lab.evaluation.cases import read_cases
 from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan, measure_with
 from secateur_lab.evaluation.measuring import Choice
@@ -22,7 +21,7 @@ from support.tasks import process_of
 
 def kill_some(on: DaskCluster) -> None:
     """Kills two of three workers."""
-    pids = {outcome.got() for _, outcome in on.run([Task(process_of, 0, str(number)) for number in range(30)])}
+    pids = {outcome.got() for _, outcome in on.map(process_of, range(30))}
     for pid in sorted(pids)[:2]:
         os.kill(pid, signal.SIGKILL)
 

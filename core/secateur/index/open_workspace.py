@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from secateur import directories
 from secateur.errors import ConfigError, SecateurError, UsageError
-from secateur.executors.executor import Executor, Task
+from secateur.executors.executor import Executor
 from secateur.index.catalogue import Catalogue, KeptMember
 from secateur.index.facts.extract import Record
 from secateur.index.facts.models import Models, vectors_of
@@ -315,14 +315,13 @@ def index_members(
 ) -> None:
     """Has workers bring the indexes of all repositories up to date, in the cache folder that they share with this
     process. Errors are left to the opening of the workspace, which meets them again."""
-    cache_dir, tasks = directories.cache_dir(os.environ), []
+    cache_dir, tasks = directories.cache_dir(os.environ), list[MemberTask]()
     for member in opener.members:
         with suppress(SecateurError):
             folder = folder_of(member.location, cache_dir, opener.fetching).absolute()
-            task = MemberTask(opener.path, replace(member, location=str(folder)), settings)
-            tasks.append(Task(index_member, task, member.name))
+            tasks.append(MemberTask(opener.path, replace(member, location=str(folder)), settings))
     progress("reading", 0, len(tasks))
-    with closing(executor.run(tasks)) as outcomes:
+    with closing(executor.map(index_member, tasks)) as outcomes:
         for done, _ in enumerate(outcomes, 1):
             progress("reading", done, len(tasks))
 
