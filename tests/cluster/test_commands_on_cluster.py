@@ -4,27 +4,57 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from secateur.directories import cache_dir
 from secateur.executors.dask_cluster import DaskCluster, connect, parse_address
-from secateur.executors.executor import Task
+from secateur.index.member_workers import index_members
+from secateur.index.open_workspace import WorkspaceOpener
+from secateur.index.store.folder import FILE_NAME, folder_of
+from secateur.settings import Settings
 from secateur_lab.evaluation.cases import read_cases
 from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan, measure_with
 from secateur_lab.evaluation.measuring import Choice
 from support.cli import secateur
 from support.clusters import cluster
 from support.mined import mined_cases
+from support.repos import SHOP, committed
 from support.systems import posix
 from support.tasks import process_of
 
 
 def kill_some(on: DaskCluster) -> None:
     """Kills two of three workers."""
-    pids = {outcome.got() for _, outcome in on.run([Task(process_of, 0, str(number)) for number in range(30)])}
+    pids = {outcome.got() for _, outcome in on.map(process_of, range(30))}
     for pid in sorted(pids)[:2]:
         os.kill(pid, signal.SIGKILL)
+
+
+@posix
+def test_records_come_back_from_workers_with_caches_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECATEUR_CACHE_DIR", str(tmp_path / "cache"))
+    for name in ("shop", "till"):
+        committed(tmp_path / name, SHOP)
+    (tmp_path / "workspace.toml").write_text('repositories = ["shop", {path = "till", rev = "HEAD"}, "gone"]\n')
+    opener = WorkspaceOpener(tmp_path / "workspace.toml", Settings().index)
+    with (
+        cluster(tmp_path / "two", 2, {"SECATEUR_CACHE_DIR": str(tmp_path / "other")}) as two,
+        closing(connect(parse_address(two.address))) as on,
+    ):
+        for _ in range(2):
+            index_members(opener, Settings(), on)
+            assert [len(recorded(tmp_path / name)) for name in ("shop", "till")] == [len(SHOP)] * 2
+
+
+def recorded(root: Path) -> set[tuple[bytes, str]]:
+    """The paths and versions of the records in our cache."""
+    with closing(sqlite3.connect(folder_of(cache_dir(os.environ), root) / FILE_NAME)) as db:
+        return {(path, version) for path, version in db.execute("SELECT path, fingerprint FROM record")}
 
 
 @posix

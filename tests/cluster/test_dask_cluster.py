@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import pytest
 from secateur.errors import RepositoryError, SecateurError, UsageError
 from secateur.executors import dask_cluster
 from secateur.executors.dask_cluster import DaskCluster, connect, parse_address
-from secateur.executors.executor import Task, TaskOutcome, tasks_by_home
+from secateur.executors.executor import TaskOutcome
 from support import tasks as work
 from support.clusters import certificates, cluster
 from support.processes import environment, run_process
@@ -26,9 +26,11 @@ from support.systems import posix
 pytestmark = posix
 
 
-def outcomes(on: DaskCluster, tasks: Sequence[Task[Any]]) -> list[TaskOutcome[Any]]:
-    found = list(on.run(tasks))
-    assert sorted(number for number, _ in found) == list(range(len(tasks)))
+def outcomes(
+    on: DaskCluster, function: Callable[[Any], Any], items: Sequence[Any], homes: Sequence[str] = ()
+) -> list[TaskOutcome[Any]]:
+    found = list(on.map(function, items, homes))
+    assert sorted(number for number, _ in found) == list(range(len(items)))
     return [outcome for _, outcome in sorted(found, key=lambda pair: pair[0])]
 
 
@@ -46,33 +48,29 @@ def test_tasks_have_outcomes_whatever_workers_die(tmp_path: Path) -> None:
         with closing(connect(parse_address(three.address))) as on:
             assert on.workers == 3
             numbers = range(60)
-            tasks = [Task(work.doubled, number, f"home {number % 7}") for number in numbers]
-            assert [one.value for one in outcomes(on, tasks)] == [2 * number for number in numbers]
-            assert outcomes(on, []) == []
+            homes = [f"home {number % 7}" for number in numbers]
+            assert [one.value for one in outcomes(on, work.doubled, numbers, homes)] == [2 * n for n in numbers]
+            assert outcomes(on, work.doubled, []) == []
 
             said, failed, unsendable, unpicklable = outcomes(
                 on,
-                [
-                    Task(work.refused, "x"),
-                    Task(work.failing, 0),
-                    Task(work.unsendable, 0),
-                    Task(work.doubled, lambda: None),
-                ],
+                work.call,
+                [(work.refused, "x"), (work.failing, 0), (work.unsendable, 0), (work.doubled, lambda: None)],
             )
             assert isinstance(said.error, RepositoryError)
             assert said.error.to_dict() == {"code": "NOWHERE", "message": "no such thing: x", "hint": "look elsewhere"}
             assert [one.error.code for one in (failed, unsendable, unpicklable) if one.error] == ["UNEXPECTED"] * 3
 
-            tasks = tasks_by_home(work.noted, [(str(log), f"{n}\n") for n in range(8)], ["here"] * 8)
-            before = [one.value for one in outcomes(on, tasks)]
+            items = [(str(log), f"{n}\n") for n in range(8)]
+            before = [one.value for one in outcomes(on, work.noted, items, ["here"] * 8)]
             assert before[0] == ""
             assert all(str(one).startswith("0\n") for one in before[1:]), "the others wait for the first of a home"
 
-            once: list[Task[Any]] = [Task(work.dying, str(marker), "home"), *tasks_by_home(work.doubled, [1], ["home"])]
-            assert [one.value for one in outcomes(on, once)] == ["done", 2]
+            once = [(work.dying, str(marker)), (work.doubled, 1)]
+            assert [one.value for one in outcomes(on, work.call, once, ["home"] * 2)] == ["done", 2]
 
-            pids = {one.value for one in outcomes(on, [Task(work.process_of, 0, str(n)) for n in range(30)])}
-            running = on.run([Task(work.doubled, number, str(number)) for number in range(300)])
+            pids = {one.value for one in outcomes(on, work.process_of, range(30))}
+            running = on.map(work.doubled, range(300))
             found = dict([next(running)])
             for pid in sorted(pids)[:2]:
                 os.kill(pid, signal.SIGKILL)
@@ -80,21 +78,21 @@ def test_tasks_have_outcomes_whatever_workers_die(tmp_path: Path) -> None:
             assert {number: one.value for number, one in found.items()} == {n: 2 * n for n in range(300)}
 
             marker.write_text("")
-            deadly = Task(work.always_dying, str(marker))
-            (ended,) = outcomes(on, [deadly])
+            ended, other = outcomes(on, work.call, [(work.always_dying, 0), (work.doubled, 1)], ["home"] * 2)
             assert ended.error is not None
             assert ended.error.code == "PROCESS_ENDED"
+            assert other.value == 2, "it waits for the first of its home, and does not fail with it"
         log.write_text("")
         for _ in range(2):  # what was opened for one connection is closed with it
             with closing(connect(parse_address(three.address))) as on:
-                assert outcomes(on, [Task(work.opening, (str(log), "a"))])[0].error is None
+                assert outcomes(on, work.opening, [(str(log), "a")])[0].error is None
             assert "closed by" in log.read_text()
 
 
 def test_a_scheduler_that_dies_ends_the_run_with_a_reason(tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     with cluster(tmp_path / "one", 1) as one, closing(connect(parse_address(one.address))) as on:
-        running = on.run([Task(work.doubled, 1, "a"), Task(work.stuck, str(marker), "a", 0)])
+        running = on.map(work.call, [(work.doubled, 1), (work.stuck, str(marker))], "aa")
         assert next(running) == (0, TaskOutcome(2))
         os.killpg(one.scheduler.pid, signal.SIGKILL)
         with pytest.raises(SecateurError, match="was lost: the connection to its scheduler") as raised:
@@ -132,7 +130,7 @@ def test_a_worker_that_joins_later_is_looked_at_too(tmp_path: Path) -> None:
                 while len(on.live()) < 2:
                     time.sleep(0.01)
                 with pytest.raises(SecateurError, match="has 2 threads"):
-                    outcomes(on, [Task(work.doubled, number, str(number)) for number in range(9)])
+                    outcomes(on, work.doubled, range(9))
             finally:
                 os.killpg(it.pid, signal.SIGKILL)
 
@@ -146,7 +144,7 @@ def test_a_cluster_with_certificates_takes_only_who_has_one(tmp_path: Path, monk
             connect(parse_address(safe.address))
         use(monkeypatch, ours)
         with closing(connect(parse_address(safe.address))) as on:
-            assert outcomes(on, [Task(work.doubled, 4)]) == [TaskOutcome(8)]
+            assert outcomes(on, work.doubled, [4]) == [TaskOutcome(8)]
         assert refused(safe.address.replace("tls", "tcp")).code == "CLUSTER_UNREACHABLE"
         use(monkeypatch, others)
         error = refused(safe.address)

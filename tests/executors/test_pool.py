@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from secateur.errors import RepositoryError, SecateurError
-from secateur.executors.executor import Task, TaskOutcome, tasks_by_home
+from secateur.executors.executor import TaskOutcome
 from secateur.executors.pool import ProcessPool, spread_tasks
 from support import tasks as work
 from support.processes import environment
@@ -25,10 +25,12 @@ def pool() -> Iterator[ProcessPool]:
         yield opened
 
 
-def outcomes(pool: ProcessPool, tasks: Sequence[Task[Any]]) -> list[TaskOutcome[Any]]:
-    """Outcomes in the order of the tasks, each of which has one."""
-    found = list(pool.run(tasks))
-    assert sorted(number for number, _ in found) == list(range(len(tasks)))
+def outcomes(
+    pool: ProcessPool, function: Callable[[Any], Any], items: Sequence[Any], homes: Sequence[str] = ()
+) -> list[TaskOutcome[Any]]:
+    """Outcomes in the order of the items, each of which has one."""
+    found = list(pool.map(function, items, homes))
+    assert sorted(number for number, _ in found) == list(range(len(items)))
     return [outcome for _, outcome in sorted(found, key=lambda pair: pair[0])]
 
 
@@ -45,21 +47,21 @@ def gone(pid: int) -> bool:
 
 
 def test_every_task_has_one_outcome_and_processes_serve_several_runs(pool: ProcessPool) -> None:
-    assert [one.value for one in outcomes(pool, [Task(work.doubled, number) for number in range(40)])] == [
-        2 * number for number in range(40)
-    ]
-    seen = {one.value for _ in range(3) for one in outcomes(pool, [Task(work.process_of, 0, str(n)) for n in range(9)])}
+    assert [one.value for one in outcomes(pool, work.doubled, range(40))] == [2 * number for number in range(40)]
+    seen = {
+        one.value for _ in range(3) for one in outcomes(pool, work.process_of, range(9), [str(n) for n in range(9)])
+    }
     assert 1 <= len(seen) <= pool.workers
-    assert outcomes(pool, []) == []
+    assert outcomes(pool, work.doubled, []) == []
 
 
 def test_tasks_of_one_home_go_to_one_process_in_order(pool: ProcessPool, tmp_path: Path) -> None:
-    first = outcomes(pool, [Task(work.process_of, 0, "a")])
-    assert [outcomes(pool, [Task(work.process_of, 0, "a")]) for _ in range(5)] == [first] * 5
+    first = outcomes(pool, work.process_of, [0], ["a"])
+    assert [outcomes(pool, work.process_of, [0], ["a"]) for _ in range(5)] == [first] * 5
     file = tmp_path / "log"
     file.write_text("")
-    tasks = tasks_by_home(work.noted, [(str(file), f"{n}\n") for n in range(8)], ["here"] * 8)
-    before = [one.value for one in outcomes(pool, tasks)]
+    items = [(str(file), f"{n}\n") for n in range(8)]
+    before = [one.value for one in outcomes(pool, work.noted, items, ["here"] * 8)]
     assert before[0] == ""
     assert all((one or "").startswith("0\n") for one in before[1:]), "the others wait for the first of a home"
 
@@ -72,7 +74,7 @@ def test_an_error_costs_its_task_and_keeps_what_reports_say(pool: ProcessPool) -
         (work.doubled, lambda: None),
         (work.doubled, 1),
     ]
-    refused, failed, unsendable, unpicklable, done = outcomes(pool, [Task(*one) for one in functions])
+    refused, failed, unsendable, unpicklable, done = outcomes(pool, work.call, functions)
     assert isinstance(refused.error, RepositoryError)
     assert refused.error.to_dict() == {"code": "NOWHERE", "message": "no such thing: x", "hint": "look elsewhere"}
     with pytest.raises(RepositoryError):
@@ -88,8 +90,16 @@ def test_an_error_costs_its_task_and_keeps_what_reports_say(pool: ProcessPool) -
     assert done.got() == 2
 
 
+@posix
+def test_an_idle_process_helps_with_another_home(pool: ProcessPool, tmp_path: Path) -> None:
+    """The first of a home is stuck for ever where nobody else takes the items of the other home."""
+    marker = tmp_path / "marker"
+    with closing(pool.map(work.call, [(work.stuck, str(marker)), *[(work.doubled, 1)] * 9], "a" + "b" * 9)) as running:
+        assert [next(running)[1].value for _ in range(9)] == [2] * 9
+
+
 def test_what_a_task_prints_is_no_outcome(pool: ProcessPool) -> None:
-    assert [one.got() for one in outcomes(pool, [Task(work.printing, "words\n")] * 3)] == ["words\n"] * 3
+    assert [one.got() for one in outcomes(pool, work.printing, ["words\n"] * 3)] == ["words\n"] * 3
 
 
 @pytest.mark.parametrize(("left", "code"), [("xx", ""), ("x", "PROCESS_ENDED"), ("", "PROCESS_ENDED")])
@@ -98,9 +108,9 @@ def test_a_process_that_dies_is_replaced_and_its_task_tried_once_more(
 ) -> None:
     marker = tmp_path / "marker"
     marker.write_text(left)
-    tasks: list[Task[Any]] = [Task(work.doubled, number, "home") for number in range(9)]
-    tasks.insert(4, Task(work.dying, str(marker), "home"))
-    found = outcomes(pool, tasks)
+    items: list[Any] = [(work.doubled, number) for number in range(9)]
+    items.insert(4, (work.dying, str(marker)))
+    found = outcomes(pool, work.call, items, ["home"] * 10)
     error = found.pop(4).error
     assert (error.code if error else "") == code
     assert [one.value for one in found] == [2 * number for number in range(9)]
@@ -109,22 +119,22 @@ def test_a_process_that_dies_is_replaced_and_its_task_tried_once_more(
 @posix
 def test_closing_a_run_ends_what_is_under_way_and_the_pool_goes_on(pool: ProcessPool, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
-    running = pool.run([Task(work.doubled, 1, "a"), Task(work.stuck, str(marker), "b"), Task(work.doubled, 3, "b")])
+    running = pool.map(work.call, [(work.doubled, 1), (work.stuck, str(marker)), (work.doubled, 3)], "abb")
     assert next(running) == (0, TaskOutcome(2))
     while not (marker.exists() and marker.read_text()):
         pass
     running.close()
     assert gone(int(marker.read_text()))
-    assert outcomes(pool, [Task(work.doubled, 4, home) for home in "ab"]) == [TaskOutcome(8)] * 2
+    assert outcomes(pool, work.doubled, [4, 4], "ab") == [TaskOutcome(8)] * 2
 
 
 @posix
 def test_processes_end_with_their_parent(tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     program = (
-        "import os, sys; from secateur.executors.pool import ProcessPool; from secateur.executors import Task;"
+        "import os, sys; from secateur.executors.pool import ProcessPool;"
         " from support.tasks import killing_parent;"
-        " list(ProcessPool(1, os.environ).run([Task(killing_parent, sys.argv[1])]))"
+        " list(ProcessPool(1, os.environ).map(killing_parent, [sys.argv[1]]))"
     )
     ran = subprocess.run([sys.executable, "-c", program, str(marker)], env=environment(), timeout=60)
     assert ran.returncode == -9
@@ -135,7 +145,7 @@ def test_what_is_kept_serves_the_next_task_and_is_closed_at_the_end(tmp_path: Pa
     file = tmp_path / "log"
     file.write_text("")
     with closing(ProcessPool(1, os.environ)) as pool:
-        one, same, other = outcomes(pool, [Task(work.opening, (str(file), key)) for key in "aab"])
+        one, same, other = outcomes(pool, work.opening, [(str(file), key) for key in "aab"])
         assert one.value == same.value
         assert file.read_text().count("closed") == 1
         assert other.error is None

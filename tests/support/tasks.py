@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,12 @@ from secateur.executors.executor import keep_open
 
 def doubled(number: int) -> int:
     return 2 * number
+
+
+def call(task: tuple[Callable[[Any], Any], Any]) -> Any:
+    """Calls a function, for runs in which items differ in what is done with them."""
+    function, argument = task
+    return function(argument)
 
 
 def process_of(_: Any) -> int:

@@ -55,7 +55,7 @@ class CursorMoved(_Flood):
 
 @dataclass
 class Report(Message):
-    """What a thread reports: the screen's thread calls `take`. Of reports `of` one thing only the latest is kept;
+    """A report of a thread: the screen's thread calls `take`. Of reports `of` one thing only the latest is kept;
     "": all are."""
 
     take: Callable[[], object]

@@ -49,7 +49,7 @@ def arguments(parser: CommandParser) -> None:
 def run(options: CommandCall) -> int:
     """Runs the command. Files that were skipped are counted, and the exit code is 0."""
     from secateur.engine import Engine
-    from secateur.index.open_workspace import WorkspaceOpener, index_members
+    from secateur.index.open_workspace import WorkspaceOpener
     from secateur.index.opening import opener_of
     from secateur.redaction import not_scanned
 
@@ -67,6 +67,8 @@ def run(options: CommandCall) -> int:
         if options.on is not None:
             if not isinstance(opener, WorkspaceOpener):
                 raise UsageError("--on needs a workspace here", hint="name its file with --workspace")
+            from secateur.index.member_workers import index_members
+
             with closing(open_executor(options.on)) as executor:
                 index_members(opener, loaded.settings, executor, progress)
         with Engine(opener, loaded.settings, cache_dir=None, config_dir=None) as engine:

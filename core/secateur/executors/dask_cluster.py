@@ -1,37 +1,42 @@
 """A cluster of Dask's distributed scheduler, which is an `Executor` (extra `[cluster]`).
 
     with closing(connect("tls://host:8786")) as cluster:
-        for number, outcome in cluster.run(tasks): ...
+        for number, outcome in cluster.map(measured, cases): ...
 
-Tasks are given to workers as in a pool of processes. Dask carries tasks and results, and knows which workers are alive.
-Connections to other machines are encrypted and need certificates on both sides. Workers with other versions are
-refused. Every wait has an end. A worker receives pickles of function names and arguments.
+Dask places items, moves them to idle workers, and tries those again whose worker died. Connections to other machines
+are encrypted and need certificates on both sides. Workers with other versions are refused. Every wait has an end. A
+worker receives pickles of function names and arguments.
 """
 
 from __future__ import annotations
 
 import os
+import pickle
+import queue
 import re
-import threading
 import time
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
 from secateur.distributions import list_dependencies, source_digest, version_of
 from secateur.errors import SecateurError, UsageError, shown, without_password
-from secateur.executors.executor import close_kept
-from secateur.executors.pool import LAST_SECONDS, Worker, WorkerEnded, WorkerPool
+from secateur.executors.executor import TaskOutcome, close_kept, ended_error, firsts_of_homes, wrap_unexpected
+from secateur.executors.pool import LAST_SECONDS, wait_for_next
 from secateur.executors.pool_worker import answer_task
 from secateur.hosts import is_this_machine
 from secateur.version import __version__
 
 if TYPE_CHECKING:
     from distributed import Client
+
+T = TypeVar("T")
 
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,5})")
 
@@ -81,7 +86,6 @@ def check_contacts(contacts: Mapping[str, str], page: str) -> None:
 CONNECT_SECONDS = 10  # the time that a scheduler may take to answer, and that a cluster may take to have a worker
 LOOK_SECONDS = 1.0  # seconds between two checks which workers are alive
 LOST_SECONDS = 30  # the time that a cluster may be without workers. Dask's nannies restart workers in a few seconds.
-ATTEMPTS = 4  # the most workers that a task is tried on
 PAGE = "docs/cluster.md"
 
 CLUSTER_LOST = "CLUSTER_LOST"
@@ -118,20 +122,18 @@ def connect(address: ClusterAddress) -> DaskCluster:
         raise
 
 
-class DaskCluster(WorkerPool):
+class DaskCluster:
     """See the module docstring. Raises SecateurError: a part of the cluster is unsafe or has other versions."""
 
     def __init__(self, client: Client, address: ClusterAddress) -> None:
-        super().__init__(ATTEMPTS)
         self.client = client
-        self.name = os.urandom(8).hex()
-        self.numbers = count()
+        self._name = os.urandom(8).hex()
+        self._numbers = count()
         self._address = address
-        self._looking = threading.RLock()
+        self._hurried = False  # closing waits for nobody
         self._seen: list[str] = []  # workers that were alive at the last check
         self._looked = 0.0
         self._checked: set[str] = set()
-        self._used: dict[_DaskWorker, str] = {}
         self._alone_since: float | None = None
         try:
             client.wait_for_workers(1, timeout=CONNECT_SECONDS)
@@ -148,38 +150,101 @@ class DaskCluster(WorkerPool):
         """See `Executor.workers`."""
         return max(1, len(self.live()))
 
-    def _open_worker(self) -> Worker:
-        return _DaskWorker(self)
+    def map(
+        self, function: Callable[[Any], T], items: Sequence[Any], homes: Sequence[str] = ()
+    ) -> Generator[tuple[int, TaskOutcome[T]]]:
+        """See `Executor.map`. Dask prefers the worker that has the outcome of the first item of a home."""
+        from distributed import CancelledError, KilledWorker
+
+        self._look()
+        done: queue.SimpleQueue[int] = queue.SimpleQueue()
+        futures: dict[int, Any] = {}
+        messages: list[bytes] = []
+        waits, left = firsts_of_homes(len(items), homes), set(range(len(items)))
+
+        def submit(number: int, after: int | None) -> None:
+            given = self._name, _hash_versions(), messages[number], futures.get(after) if after is not None else None
+            futures[number] = self._submit(run_task, *given)
+            futures[number].add_done_callback(lambda _: done.put(number))
+
+        try:
+            for number, item in enumerate(items):
+                try:
+                    messages.append(pickle.dumps((function, item)))
+                except Exception as error:  # the item cannot be pickled
+                    messages.append(b"")
+                    left.remove(number)
+                    yield number, TaskOutcome(None, wrap_unexpected(error))
+                    continue
+                submit(number, waits[number])
+            while left:
+                number = wait_for_next(done, self._look)
+                try:
+                    answer: bytes = futures[number].result(timeout=CONNECT_SECONDS)
+                    outcome: TaskOutcome[T] = pickle.loads(answer) if answer else self._refuse()
+                except KilledWorker as error:
+                    if error.task != futures[number].key:  # the first item of its home
+                        submit(number, None)
+                        continue
+                    outcome = TaskOutcome(None, ended_error())
+                except (
+                    CancelledError,
+                    TimeoutError,
+                    OSError,
+                ):  # of the connection: an error of the item is its outcome
+                    self._look(at_once=True)
+                    submit(number, None)
+                    continue
+                left.remove(number)
+                yield number, outcome
+        finally:
+            self._hurried |= bool(left)
+            with suppress(Exception):
+                self.client.cancel([*futures.values()])
 
     def close(self) -> None:
         """See `Executor.close`: the workers close the files of this connection, and keep running."""
-        super().close()
+        from distributed import fire_and_forget
+
+        with suppress(Exception):
+            ends = [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]
+            for end in ends:
+                fire_and_forget(end) if self._hurried else end.result(timeout=LAST_SECONDS)
         with suppress(Exception):
             self.client.close(timeout=1)
+
+    def _submit(self, function: Any, *arguments: Any, **words: Any) -> Any:
+        key = f"secateur-{self._name}-{next(self._numbers)}"
+        return self.client.submit(function, *arguments, key=key, pure=False, **words)
+
+    def _look(self, *, at_once: bool = False) -> None:
+        """Checks that the cluster is alive, and the workers that are new. Raises SecateurError."""
+        if at_once:
+            self._looked = 0.0
+        self._check(self.live())
+
+    def _refuse(self) -> Any:
+        """Raises SecateurError: a worker has other versions than this process."""
+        self._checked.clear()
+        self._look(at_once=True)
+        raise SecateurError(
+            "a worker is not as this process is",
+            hint=f"install the same on all machines; {PAGE}",
+            code="CLUSTER_WORKER",
+        )
 
     def live(self) -> list[str]:
         """Returns the addresses of the workers that are alive. Raises SecateurError: the scheduler or all workers are
         lost."""
-        with self._looking:
-            now = time.monotonic()
-            if now - self._looked > LOOK_SECONDS:
-                self._seen, self._looked = sorted(self._identity()["workers"]), now
-                self._alone_since = None if self._seen else self._alone_since or now
-            if self._alone_since is not None and now - self._alone_since > LOST_SECONDS:
-                raise self._report_loss("all of its workers are gone")
-            return self._seen
-
-    def claim(self, worker: _DaskWorker) -> str:
-        """Returns the address of a worker without a thread here; "" if all have one. Raises SecateurError: it is unsafe
-        or has other versions."""
-        with self._looking:
-            self._used.pop(worker, None)
-            free = [address for address in self.live() if address not in self._used.values()]
-            if not free:
-                return ""
-            self._check(free[:1])
-            self._used[worker] = free[0]
-            return free[0]
+        now = time.monotonic()
+        if self.client.status != "running":
+            raise self._report_loss("the connection to its scheduler is lost")
+        if now - self._looked > LOOK_SECONDS:
+            self._seen, self._looked = sorted(self._identity()["workers"]), now
+            self._alone_since = None if self._seen else self._alone_since or now
+        if self._alone_since is not None and now - self._alone_since > LOST_SECONDS:
+            raise self._report_loss("all of its workers are gone")
+        return self._seen
 
     def _check(self, addresses: Collection[str]) -> None:
         """Checks workers and the scheduler. Raises a SecateurError that names the worker."""
@@ -205,13 +270,12 @@ class DaskCluster(WorkerPool):
             "its workers do not answer",
         )
         for address, there in versions.items():
-            _check_versions(address, there)
-        self._checked.update(workers)
+            if not isinstance(there, OSError):  # else it died while it was asked
+                _check_versions(address, there)
+                self._checked.add(address)
 
     def _identity(self) -> Mapping[str, Any]:
         """Asks the scheduler about itself and its workers. Raises SecateurError: it does not answer."""
-        if self.client.status != "running":
-            raise self._report_loss("the connection to its scheduler is lost")
         return self._ask(lambda: self.client.scheduler.identity(n_workers=-1), "its scheduler does not answer")
 
     def _ask(self, question: Any, failure: str) -> Mapping[str, Any]:
@@ -227,7 +291,7 @@ class DaskCluster(WorkerPool):
         return answer
 
     def _report_loss(self, why: str) -> SecateurError:
-        self.hurried = True
+        self._hurried = True
         return SecateurError(
             f"the cluster at {self._address.text} was lost: {why}",
             hint="look at what its scheduler and workers print, and run the command again: what is indexed is kept",
@@ -235,64 +299,15 @@ class DaskCluster(WorkerPool):
         )
 
 
-class _DaskWorker:
-    """A worker of a cluster. A worker that has died is replaced by one that is new."""
-
-    def __init__(self, cluster: DaskCluster) -> None:
-        self._cluster = cluster
-        self._future: Any = None
-        self.name = cluster.claim(self)
-
-    def ready(self) -> bool:
-        if self.name not in self._cluster.live():
-            self.name = self._cluster.claim(self)
-        return bool(self.name)
-
-    def ask(self, message: bytes) -> bytes:
-        from distributed import CancelledError, KilledWorker
-
-        self._future = self._submit(run_task, message)
-        while True:
-            try:
-                outcome: bytes = self._future.result(timeout=LOOK_SECONDS)
-                return outcome
-            except (CancelledError, KilledWorker) as error:
-                self._cluster.live()
-                raise WorkerEnded from error
-            except (TimeoutError, OSError):  # errors of the connection: an error of the task is in its outcome
-                if self.name not in self._cluster.live():
-                    self.interrupt()
-                    raise WorkerEnded from None
-
-    def interrupt(self) -> None:
-        """Cancels the task here; a running task still runs to its end on the worker."""
-        with suppress(Exception):
-            self._future.cancel()
-
-    def close(self, *, at_once: bool) -> None:
-        if not self.name:
-            return
-        with suppress(Exception):
-            end = self._submit(end_connection)
-            if at_once:
-                from distributed import fire_and_forget
-
-                fire_and_forget(end)
-            else:
-                end.result(timeout=LAST_SECONDS)
-
-    def _submit(self, function: Any, *more: bytes) -> Any:
-        cluster = self._cluster
-        key = f"secateur-{cluster.name}-{next(cluster.numbers)}"
-        return cluster.client.submit(function, cluster.name, *more, key=key, workers=[self.name], pure=False)
-
-
 # --- in a worker ------------------------------------------------------------------------------------------------------
 
 
-def run_task(connection: str, message: bytes) -> bytes:
-    """Runs a task. Closes everything that was kept for another connection, which may be out of date."""
+def run_task(connection: str, versions: str, message: bytes, _after: bytes | None) -> bytes:
+    """Runs a task; returns nothing if this worker has other versions than the process that asks. Closes everything that
+    was kept for another connection, which may be out of date. `_after`: the outcome that it waited for."""
     global _served
+    if versions != _hash_versions():
+        return b""
     if connection != _served:
         close_kept()
         _served = connection
@@ -309,6 +324,11 @@ def list_versions() -> list[str]:
     """Lists the names and versions of the packages in this process that answers depend on."""
     dask = [f"{name} {version_of(name) or 'missing'}" for name in ("dask", "distributed")]
     return [f"secateur {__version__} {source_digest()}", *list_dependencies(), *dask]
+
+
+@cache
+def _hash_versions() -> str:
+    return blake2b("\n".join(list_versions()).encode(), digest_size=16).hexdigest()
 
 
 # --- connecting -------------------------------------------------------------------------------------------------------

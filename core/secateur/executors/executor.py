@@ -1,13 +1,13 @@
-"""The interface of executors, which run tasks in other processes.
+"""The interface of executors, which run a function over items in other processes.
 
-A task is a function of a module and its argument. Both are pickled between processes that run the same version of this
-program, on one machine or on several that trust each other. Outcomes come in any order, one for each task:
+The function is one of a module; function and items are pickled between processes that run the same version of this
+program, on one machine or on several that trust each other. Outcomes come in any order, one for each item:
 
-    for number, outcome in executor.run([Task(measured, case, home=case.repository) for case in cases]):
+    for number, outcome in executor.map(measured, cases, [case.repository for case in cases]):
         figures[number] = outcome.value if outcome.error is None else left_out(outcome.error)
 
-The value of a task depends on its argument alone, not on earlier tasks of the same process. A function may keep open
-files for the next task, as a cache: `keep_open`; the worker that runs it calls `close_kept` at its end.
+The value depends on the item alone, not on earlier items of the same process. A function may keep open files for the
+next item, as a cache: `keep_open`; the worker that runs it calls `close_kept` at its end.
 """
 
 from __future__ import annotations
@@ -23,22 +23,6 @@ T = TypeVar("T")
 
 PROCESS_ENDED = "PROCESS_ENDED"  # the code of the error for a task over which workers ended
 OVERTIME = "PROCESS_OVERTIME"  # the code of the error for a task that used up the processor time of a worker
-
-
-class Task(Struct, Generic[T], frozen=True):
-    """A piece of work.
-
-    Attributes:
-        function: a function of a module, which workers import by name.
-        home: tasks with the same home go to the same worker, while it lives and no other is idle, so that the files of
-            one task are open for the next; "" for any worker.
-        after: the number of an earlier task of the same run that must end before this one begins.
-    """
-
-    function: Callable[[Any], T]
-    argument: Any
-    home: str = ""
-    after: int | None = None
 
 
 class TaskOutcome(Struct, Generic[T], frozen=True):
@@ -70,30 +54,33 @@ class TaskOutcome(Struct, Generic[T], frozen=True):
 
 
 class Executor(Protocol):
-    """Runs tasks in processes."""
+    """Runs functions in processes."""
 
     @property
     def workers(self) -> int:
-        """The number of tasks that run at the same time, at least 1."""
+        """The number of items that are worked at at the same time, at least 1."""
 
-    def run(self, tasks: Sequence[Task[T]]) -> Generator[tuple[int, TaskOutcome[T]]]:
-        """Runs tasks, and yields each outcome once with the number of its task, as soon as it comes.
+    def map(
+        self, function: Callable[[Any], T], items: Sequence[Any], homes: Sequence[str] = ()
+    ) -> Generator[tuple[int, TaskOutcome[T]]]:
+        """Calls a function with each item, and yields each outcome once with the number of its item, as soon as it
+        comes.
 
-        The task of a worker that dies is given to another. Closing the generator ends the running tasks.
+        Items of one home prefer the same worker, so that the files of one are open for the next; the first of them ends
+        before the others begin, because it alone brings the index of the home up to date. "" is no home. The item of a
+        worker that dies is given to another. Closing the generator ends the running calls.
         """
 
     def close(self) -> None:
         """Ends the workers that this executor started, and leaves all others running."""
 
 
-def tasks_by_home(function: Callable[[Any], T], arguments: Sequence[Any], homes: Sequence[str]) -> list[Task[T]]:
-    """Makes tasks that wait for the first task of their home, which alone brings the index of the home up to date."""
+def firsts_of_homes(count: int, homes: Sequence[str]) -> list[int | None]:
+    """Returns for each item the number of the item that ends before it begins; None if it need not wait."""
     first: dict[str, int] = {}
-    tasks = []
-    for position, (argument, home) in enumerate(zip(arguments, homes, strict=True)):
-        tasks.append(Task(function, argument, home, first.get(home)))
-        first.setdefault(home, position)
-    return tasks
+    numbers = (first.setdefault(home, number) if home else number for number, home in enumerate(homes))
+    waits = [earlier if earlier < number else None for number, earlier in enumerate(numbers)]
+    return waits or [None] * count
 
 
 def wrap_unexpected(error: Exception) -> SecateurError:

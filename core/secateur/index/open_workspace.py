@@ -6,23 +6,18 @@ nothing is read twice. The snapshot is made of all records together, and kept in
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from secateur import directories
 from secateur.errors import ConfigError, SecateurError, UsageError
-from secateur.executors.executor import Executor, Task
 from secateur.index.catalogue import Catalogue, KeptMember
 from secateur.index.facts.extract import Record
-from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import UNREAD, Snapshot
 from secateur.index.open_member import OpenMember, below
 from secateur.index.opened_index import OpenedIndex
@@ -38,7 +33,7 @@ from secateur.index.update.staleness import Changes
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import CredentialNumbers
-from secateur.settings import Index, Settings, load
+from secateur.settings import Index, load
 from secateur.sources.commit_look import read_commit_look
 from secateur.sources.committed_settings import read_committed_settings
 from secateur.sources.fetch_options import FetchOptions
@@ -300,40 +295,6 @@ class MemberRecords:
             name, _, own = path.partition(b"/")
             member = self._members.get(path_text(name))
             yield next(member.store.records([(own, digest)], fingerprint)) if member is not None else None
-
-
-class MemberTask(Struct, frozen=True):
-    """Has a worker bring the index of one repository up to date."""
-
-    path: Path
-    member: WorkspaceMember
-    settings: Settings
-
-
-def index_members(
-    opener: WorkspaceOpener, settings: Settings, executor: Executor, progress: Progress = unreported
-) -> None:
-    """Has workers bring the indexes of all repositories up to date, in the cache folder that they share with this
-    process. Errors are left to the opening of the workspace, which meets them again."""
-    cache_dir, tasks = directories.cache_dir(os.environ), []
-    for member in opener.members:
-        with suppress(SecateurError):
-            folder = folder_of(member.location, cache_dir, opener.fetching).absolute()
-            task = MemberTask(opener.path, replace(member, location=str(folder)), settings)
-            tasks.append(Task(index_member, task, member.name))
-    progress("reading", 0, len(tasks))
-    with closing(executor.run(tasks)) as outcomes:
-        for done, _ in enumerate(outcomes, 1):
-            progress("reading", done, len(tasks))
-
-
-def index_member(task: MemberTask) -> None:
-    """Brings the index of one repository up to date; a worker calls it."""
-    settings, models, cache_dir = task.settings, Models(os.environ), directories.cache_dir(os.environ)
-    settings = replace(settings, index=replace(settings.index, workers=settings.index.workers or 1))
-    extractor = Extractor.of(settings, models.counter(settings.tokens.counter), vectors_of(models, settings), cache_dir)
-    with closing(WorkspaceOpener(task.path, settings.index).member(task.member, cache_dir, None)) as member:
-        member.record(extractor)
 
 
 class LeftOutRepositories:

@@ -1,5 +1,5 @@
-"""What the snapshot of a workspace is made of besides the records of its files: histories, and the packages by which
-repositories use each other."""
+"""Inputs of a workspace's snapshot besides the records of its files: histories, and the packages by which repositories
+use each other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from secateur.sources.source import HISTORY_INCOMPLETE
 
 @dataclass
 class WorkspaceInputs:
-    """What the snapshot of a workspace is made of besides records; see `SnapshotInputs`. `present`: the digest of each
+    """Inputs of a workspace's snapshot besides records; see `SnapshotInputs`. `present`: the digest of each
     file."""
 
     members: Mapping[str, OpenMember]

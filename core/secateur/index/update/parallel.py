@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
-from secateur.executors.executor import OVERTIME, Task, TaskOutcome
+from secateur.executors.executor import OVERTIME, TaskOutcome
 from secateur.index.facts.extract import encode, extract_many, fingerprint, make_unindexed_record
 from secateur.languages.syntax.file_flags import UNREADABLE_TEXT
 from secateur.redaction import Scanning
@@ -135,7 +135,7 @@ class _Processes:
 
         own = self._extractor
         task = ExtractTask(own.counter.name, own.embedder is not None, own.scanning, files, problem)
-        return self._pool.submit(Task(extract_files, task))
+        return self._pool.submit(extract_files, task)
 
     def finish(self, files: Sequence[File], future: Future[TaskOutcome[list[bytes]]]) -> Iterator[Extracted]:
         """Yields the records of files that were sent to a process. If the process died, each file is sent alone, to
@@ -153,8 +153,7 @@ class _Processes:
 
     def close(self) -> None:
         """Ends all processes at once."""
-        self._pool.hurried = True
-        self._pool.close()
+        self._pool.close(at_once=True)
 
     def _finish_one(self, file: File, future: Future[TaskOutcome[list[bytes]]]) -> bytes:
         """Returns the record of one file. A file that a process dies over is read again as plain text; if the process

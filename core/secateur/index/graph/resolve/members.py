@@ -106,7 +106,7 @@ class Visibility:
 
     def __init__(self, members: Members, symbols: Symbols) -> None:
         self._reach, self._file_of = members.reach, symbols.file_of
-        self.of_file = np.array([members.names.index(name) for name in symbols.member_of], dtype=np.int64)
+        self.of_file = members.of_files(symbols.member_of)
         packages = [*members.packages.values()]
         files = zip(symbols.paths, symbols.facts, self.of_file.tolist(), strict=True)
         self._importable = np.array(
