@@ -8,8 +8,8 @@ from secateur.model import Pool, State
 from secateur.selection import select
 from secateur.selection.pool_trials import SIGNALS, WEIGHT_STEP, PoolTrials
 from secateur.settings import Settings, with_values
-from secateur.what_if.flips import budget_flip, levers_of
-from secateur.what_if.knob_values import knob_flip, unchanged_range
+from secateur.what_if.knob_values import knob_lever, unchanged_range
+from secateur.what_if.lever_search import budget_lever, levers_of
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, HOLD, TrialRuns
 from support.pools import Row, kept, names, pool_of
@@ -28,13 +28,13 @@ def weighing(now: Settings, signal: str, weight: float) -> Settings:
 
 def of_budget(pool: Pool, now: Settings, name: str) -> Lever | None:
     trials = PoolTrials(pool, now)
-    return budget_flip(TrialRuns(trials), pool.qualname.index(name), trials.sweep())
+    return budget_lever(TrialRuns(trials), pool.qualname.index(name), trials.sweep())
 
 
 def of_weight(pool: Pool, now: Settings, name: str, signal: str) -> Lever | None:
     trials = PoolTrials(pool, now)
     knob = next(knob for knob in trials.knobs if knob.name == signal)
-    return knob_flip(TrialRuns(trials), pool.qualname.index(name), knob)
+    return knob_lever(TrialRuns(trials), pool.qualname.index(name), knob)
 
 
 def of_row(pool: Pool, now: Settings, name: str) -> dict[str, Lever]:

@@ -22,7 +22,7 @@ from secateur.kinds.run import add_redaction_rows, command_line_of, describe_rea
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.redaction import redact_typed
 from secateur.render.page import Page, Section, shown_notices
-from secateur.render.proofs import flip_words, sections_of
+from secateur.render.proofs import lever_words, sections_of
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
 from secateur.render.report.html_page import html_page
 from secateur.render.report.picture import svg_picture
@@ -175,7 +175,7 @@ def _redaction_facts(entry: Entry) -> Iterator[tuple[str, str]]:
 def _flip_facts(outcome: Outcome[Any], index: int) -> Iterator[tuple[str, str]]:
     """Yields the values that change the decision on an entry, if proven."""
     if outcome.explanation is not None and index < len(outcome.explanation.trials.ids):
-        for value, what in flip_words(outcome.explanation, index):
+        for value, what in lever_words(outcome.explanation, index):
             yield "turns at" if value else "turns", ", ".join(filter(None, (value, what)))
 
 

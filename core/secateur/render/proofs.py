@@ -32,7 +32,7 @@ NOTHING_ADDED = "it is no part of the input: ask what keeps one of those that it
 
 _ID_CELLS = 120
 _TURNS = "what turns each, whole or not, the cheapest first, and what it costs; proven by deciding again"
-FLIPS = Column(38, gap=6), Column()
+LEVERS = Column(38, gap=6), Column()
 _RANGES = Column(34, gap=2), Column()
 _POINTS = (Column(9, right=True, gap=2), *(Column(9, right=True, gap=1),) * 3)
 _FIGURE, _MARK = Column(9, right=True, gap=1), Column()
@@ -54,7 +54,7 @@ def explain_entry(trials: Trials, entry: Entry, because: str, progress: Progress
     rows: list[Sequence[str] | str] = [f"  {entry.state.glyph} {visible(entry.id)}: {visible(because)}"]
     rows += list(turn_words(trials, levers)) or [f"      {nothing}"]
     shape = structs.replace(entry.shape(), what_if=what_if_of(trials, item, levers))
-    return Section(rows, columns=FLIPS), WhyShape(because, shape, nothing or UNSET)
+    return Section(rows, columns=LEVERS), WhyShape(because, shape, nothing or UNSET)
 
 
 def add_explanation(answer: A, ledger: LedgerShape, explanation: Explanation) -> A:
@@ -84,7 +84,9 @@ def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pi
     points = tuple(_points(curve, trials.budget, trials.budget_label))
     columns = (*_POINTS, *[_FIGURE] * len(figures_of(curve)), _MARK)
     sections = [
-        Section(tuple(_flips(explanation, because)), _TURNS, _describe_unlisted(explanation, pins), columns=FLIPS),
+        Section(
+            tuple(_lever_rows(explanation, because)), _TURNS, _describe_unlisted(explanation, pins), columns=LEVERS
+        ),
         Section(ranges, "nothing changes between", columns=_RANGES),
         Section(points, "what goes out against the budget", columns=columns),
         Section([f"  {line}" for line in (*curve_words(trials, curve), *_drops(trials, curve))], apart=False),
@@ -92,7 +94,7 @@ def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pi
     return [section for section in sections if section.rows]
 
 
-def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]:
+def lever_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]:
     """Yields (value, other changes) for every change of an item: ("budget 8,966", "loses x"). If nothing changes it,
     yields ("", reason)."""
     trials, levers = explanation.trials, explanation.levers.get(item, ())
@@ -233,13 +235,13 @@ def _list(trials: Trials, items: Sequence[int]) -> str:
     return ", ".join(ids) + more
 
 
-def _flips(explanation: Explanation, because: Because) -> Iterator[Sequence[str] | str]:
+def _lever_rows(explanation: Explanation, because: Because) -> Iterator[Sequence[str] | str]:
     """Yields the listed items that do not go out whole, then the others, each with its reason and what turns it; at the
     end those that go out whole and that nothing turns, grouped by what was tried."""
     trials, others = explanation.trials, dict[str, list[int]]()
     listed, left_out = explanation.listed, ~trials.now.whole
     for item in (*listed, *(item for item in explanation.levers if not left_out[item])):
-        turns = list(flip_words(explanation, item))
+        turns = list(lever_words(explanation, item))
         if not turns[0][0] and not left_out[item]:
             others.setdefault(turns[0][1], []).append(item)
             continue

@@ -15,8 +15,8 @@ from msgspec import UNSET, Struct, UnsetType
 from secateur.ledger import LeverShape, State, TurningShape, WhatIf
 from secateur.progress import Progress, unreported
 from secateur.what_if.curve import Curve, curve_of, find_enough, find_least
-from secateur.what_if.flips import first_levers, held_lever, levers_of
 from secateur.what_if.knob_values import unchanged_range
+from secateur.what_if.lever_search import first_levers, held_lever, levers_of
 from secateur.what_if.levers import Lever
 from secateur.what_if.shapes import (
     CurveShape,

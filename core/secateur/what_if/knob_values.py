@@ -10,7 +10,7 @@ from secateur.what_if.levers import Lever, differs, halve, improves, make_lever,
 from secateur.what_if.trials import NumberKnob, TrialRuns
 
 
-def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False) -> Lever | None:
+def knob_lever(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False) -> Lever | None:
     """Finds the tried value of a knob, nearest to the present one, that turns an item."""
     if runs.trials.fixed[item]:
         return None

@@ -1,5 +1,5 @@
-"""Finds the levers that turn the decision whether an item goes out whole: holding it, the nearest budget, another
-strategy, and the nearest value of each knob, each proven by deciding with it."""
+"""Finds the levers that decide whether an item goes out whole: holding it, the nearest budget, another strategy, and
+the nearest value of each knob. Each lever is proven by deciding with it."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ import numpy as np
 from msgspec.structs import replace
 
 from secateur.ledger import State
-from secateur.what_if.knob_values import knob_flip
+from secateur.what_if.knob_values import knob_lever
 from secateur.what_if.levers import HALVINGS, Cost, Lever, differs, halve, improving, make_lever, turns_item
 from secateur.what_if.trials import BUDGET, FAR, HOLD, Swept, TrialRuns
 
 _LEAST_PART = 0.05
-"""The least share of an item that a lever keeps to be of use where others keep all of it."""
+"""A lever that keeps less than 1/20 of an item is not listed: a reader cannot use so small a part."""
 
 _LEAST_SHARE = 0.1
-"""The least share of the budget that a part of an item takes at a larger budget, if the item is so large."""
+"""Of an item larger than the budget, a part that fills 1/10 of the budget is large enough to be listed."""
 
 _NEAR_ITS_SIZE = 32
-"""So many budgets with just the room for an item that is held are tried: a few tokens decide what goes out last."""
+"""Tries the 32 budgets from the one with exactly the item's room on: a few tokens decide what goes out last."""
 
 _NEAR_ENOUGH = 100
-"""Room that exceeds what an item needs by no more than such a share of the budget is not looked for further."""
+"""Stops when the spare room is at most 1/100 of the budget: a closer budget would save the user nothing."""
 
 _FINER, _FINER_STEPS = 400, 40
-"""Below the budget that was found so many steps are tried, each of such a share of the present one."""
+"""Tries up to 40 smaller budgets, in steps of 1/400 of the present one: cheaper ones lie just below the first."""
 
 _NEAR_AND_WHOLE = (False, False)
-"""The beginning of the cost of a lever that lets the whole item go out, within the budget or twice that."""
+"""The first two fields of `Cost` for a lever that keeps the whole item at up to FAR times the budget."""
 
 
 def levers_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = False) -> tuple[Lever, ...]:
@@ -40,22 +40,23 @@ def levers_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = 
 
 
 def find_levers(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = False) -> Iterator[Lever]:
-    """Finds what would let an item go out whole, or, if it does, would prevent that. `alone`: no other item is asked
-    about, which needs fewer trials for the same result."""
+    """Finds what would let an item go out whole; for an item that does, what would prevent it.
+
+    `alone`: the caller asks about no other item, so that fewer trials give the same result."""
     first = first_levers(runs, item, swept)
     yield from first
     fewest = _fewest_dearer(first)
     for knob in () if runs.trials.fixed[item] else runs.trials.knobs:
-        lever = knob_flip(runs, item, knob, alone)
+        lever = knob_lever(runs, item, knob, alone)
         if lever is not None and (lever.state in (State.KEPT, State.DROPPED) or _is_cheaper(lever, fewest)):
             yield lever
 
 
 def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]:
-    """Finds what takes few trials: holding the item, the nearest budget and a cheaper one, other choices; a budget at
-    which holding it costs less than any of these; and where each of them drops or shortens others, a budget that keeps
-    a part and costs fewer. The cheapest first."""
-    nearest = budget_flip(runs, item, swept)
+    """Finds the levers that take few trials, the cheapest first: holding the item, the nearest budget, a cheaper one,
+    and other choices. If holding it at a larger budget is cheaper, so is that. If every lever drops or shortens
+    other items, so is a budget that keeps a part and drops fewer."""
+    nearest = budget_lever(runs, item, swept)
     tried = [held_lever(runs, item), nearest, _cheaper_budget(runs, item, swept, nearest)]
     tried += [improving(runs, item, *choice) for choice in runs.trials.choices]
     levers = [lever for lever in tried if lever is not None]
@@ -75,20 +76,19 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
 
 
 def _fewest_dearer(levers: Sequence[Lever]) -> float:
-    """The fewest items that a lever drops or shortens which lets the whole item go out, within the budget or twice
-    that. What keeps a part is of use only where it costs fewer."""
+    """Among levers that let the whole item out at up to FAR times the budget: the fewest items dropped or shortened."""
     return min((lever.others.dearer for lever in levers if lever.cost[:2] == _NEAR_AND_WHOLE), default=math.inf)
 
 
 def _is_cheaper(lever: Lever, fewest: float) -> bool:
-    """Tells whether a lever drops and shortens fewer items, and keeps more of its own than a few words."""
+    """Tells whether a lever drops or shortens fewer items than `fewest`, and keeps at least _LEAST_PART of its own."""
     out, of = lever.portion
     return lever.others.dearer < fewest and (fewest == math.inf or not out or out >= _LEAST_PART * of)
 
 
 def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Lever | None) -> Lever | None:
-    """Finds the budget, up to FAR times the present one, that keeps an item and drops and shortens fewer others than
-    the nearest one does."""
+    """Finds a budget, up to FAR times the present one, that keeps an item and drops or shortens fewer others than the
+    nearest budget does."""
     present = runs.trials.budget
     if nearest is None or nearest.far or runs.trials.now.whole[item] or not nearest.others.dearer:
         return None
@@ -108,31 +108,30 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
 
 
 def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
-    """Finds the cheapest of some near budgets at which more of an item goes out than a few words, if not all of it."""
+    """Finds the cheapest near budget at which a useful part of an item goes out."""
     budgets = [budget for budget in runs.near_budgets if budget <= runs.enough]
     return _cheapest(runs, budgets, lambda budget: _partly(runs, item, (BUDGET, budget)))
 
 
 def _held_part(runs: TrialRuns, item: int) -> Lever | None:
-    """Finds the cheapest of some near budgets at which holding an item keeps more of it than a few words."""
+    """Finds the cheapest near budget at which holding an item keeps a useful part of it."""
     if runs.trials.fixed[item]:
         return None
     return _cheapest(runs, runs.grid, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)), finer=True)
 
 
 def _partly(runs: TrialRuns, item: int, tried: tuple[str, int]) -> Lever | None:
-    """Returns a lever if with it more of an item goes out than a few words, if not all of it."""
+    """Returns the lever if it lets out a useful part of an item, but not all of it."""
     lever = improving(runs, item, *tried)
-    if lever is None or lever.state is State.KEPT:  # others find what keeps the whole
+    if lever is None or lever.state is State.KEPT:  # other functions find what keeps the whole
         return None
     least = runs.trials.portion(item, runs.trials.now)[0] + _least_part(runs, item)
     return lever if lever.portion[0] >= least else None
 
 
 def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
-    """Finds what keeps the greatest part of an item, at budgets up to FAR times the present one and with room for
-    holding it, with the least room, and drops and shortens nothing; None if that is hardly more than `out`, which
-    others keep."""
+    """Finds the lever that keeps the greatest part of an item without dropping or shortening others, at the smallest
+    such budget. None if it keeps hardly more than the `out` tokens that other levers keep."""
     least = out + _least_part(runs, item)
 
     def greatest(at: Callable[[int], tuple[str, int]], budgets: Sequence[int]) -> Lever | None:
@@ -164,16 +163,15 @@ def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
 
 
 def _least_part(runs: TrialRuns, item: int) -> float:
-    """The least number of tokens of an item by which a larger budget has to keep more to be of use."""
+    """The tokens by which a larger budget has to keep more of an item to be listed."""
     return min(_LEAST_PART * runs.trials.portion(item, runs.trials.now)[1], _LEAST_SHARE * runs.trials.budget)
 
 
 def _cheapest(
     runs: TrialRuns, budgets: Sequence[int], lever_at: Callable[[int], Lever | None], *, finer: bool = False
 ) -> Lever | None:
-    """Returns the cheapest of the levers at ascending budgets above the present one; of the budgets between it and the
-    one below, the least that costs as few items and was found by halving the distance. `finer`: a little further below
-    it looks in smaller steps."""
+    """Returns the cheapest lever at ascending `budgets` above the present one, moved down to the smallest budget that
+    costs no more items. `finer`: also tries _FINER_STEPS small steps below it before it halves the distance."""
     present = runs.trials.budget
     below = before = present
     best = None
@@ -201,8 +199,8 @@ def _cheapest(
 
 
 def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | None:
-    """Holds an item at larger budgets, and finds the cheapest that lets all of it go out, with the least room, if that
-    costs less than the best of other levers."""
+    """Finds the cheapest larger budget at which holding an item lets all of it out; None if it costs more than `best`,
+    the cost of the best other lever."""
     trials = runs.trials
     if trials.fixed[item]:
         return None
@@ -237,7 +235,7 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
 
 
 def _room_for_others(runs: TrialRuns, item: int) -> set[int]:
-    """The room that what holding an item pushes out would need, and a little more."""
+    """The tokens that holding an item takes from other items, and a quarter more."""
     if (held := runs.at(HOLD, item)) is None:
         return set()
     trials, others = runs.trials, runs.differences(HOLD, item).without(item)
@@ -247,15 +245,15 @@ def _room_for_others(runs: TrialRuns, item: int) -> set[int]:
 
 
 def held_lever(runs: TrialRuns, item: int) -> Lever | None:
-    """Tries to hold an item that does not go out whole; if it is too large, with other choices, which may cut it."""
+    """Holds an item that does not go out whole. If it is too large, tries the other choices, which may shorten it."""
     names = (HOLD, *(f"{HOLD} {choice}" for _, choice in runs.trials.choices))
     tried = (improving(runs, item, name, item) for name in names)
     return next((lever for lever in tried if lever is not None), None)
 
 
-def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None:
-    """Finds the nearest budget that turns an item: the smallest one above the present budget if the item does not go
-    out whole, else the largest one below. No tried budget in between turns it."""
+def budget_lever(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None:
+    """Finds the nearest budget that changes whether an item goes out whole: above the present one if it does not go out
+    whole now, else below. No tried budget in between changes it."""
     trials = runs.trials
     if trials.fixed[item]:
         return None
@@ -297,8 +295,7 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | None
 
 
 def _again(runs: TrialRuns, item: int, turn: int, swept: Swept | None) -> int:
-    """Finds a budget above the one that lets an item go out whole at which it no longer does; 0 if no tried one is
-    such."""
+    """Finds a budget above `turn` at which an item that goes out whole at `turn` no longer does; 0: none was tried."""
     if swept is not None:
         return next(iter(swept.every[~swept.whole(item) & (swept.every > turn)].tolist()), 0)
     whole = turn
@@ -315,7 +312,7 @@ def _again(runs: TrialRuns, item: int, turn: int, swept: Swept | None) -> int:
 
 
 def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> Lever | None:
-    """Finds the tried budget nearest to the present one, above or below it, that changes any decision."""
+    """Finds the nearest tried budget, above (`up`) or below the present one, that changes any decision."""
     trials = runs.trials
     present, still = trials.budget, trials.budget
     other = None
