@@ -153,7 +153,7 @@ class ItemList(LineView, can_focus=True):
         self.post_message(CursorMoved())
 
     def on_resize(self) -> None:
-        """Keeps the cursor's line in sight, and after a lower screen shows the lines again that were in sight before."""
+        """Keeps the cursor's line in sight; after a lower screen the lines stand where they were before it."""
         self.repaint()
         if self._left == (self._row(self._index), self.scroll_offset.y):
             self._settle()
