@@ -5,6 +5,7 @@ The system releases the locks of a process that dies, so neither a clock nor pro
     handle = open_lock(path)          # makes the file if it is missing
     lock(handle)                      # waits until it is free
     try_lock(handle)                  # False: another process holds it
+    is_held(path)
     remove_unless_held(path)
     with one_at_a_time(folder): ...
 """

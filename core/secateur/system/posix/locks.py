@@ -35,6 +35,20 @@ def try_lock(handle: int) -> bool:
     return True
 
 
+def is_held(path: Path) -> bool:
+    """Tells whether a process holds a file. False if the file is missing, True if the file system has no locks."""
+    try:
+        handle = os.open(path, _LOOK)
+    except OSError:
+        return False
+    try:
+        return not try_lock(handle)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+
+
 def remove_unless_held(path: Path) -> None:
     """Removes a file, unless a process holds it. Raises OSError: the file cannot be removed, or the file system has no
     locks."""
