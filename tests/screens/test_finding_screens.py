@@ -31,7 +31,7 @@ from secateur_tui.parts import finding
 from secateur_tui.screen import Bench
 from secateur_tui.state.finding import Haystack
 from secateur_tui.state.list_view import ListChoice
-from secateur_tui.widgets.chooser import Chooser, OfferList
+from secateur_tui.widgets.dialogue import Chooser, OfferList
 
 SIZES = [(120, 40), (80, 24)]
 TIGHT = Settings(budget=4000)

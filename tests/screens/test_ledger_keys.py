@@ -19,7 +19,7 @@ from secateur.tokens import get_counter
 from secateur_tui.messages import Look
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
-from secateur_tui.widgets.modal_page import ModalPage
+from secateur_tui.widgets.dialogue import ModalPage
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 

@@ -55,14 +55,13 @@ class CursorMoved(_Flood):
 
 @dataclass
 class Report(Message):
-    """A report of a thread: the screen's thread calls `take`. Of reports `of` one thing only the latest is kept;
-    "": all are."""
+    """A report of a thread: the screen's thread calls `take`. Of reports with one name only the latest is kept."""
 
     take: Callable[[], object]
-    of: str = ""
+    name: str = ""  # "" for one that none replaces
 
     def can_replace(self, message: Message) -> bool:
-        return isinstance(message, Report) and bool(self.of) and message.of == self.of
+        return isinstance(message, Report) and bool(self.name) and message.name == self.name
 
 
 @dataclass

@@ -53,38 +53,6 @@ from secateur_tui.widgets.line_view import DrawnView, Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.tab_line import TabLine
 
-
-class FieldScreen(Guarded, Screen[None]):
-    """See the module docstring. `scene`: what its pages are drawn from."""
-
-    scene: Scene
-    had_focus: Widget | None = None  # the widget that the keys went to last
-
-    @property
-    def in_field(self) -> bool:
-        """Tells whether the keys go to a field."""
-        return isinstance(self.focused, Input)
-
-    def on_descendant_focus(self) -> None:
-        """Draws the words about keys anew: they say where the keys go."""
-        if self.focused is not None and not (self.has_class("-tiny") or self.has_class("-flat")):
-            self.had_focus = self.focused
-        self.scene.typing = self.in_field
-        for drawn in self.query("#blank, #footer, #notices, #title").results(DrawnView):
-            drawn.repaint()
-
-    on_descendant_blur = on_descendant_focus
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Takes what is pasted while the keys go elsewhere for a question, whole."""
-        field = self.scene.state.kind_page.asking_field
-        if not self.in_field and field.name == "query":
-            event.stop()
-            query = self.query_one(f"#field-{field.name}", QueryInput)
-            self.set_focus(query)
-            query.take(event.text)
-
-
 WITHOUT_A_FOLDER = ("query", "theme", "back", "palette", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""
 
@@ -92,7 +60,7 @@ P = TypeVar("P", bound="ScreenPart")
 Page = KindPage[Any, Any]
 
 
-class Bench(FieldScreen):
+class Bench(Guarded, Screen[None]):
     """`Bench(state, PARTS)`; `state` holds all that is known; everything on screen is drawn from it.
 
     Attributes:
@@ -107,6 +75,7 @@ class Bench(FieldScreen):
     AUTO_FOCUS = ""
 
     app: Host
+    had_focus: Widget | None = None  # the widget that the keys went to last
 
     def __init__(self, state: BenchState[Page], parts: Sequence[Callable[[Bench], ScreenPart]]) -> None:
         super().__init__()
@@ -210,6 +179,30 @@ class Bench(FieldScreen):
         return all(part is not None and part.is_attached for part in parts)
 
     # --- where the keys go ---
+
+    @property
+    def in_field(self) -> bool:
+        """Tells whether the keys go to a field."""
+        return isinstance(self.focused, Input)
+
+    def on_descendant_focus(self) -> None:
+        """Draws the words about keys anew: they say where the keys go."""
+        if self.focused is not None and not (self.has_class("-tiny") or self.has_class("-flat")):
+            self.had_focus = self.focused
+        self.scene.typing = self.in_field
+        for drawn in self.query("#blank, #footer, #notices, #title").results(DrawnView):
+            drawn.repaint()
+
+    on_descendant_blur = on_descendant_focus
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Takes what is pasted while the keys go elsewhere for a question, whole."""
+        field = self.scene.state.kind_page.asking_field
+        if not self.in_field and field.name == "query":
+            event.stop()
+            query = self.query_one(f"#field-{field.name}", QueryInput)
+            self.set_focus(query)
+            query.take(event.text)
 
     def go_to(self, widget: Widget) -> None:
         """Focuses a widget at once, so that keys typed ahead reach it; a widget without a layout gets the focus as soon

@@ -6,6 +6,7 @@ a clock nor process numbers are needed.
     handle = open_lock(path)          # makes the file if it is missing
     lock(handle)                      # waits until it is free
     try_lock(handle)                  # False: another process holds it
+    is_held(path)
     remove_unless_held(path)
     with one_at_a_time(folder): ...
 """

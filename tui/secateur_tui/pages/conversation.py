@@ -31,6 +31,7 @@ from secateur.kinds.conversation.session_report import forecast_words
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress
+from secateur.render.page import count_noun
 from secateur.render.sentences import sentence
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
@@ -128,9 +129,12 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
             notices.append((f"window: {facts.filled:,} of {facts.window:,} tokens{soon}", "faint"))
         if cache.first_changed is None:
             return [*notices, ("prompt cache: nothing is read again", "faint")]
+        rules = answer.settings.conversation_prune
+        requests = cache.pays_after(rules.cache_read_price, rules.cache_write_price)
+        pays = "never pays" if requests is None else f"pays after {count_noun(requests, 'request')}"
         words = (
             f"prompt cache: from #{cache.first_changed:,} on {cache.reread_tokens:,} tokens are read again,"
-            f" {cache.tokens_saved:,} saved; {_describe_payment(answer)}"
+            f" {cache.tokens_saved:,} saved; {pays}"
         )
         return [*notices, (words, "accent")]
 
@@ -172,12 +176,6 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
                 *_draw_placeholders(row, message, answer, cells),
             ]
         return lines
-
-
-def _describe_payment(answer: LedgerAnswer[Pruned]) -> str:
-    rules = answer.settings.conversation_prune
-    requests = answer.outcome.payload.cache.pays_after(rules.cache_read_price, rules.cache_write_price)
-    return "never pays" if requests is None else f"pays after {requests:,} request{'' if requests == 1 else 's'}"
 
 
 def _find_summary(answer: LedgerAnswer[Pruned], item: int) -> MessageDecision | None:

@@ -17,7 +17,6 @@ from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
 from secateur.kinds.diff.plan import text_of
 from secateur.progress import Progress
-from secateur.render.page import count_noun
 from secateur.settings import Settings
 from secateur.sources.named import folder_of
 from secateur.terminal import clip, visible
@@ -25,28 +24,23 @@ from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
-from secateur_tui.short_names import shorten_path
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import FileWatch, stamp_file
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.pack_text import PackText
-from secateur_tui.styled_text import Line, Span, line, wrap_words
+from secateur_tui.styled_text import Line, line, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetPicture
-from secateur_tui.widgets.chunk_list import ChunkListing, chunks_of, draw_chunk, format_chunks, picture_of, pieces_of
+from secateur_tui.widgets.chunk_list import ChunkListing, draw_moved, draw_pieces, picture_of
 from secateur_tui.widgets.ledger_list import LedgerListing
 from secateur_tui.widgets.ledger_pages import draw_since
 from secateur_tui.widgets.text_page import ItemText
-from secateur_tui.widgets.texts import draw_group
 
 STATES = ("--staged", "--worktree", "--untracked")
 """Words that the field of the head accepts beside a revision: the flags of `secateur chunk` for uncommitted changes. No
 revision begins with a dash."""
 
 _PATH_CELLS = 100
-_LONGEST_LIST = 100
-"""Files listed under one heading; the rest is counted."""
-
 _LINE_ROLES: Mapping[str, str] = {"+": "up", "-": "down", "@": "accent", "#": "bold"}
 """By how a line of a diff begins."""
 
@@ -100,25 +94,9 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
 
     def facts(self, answer: LedgerAnswer[Planned], item: int, cells: int) -> list[Line]:
         """Returns what the kind tells of a file, then its chunks, and the lines of its parts."""
-        planned = answer.outcome.payload
         told = self.kind.describe(answer.outcome, item).facts
         lines = [part for label, text in told for part in wrap_words(f"{label} {visible(text)}", cells)]
-        if item >= len(planned.plan.coverage):
-            return lines
-        for chunk, piece in pieces_of(planned, planned.plan.coverage[item]):
-            lines += [(), draw_chunk(planned, chunk, cells)]
-            if (part := piece.part) is not None:
-                place = part.place
-                side = "old lines" if place.old else "lines"
-                words = f"part {piece.number}/{piece.of}, {side} {place.line_start:,}-{place.line_end:,}"
-                inside = f", inside {place.inside}" if place.inside else ""
-                shortened = count_noun(len(part.shortened), "line")
-                cut = f", {shortened} shortened" if part.shortened else ""
-                lines += wrap_words(visible(f"{words}{inside}: {piece.cost:,} tokens{cut}"), cells, indent=" ")
-            if piece.filled:
-                behind = count_noun(sum(filling.lines for filling in piece.filling), "line")
-                lines += wrap_words(f"{behind} of remarks behind it: {piece.filled:,} tokens", cells, indent=" ")
-        return lines
+        return [*lines, *draw_pieces(answer.outcome.payload, item, cells)]
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws what changed since the baseline, and the files that are in other chunks."""
@@ -126,14 +104,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         lines = draw_since(comparison, cells) if scene.state.listed else []
         if not scene.state.listed or comparison is None:
             return lines
-        then, now = chunks_of(comparison.then), chunks_of(comparison.now)
-        moved = [path for path, chunks in now.items() if sorted(then.get(path, chunks)) != sorted(chunks)]
-
-        def draw_move(path: str) -> Line:
-            head = f"{format_chunks(then[path]):>5} → {format_chunks(now[path]):<5} "
-            return line(Span(head, "faint"), shorten_path(visible(path), max(1, cells - len(head))))
-
-        return [*lines, *draw_group("in other chunks", "accent", moved, draw_move, _LONGEST_LIST)]
+        return [*lines, *draw_moved(comparison, cells)]
 
     def text_of(self, scene: Scene) -> ItemText | None:
         """Returns the text of a file, coloured as a diff."""

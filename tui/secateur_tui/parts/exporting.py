@@ -24,8 +24,7 @@ from secateur_tui.background import Cancelled
 from secateur_tui.screen import ScreenPart
 from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
-from secateur_tui.widgets.ask_page import AskPage
-from secateur_tui.widgets.modal_page import ModalPage
+from secateur_tui.widgets.dialogue import AskPage, ModalPage
 
 SCREEN = "screen"
 """The choice that exports the screen as it looks, and not a report."""

@@ -28,7 +28,7 @@ from secateur_tui.state.list_view import (
     make_view,
 )
 from secateur_tui.styled_text import Line, Span, line, width
-from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
+from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers
 
 _LONGEST = 400
 """Characters of a name that are looked at for its line."""

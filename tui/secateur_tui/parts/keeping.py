@@ -35,8 +35,7 @@ from secateur_tui.screen import ScreenPart
 from secateur_tui.state.editors import EditorCommand, build_editor_command
 from secateur_tui.state.history import WrittenFile
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
-from secateur_tui.widgets.ask_page import AskPage
-from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
+from secateur_tui.widgets.dialogue import AskPage, ChoiceLine, Chooser, Offers
 
 SCENARIO, YOURS, REPOSITORY, DEFAULT = "scenario", "yours", "repository", "default"
 

@@ -14,9 +14,8 @@ from secateur_tui.frame import MOST_NOTICE_LINES
 from secateur_tui.glossary import draw_entry, glossary_sections
 from secateur_tui.screen import ScreenPart
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets.ask_page import AskPage
+from secateur_tui.widgets.dialogue import AskPage, FilteredPage
 from secateur_tui.widgets.listing import SORTED
-from secateur_tui.widgets.modal_page import FilteredPage
 
 _MOVES = (
     ("↑ ↓ k j", "One up or down"),

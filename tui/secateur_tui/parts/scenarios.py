@@ -42,8 +42,7 @@ from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
-from secateur_tui.widgets.ask_page import AskPage
-from secateur_tui.widgets.modal_page import ModalPage
+from secateur_tui.widgets.dialogue import AskPage, ModalPage
 
 _ROLES = {CheckVerdict.PASSED: "success", CheckVerdict.CHANGED: "warning", CheckVerdict.FAILED: "error"}
 

@@ -20,7 +20,7 @@ from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.history import WrittenFile
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets.ask_page import AskPage
+from secateur_tui.widgets.dialogue import AskPage
 
 STEP = 10
 """Tokens of the finest step of the budget by key; any number can be typed."""

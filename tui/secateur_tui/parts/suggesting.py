@@ -14,7 +14,7 @@ from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts.asking import Asking
 from secateur_tui.screen import ScreenPart
 from secateur_tui.styled_text import Line, Span, line
-from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
+from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers
 
 _SUGGESTING = "suggest"
 

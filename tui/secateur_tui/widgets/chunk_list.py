@@ -15,15 +15,19 @@ from secateur.render.page import count_noun
 from secateur.terminal import clip, visible
 
 from secateur_tui.columns import ListColumn, measure_usual, sample_items
-from secateur_tui.short_names import shorten_words
-from secateur_tui.state.ledger_answer import LedgerAnswer, sum_states
-from secateur_tui.styled_text import Line, Span, line, stack_bar, width
+from secateur_tui.short_names import shorten_path, shorten_words
+from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison, sum_states
+from secateur_tui.styled_text import Line, Span, line, stack_bar, width, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
 from secateur_tui.widgets.ledger_list import LedgerListing
 from secateur_tui.widgets.listing import Between
+from secateur_tui.widgets.texts import draw_group
 
 _BESIDE = (8, 20, 40)
 _SHORTEST_BAR, _LONGEST_BAR = 8, 40
+
+_LONGEST_LIST = 100
+"""Files listed under one heading; the rest is counted."""
 
 _LETTERS: Mapping[Treatment, str] = {
     Treatment.MODIFIED: "M",
@@ -155,6 +159,38 @@ def draw_chunk(planned: Planned, chunk: int, cells: int) -> Line:
     )
     fill = stack_bar([(float(amount), texture, role) for amount, texture, role in parts], limit, room)
     return (*head, *fill, *tail)
+
+
+def draw_pieces(planned: Planned, item: int, cells: int) -> list[Line]:
+    """Draws the chunks of a file, and the lines of its parts."""
+    lines: list[Line] = []
+    if item >= len(planned.plan.coverage):
+        return lines
+    for chunk, piece in pieces_of(planned, planned.plan.coverage[item]):
+        lines += [(), draw_chunk(planned, chunk, cells)]
+        if (part := piece.part) is not None:
+            place = part.place
+            side = "old lines" if place.old else "lines"
+            words = f"part {piece.number}/{piece.of}, {side} {place.line_start:,}-{place.line_end:,}"
+            inside = f", inside {place.inside}" if place.inside else ""
+            cut = f", {count_noun(len(part.shortened), 'line')} shortened" if part.shortened else ""
+            lines += wrap_words(visible(f"{words}{inside}: {piece.cost:,} tokens{cut}"), cells, indent=" ")
+        if piece.filled:
+            behind = count_noun(sum(filling.lines for filling in piece.filling), "line")
+            lines += wrap_words(f"{behind} of remarks behind it: {piece.filled:,} tokens", cells, indent=" ")
+    return lines
+
+
+def draw_moved(comparison: LedgerComparison, cells: int) -> list[Line]:
+    """Draws the files that are in other chunks since the baseline."""
+    then, now = chunks_of(comparison.then), chunks_of(comparison.now)
+    moved = [path for path, chunks in now.items() if sorted(then.get(path, chunks)) != sorted(chunks)]
+
+    def draw_move(path: str) -> Line:
+        head = f"{format_chunks(then[path]):>5} → {format_chunks(now[path]):<5} "
+        return line(Span(head, "faint"), shorten_path(visible(path), max(1, cells - len(head))))
+
+    return draw_group("in other chunks", "accent", moved, draw_move, _LONGEST_LIST)
 
 
 @lru_cache(maxsize=4)

@@ -44,7 +44,10 @@ def draw_side_by_side(sides: SideBySide, labels: tuple[str, str], cells: int) ->
     only_left = _draw_list("only left", "down", sides.only_left, [pair.left for pair in sides.only_left], column)
     only_right = _draw_list("only right", "up", sides.only_right, [pair.right for pair in sides.only_right], column)
     lines += [(), *join(only_left, only_right, ())]
-    lines += [(), line(Span(f"both ({len(sides.both):,})", "bold"), Span(f"  {_count_differences(sides)}", "faint"))]
+    counts = [f"{len(sides.otherwise):,} cut otherwise"] if sides.otherwise else []
+    counts += [f"{len(sides.moved):,} at another rank"] if sides.moved else []
+    differences = ", ".join(counts) or "all as they are on the other side"
+    lines += [(), line(Span(f"both ({len(sides.both):,})", "bold"), Span(f"  {differences}", "faint"))]
     lines += [_draw_changed(pair, cells) for pair in sides.otherwise[:_LONGEST_LIST]]
     lines += draw_rest(len(sides.otherwise), _LONGEST_LIST)
     lines += draw_group("other ranks", "faint", sides.moved, partial(_draw_moved, cells=cells), _LONGEST_LIST)
@@ -68,12 +71,6 @@ def _draw_list(title: str, role: str, pairs: Sequence[Pair], placed: Sequence[Pl
         head = f"{state.glyph} {half.entry.after:>6,} "
         lines.append(line(Span(head, state.label), *draw_id(pair.id, max(1, cells - len(head)))))
     return [*lines, *draw_rest(len(pairs), _LONGEST_LIST)]
-
-
-def _count_differences(sides: SideBySide) -> str:
-    counts = [f"{len(sides.otherwise):,} cut otherwise"] if sides.otherwise else []
-    counts += [f"{len(sides.moved):,} at another rank"] if sides.moved else []
-    return ", ".join(counts) or "all as they are on the other side"
 
 
 def _draw_changed(pair: Pair, cells: int) -> Line:

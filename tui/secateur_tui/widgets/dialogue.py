@@ -1,0 +1,362 @@
+"""Dialogues on top of everything: a text to read or to choose from by a key, a question with a field, and a field with
+a list of what it leads to. Each is dismissed with its answer, with None where it is left.
+
+    bench.ask(AskPage("Save", draw, "name.scenario.toml"), save)
+    bench.ask(Chooser("Find", offers, "a name, a path"), go)
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from secateur.errors import SecateurError
+from secateur.terminal import visible
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from secateur_tui.guards import Dialogue, Guarded
+from secateur_tui.styled_text import Line, Span, line
+from secateur_tui.widgets.line_view import DrawnView, LineView
+from secateur_tui.widgets.query_input import QueryInput
+
+
+class ModalText(DrawnView, can_focus=True):
+    """The scrolling part."""
+
+
+class ModalPage(Dialogue[str | None]):
+    """`ModalPage("Help", draw)` is dismissed with the choice of the key that was pressed; with None by a closing key.
+
+    Args:
+        draw: draws the text for a width.
+        choices: what each key chooses; such a key never closes the page without a choice.
+        default: what Enter chooses; "": Enter closes the page.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,question_mark,y", "close", show=False)]
+
+    def __init__(
+        self,
+        title: str,
+        draw: Callable[[int], Sequence[Line]],
+        choices: Mapping[str, str] | None = None,
+        default: str = "",
+    ) -> None:
+        super().__init__()
+        self._title, self._draw_page = title, draw
+        self._choices = {**(choices or {}), **({"enter": default} if default else {})}
+
+    def compose(self) -> ComposeResult:
+        page = ModalText(self._draw_page, id="page")
+        page.border_title = self._title
+        page.border_subtitle = "Enter takes the first, Esc closes" if "enter" in self._choices else "Esc closes"
+        yield page
+
+    def on_key(self, event: events.Key) -> None:
+        if event.key in self._choices:
+            event.stop()
+            event.prevent_default()
+            self.dismiss(self._choices[event.key])
+
+    def action_close(self) -> None:
+        """Leaves without a choice."""
+        self.dismiss(None)
+
+
+class FilteredPage(ModalPage):
+    """A page of which `/` shows the entries that hold what is typed, and Enter chooses one.
+
+    Args:
+        draw: draws the entries for a width and for what is typed.
+        offer: returns (choice, its label) for what is typed; "" for no choice.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "filter", show=False)]
+
+    def __init__(
+        self, title: str, draw: Callable[[int, str], Sequence[Line]], offer: Callable[[str], tuple[str, str]]
+    ) -> None:
+        super().__init__(title, lambda cells: draw(cells, self._sought))
+        self._sought, self._typing, self._offer = "", False, offer
+
+    def on_mount(self) -> None:
+        self._tell()
+
+    def _tell(self) -> None:
+        page = self.query_one(ModalText)
+        if self._typing or self._sought:
+            label = self._offer(self._sought)[1]
+            does = f" · Enter does {label}" if label else ""
+            page.border_subtitle = Content(f"/{self._sought}{'▏' if self._typing else ''}{does} · Esc shows all")
+        else:
+            page.border_subtitle = "/ filters, Esc closes"
+        page.repaint()
+
+    def action_filter(self) -> None:
+        """Starts to filter: what is typed next is the filter."""
+        self._sought, self._typing = "", True
+        self._tell()
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:  # noqa: ARG002
+        """Tells whether a key is typed and does nothing else."""
+        return self._typing
+
+    def on_key(self, event: events.Key) -> None:
+        """Takes typed keys as the filter."""
+        if event.key == "enter" and (choice := self._offer(self._sought)[0]):
+            event.stop()
+            event.prevent_default()
+            self.dismiss(choice)
+            return
+        if not self._typing:
+            if event.key == "escape" and self._sought:
+                event.stop()
+                event.prevent_default()
+                self._sought = ""
+                self._tell()
+            return
+        if event.key == "escape":
+            self._sought, self._typing = "", False
+        elif event.key == "enter":
+            self._typing = False
+        elif event.key == "backspace":
+            self._sought = self._sought[:-1]
+        elif event.key == "ctrl+u":
+            self._sought = ""
+        elif event.is_printable and event.character:
+            self._sought += visible(event.character)
+        else:
+            return  # it moves in the page
+        event.stop()
+        event.prevent_default()
+        self._tell()
+
+
+class _FieldPage(Guarded, Dialogue[Any]):
+    """A field, if there is a text for it, above what it leads to. Escape leaves, Enter takes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False),
+        Binding("up", "move(-1)", show=False, priority=True),
+        Binding("down", "move(1)", show=False, priority=True),
+    ]
+
+    def __init__(self, title: str, text: str | None, placeholder: str, below: Widget, hint: str) -> None:
+        super().__init__()
+        self._title, self._text, self._placeholder, self._below, self._hint = title, text, placeholder, below, hint
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="page") as page:
+            page.border_title, page.border_subtitle = self._title, self._hint
+            if self._text is not None:
+                yield QueryInput(self._text, self._placeholder, id="answer", classes="input")
+            yield self._below
+
+    def on_mount(self) -> None:
+        self.set_focus(self.query_one(QueryInput) if self._text is not None else self._below)
+
+    @on(QueryInput.Submitted)
+    def _submitted(self, event: QueryInput.Submitted) -> None:
+        event.stop()
+        self.action_take()
+
+    @abstractmethod
+    def action_take(self) -> None:
+        """Answers."""
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+
+class AskPage(_FieldPage):
+    """A question: `AskPage("Save", draw, "name.scenario.toml")` answers with the text of its field, "" without one.
+
+    Args:
+        draw: of the width and of the text in the field.
+        text: proposed in the field; None: there is no field.
+        replaced: what is typed takes the place of the text.
+        proposals: texts that Up and Down put into the field, one after the other.
+        check: raises SecateurError for a text that cannot be taken; Enter then leaves the page open.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,y", "take", show=False),
+        Binding("q,n", "leave", show=False),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        draw: Callable[[int, str], Sequence[Line]],
+        text: str | None = None,
+        *,
+        replaced: bool = False,
+        proposals: Sequence[str] = (),
+        check: Callable[[str], object] = lambda _: None,
+    ) -> None:
+        hint = ("↑/↓ choose, " if proposals else "") + "Enter does it, Esc closes"
+        super().__init__(title, text, "", ModalText(lambda cells: draw(cells, self._typed), id="words"), hint)
+        self._proposals, self._check, self._replaced = proposals, check, replaced
+
+    def on_mount(self) -> None:
+        if self._replaced:
+            self.query_one(QueryInput).select_all()
+
+    @property
+    def _typed(self) -> str:
+        fields = self.query(QueryInput)
+        return fields.first().value.strip() if fields else ""
+
+    @on(QueryInput.Changed)
+    def _changed(self) -> None:
+        self.query_one(ModalText).repaint()
+
+    def action_move(self, by: int) -> None:
+        """Puts the next proposal into the field, or the first where another text is there; without any it scrolls."""
+        proposals = self._proposals
+        if not proposals:
+            self.query_one(ModalText).scroll_relative(y=by, animate=False)
+            return
+        now = self._typed
+        index = (proposals.index(now) + by) % len(proposals) if now in proposals else 0 if by > 0 else -1
+        self.query_one(QueryInput).put(proposals[index])
+
+    def action_take(self) -> None:
+        with suppress(SecateurError):  # the words below the field say what is wrong
+            self._check(self._typed)
+            self.dismiss(self._typed)
+
+
+@dataclass(frozen=True)
+class ChoiceLine:
+    """A line that can be chosen; its first character is blank."""
+
+    value: Any
+    draw: Callable[[int], Line]
+
+
+@dataclass(frozen=True)
+class Offers:
+    """The lines for a typed text, and the caption below the list."""
+
+    lines: Sequence[ChoiceLine] = ()
+    caption: str = ""
+
+
+class OfferList(LineView, can_focus=False):
+    """The lines; the cursor is moved by the keys of the field."""
+
+    class Taken(Message):
+        """A line was clicked."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.offers: Sequence[ChoiceLine] = ()
+        self.cursor = 0
+
+    def show(self, offers: Sequence[ChoiceLine], cursor: int) -> None:
+        """Shows other lines."""
+        self.offers = offers
+        self.repaint()
+        self.go(cursor)
+
+    def go(self, cursor: int) -> None:
+        """Puts the cursor on a line, as far as there are any, and scrolls it into sight."""
+        self.cursor = max(0, min(cursor, len(self.offers) - 1))
+        self.scroll_near(self.scroll_offset.y, self.cursor)
+        self.refresh()
+
+    def line_count(self) -> int:
+        return len(self.offers)
+
+    def draw_line(self, index: int, cells: int) -> Line:
+        drawn = self.offers[index].draw(cells)
+        if index != self.cursor or not drawn:
+            return drawn
+        mark = line(Span("▸", "accent cursor"), Span(drawn[0].text[1:], f"{drawn[0].role} cursor"))
+        return mark + tuple(Span(span.text, f"{span.role} cursor") for span in drawn[1:])
+
+    def on_click(self, event: events.Click) -> None:
+        self.go(event.y + self.scroll_offset.y)
+        self.post_message(self.Taken())
+
+
+class Chooser(_FieldPage):
+    """A list that typing narrows; Enter takes a line, and the page answers with its value. `offers` is a function of
+    what is typed.
+
+    Args:
+        typed: called with each text of the field; what takes longer comes later, by `add`.
+        fitted: the page is as high as its lines: they are few, and all known.
+
+    Attributes:
+        sought: the text of the field.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "page(-1)", show=False, priority=True),
+        Binding("pagedown", "page(1)", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        offers: Callable[[str], Offers],
+        placeholder: str = "",
+        typed: Callable[[str], None] = lambda _: None,
+        *,
+        fitted: bool = False,
+    ) -> None:
+        self._list = OfferList(id="offers")
+        super().__init__(title, "", placeholder, self._list, "")
+        self.set_class(fitted, "-fitted")
+        self._offers, self._typed = offers, typed
+        self.sought = ""
+
+    def on_mount(self) -> None:
+        self.ask_again()
+
+    @on(QueryInput.Changed)
+    def _changed(self, event: QueryInput.Changed) -> None:
+        event.stop()
+        if event.value != self.sought:
+            self.sought = event.value
+            self.ask_again()
+            self._typed(event.value)
+
+    def ask_again(self) -> None:
+        """Asks for the offers to what is typed; again where their source is complete now."""
+        offers = self._offers(self.sought)
+        self._list.show(offers.lines, 0)
+        self._tell(offers.caption)
+
+    def _tell(self, caption: str) -> None:
+        page = self.query_one("#page")
+        page.border_subtitle = Content(" · ".join(part for part in (caption, "Enter takes it, Esc closes") if part))
+
+    def add(self, sought: str, offers: Offers) -> None:
+        """Adds lines below the others, unless something else is sought by now. The cursor stays where it is."""
+        if sought == self.sought and self.is_mounted and self.is_current:
+            self._list.show([*self._list.offers, *offers.lines], self._list.cursor)
+            self._tell(offers.caption)
+
+    @on(OfferList.Taken)
+    def action_take(self) -> None:
+        offers = self._list
+        if offers.offers:
+            self.dismiss(offers.offers[offers.cursor].value)
+
+    def action_move(self, by: int) -> None:
+        self._list.go(self._list.cursor + by)
+
+    def action_page(self, by: int) -> None:
+        self._list.go(self._list.cursor + by * max(1, self._list.size.height - 1))
