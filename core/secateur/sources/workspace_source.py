@@ -25,7 +25,7 @@ class MemberSource(Protocol):
         """The warnings of the source."""
 
     def skips(self) -> Sequence[Skip]:
-        """What the source does not read."""
+        """The paths that the source does not read."""
 
 
 class WorkspaceSource:
