@@ -94,7 +94,7 @@ class OpenMember:
         return self.known.notices if self.known is not None else self.source.notices()
 
     def skips(self) -> Sequence[Skip]:
-        """Files that are not read, by reason."""
+        """The paths that it does not read."""
         return self.known.skips if self.known is not None else self.source.skips()
 
     @property

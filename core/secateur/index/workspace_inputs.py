@@ -1,5 +1,5 @@
-"""Inputs of a workspace's snapshot besides the records of its files: histories, and the packages by which repositories
-use each other."""
+"""The inputs of a workspace's snapshot besides the records of its files: histories, and the packages by which
+repositories use each other."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ from secateur.sources.source import HISTORY_INCOMPLETE
 
 @dataclass
 class WorkspaceInputs:
-    """Inputs of a workspace's snapshot besides records; see `SnapshotInputs`. `present`: the digest of each
-    file."""
+    """The inputs of a workspace's snapshot; see `SnapshotInputs`. `present`: the digest of each file."""
 
     members: Mapping[str, OpenMember]
     present: Mapping[str, bytes]

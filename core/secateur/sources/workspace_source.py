@@ -25,7 +25,7 @@ class MemberSource(Protocol):
         """The warnings of the source."""
 
     def skips(self) -> Sequence[Skip]:
-        """Files that the source does not read, by reason."""
+        """The paths that the source does not read."""
 
 
 class WorkspaceSource:
