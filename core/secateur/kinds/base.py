@@ -30,7 +30,7 @@ from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Loa
 from secateur.kinds.knobs import Knob
 from secateur.kinds.protocols import Delivery, EntryDescription, Finds, Outcome, OutputFolder, P
 from secateur.kinds.steering import Steer, steered
-from secateur.ledger import Ledger, Reason, State
+from secateur.ledger import Reason, State
 from secateur.render.page import Page
 from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, installed_keys, key_of
@@ -217,19 +217,6 @@ class Kind(ABC, Generic[M, P]):
 
     # --- the entries of its ledger ------------------------------------------------------------------------------------
 
-    def listed(self, outcome: Outcome[P], dropped: int, ids: Collection[str] = ()) -> tuple[Ledger, Sequence[int]]:
-        """Returns the ledger with the entries that a report lists, and their indexes in the whole ledger.
-
-        Args:
-            dropped: how many dropped entries a kind that finds its entries lists, the best first.
-            ids: entries that are listed in any case.
-        """
-        return outcome.ledger, range(len(outcome.ledger.entries))
-
-    def ranked(self, outcome: Outcome[P]) -> Sequence[tuple[str, bool]]:
-        """Returns (id, whether it leaves whole) of every entry that leaves, the best first."""
-        return outcome.ledger.ranked
-
     def unknown(self, outcome: Outcome[P], ids: Collection[str]) -> Sequence[str]:
         """Returns the ids that neither an entry nor the searched input has, sorted."""
         return sorted(set(ids).difference(outcome.ledger.ids))
@@ -242,7 +229,7 @@ class Kind(ABC, Generic[M, P]):
         if PIN not in self.flags:
             return "nothing in this list is held"
         entries = outcome.ledger.entries
-        if number >= len(entries) or entries[number].reason in (Reason.WRAPPER, Reason.NOT_LISTED):
+        if number >= len(entries) or entries[number].reason is Reason.WRAPPER:
             return "only an entry of the list is pinned"
         return steered(settings, entries[number].id, Steer.PIN)
 

@@ -228,7 +228,7 @@ def _explain_entry(
     if len(named) != 1:
         near = " or ".join(near_ids(name, ids)) or "what --explain and the ledger of --format json list"
         raise UsageError(f"nothing here is called {name}", hint=f"try {near}")
-    index = outcome.ledger.place_of[named[0]]
+    index = outcome.ledger.number_of[named[0]]
     entry, because = outcome.ledger.entries[index], describe_reason(kind, outcome, index)
     section, shape = rendering.proofs.explain_entry(trials, entry, because, environment.progress)
     if environment.form == "json":

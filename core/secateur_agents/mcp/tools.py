@@ -216,15 +216,13 @@ class Toolbox:
         place = _item(call.item, trials.ids)
         if place is None:
             raise self._no_item(call, held, trials.ids)
-        ledger, numbers = kind.listed(outcome, 0, [trials.ids[place]])
-        at = next(at for at, entry in enumerate(ledger.entries) if entry.id == trials.ids[place])
         turns, nothing, runs = prove_turns(trials, place, EXPLAIN_SECONDS, progress)
         return ExplainedItem(
-            item=item_of(kind, outcome, numbers[at], ledger.entries[at]),
-            before=ledger.entries[at].before,
+            item=item_of(kind, outcome, place),
+            before=outcome.ledger.entries[place].before,
             turns=[TurningChange(value, also) for value, also in turns],
             nothing=nothing,
-            facts={label: text for label, text in kind.describe(outcome, numbers[at]).facts if label != "id"},
+            facts={label: text for label, text in kind.describe(outcome, place).facts if label != "id"},
             decided_again=runs,
             freshness=held.freshness(),
         )

@@ -29,13 +29,12 @@ from secateur.kinds.search.knobs import (
 )
 from secateur.kinds.search.opened_engine import file_of, open_engine, query_of
 from secateur.kinds.search.pool_key import pool_key
-from secateur.kinds.search.report_entries import find_pool_row, shorten_ledger
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
-from secateur.model import Ledger, Pool, Selection, State
+from secateur.model import Pool, Selection, search_ledger
 from secateur.render.layouts import LAYOUTS
 from secateur.render.pack import gives_notices
 from secateur.render.page import Page, Section, count_noun, line_range, notices_of, shown_notices
-from secateur.render.search_json import SearchOutput, search_ledger
+from secateur.render.search_json import SearchOutput
 from secateur.render.text import kind_of, signals_of, why
 from secateur.retrieval.answers import Answer
 from secateur.selection import select
@@ -266,7 +265,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             self.name,
             settings,
             SearchDecision(engine, selection, explain, dropped),
-            lambda: search_ledger(selection, engine.pack_tokens(selection)),
+            lambda: search_ledger(selection, lambda: engine.pack_tokens(selection)),
             notices_of(selection),
         )
 
@@ -319,25 +318,24 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return self.steer(outcome, index, settings, Steer.PIN)
 
     def steer(self, outcome: Outcome[SearchDecision], index: int, settings: Settings, how: Steer) -> Settings | str:
-        row = find_pool_row(outcome.payload.selection, index)
-        if row is None:
-            return f"only a candidate is {how.value}"
-        return steered(settings, outcome.payload.selection.pool.symbol_id[row], how)
+        pool = outcome.payload.selection.pool
+        return (
+            steered(settings, pool.symbol_id[index], how) if index < len(pool) else f"only a candidate is {how.value}"
+        )
 
     def overruled(self, outcome: Outcome[SearchDecision], index: int, settings: Settings) -> Steer | None:
-        selection = outcome.payload.selection
-        row = find_pool_row(selection, index)
-        return overruling(settings, selection.pool.symbol_id[row]) if row is not None else None
+        pool = outcome.payload.selection.pool
+        return overruling(settings, pool.symbol_id[index]) if index < len(pool) else None
 
     def location(
         self, outcome: Outcome[SearchDecision], index: int, inputs: Inputs, environment: Environment
     ) -> FilePlace | None:
         """Returns a candidate's first line in the folder as it is now, which may differ from the searched commit."""
-        selection = outcome.payload.selection
-        if (row := find_pool_row(selection, index)) is None:
+        pool = outcome.payload.selection.pool
+        if index >= len(pool):
             return None
-        folder, path = file_of(inputs["path"], selection.pool.path[row], environment)
-        return location_in(folder, path, int(selection.pool.line_start[row]))
+        folder, path = file_of(inputs["path"], pool.path[index], environment)
+        return location_in(folder, path, int(pool.line_start[index]))
 
     def trials(
         self, material: RetrievedPool, inputs: Inputs, settings: Settings, outcome: Outcome[SearchDecision]
@@ -349,9 +347,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     # --- describing entries -------------------------------------------------------------------------------------------
 
     def describe(self, outcome: Outcome[SearchDecision], index: int) -> EntryDescription:
-        selection = outcome.payload.selection
-        if (row := find_pool_row(selection, index)) is None:
-            return super().describe(outcome, index)
+        selection, row = outcome.payload.selection, index
+        if row >= len(selection):
+            return super().describe(outcome, row)
         pool = selection.pool
         lines = f"{pool.path[row]}:{line_range(pool.line_start[row], pool.line_end[row])}"
         name, lines = (pool.qualname[row], lines) if pool.qualname[row] else (lines, "")
@@ -405,26 +403,14 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return structs.replace(page, headline=(decision.selection.pool.query, decision.engine.source_name))
 
     def texts(self, outcome: Outcome[SearchDecision], index: int) -> tuple[str, str]:
-        decision = outcome.payload
-        if (row := find_pool_row(decision.selection, index)) is None:
+        engine, selection = outcome.payload.engine, outcome.payload.selection
+        if index >= len(selection):
             return "", ""
-        return decision.engine.content(decision.selection.pool, row), decision.engine.sent(decision.selection, row)
+        return engine.content(selection.pool, index), engine.sent(selection, index)
 
     def leaving(self, outcome: Outcome[SearchDecision], form: str = "") -> str:
         decision = outcome.payload
         return decision.engine.render(decision.selection) if form or decision.selection.kept_rows else ""
-
-    def listed(
-        self, outcome: Outcome[SearchDecision], dropped: int, ids: Collection[str] = ()
-    ) -> tuple[Ledger, Sequence[int]]:
-        """Lists the kept, the best dropped and the named candidates: an entry for every candidate costs too much."""
-        selection = outcome.payload.selection
-        return shorten_ledger(selection, outcome.payload.engine.pack_tokens(selection), dropped, ids)
-
-    def ranked(self, outcome: Outcome[SearchDecision]) -> Sequence[tuple[str, bool]]:
-        selection = outcome.payload.selection
-        symbols, whole = selection.pool.symbol_id, (selection.state == State.KEPT).tolist()
-        return [(symbols[row], whole[row]) for row in selection.kept_rows]
 
     def unknown(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Sequence[str]:
         decision = outcome.payload
