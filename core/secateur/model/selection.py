@@ -276,11 +276,11 @@ class SelectionLedger(Ledger, frozen=True, eq=False, dict=True):
 
     @cached_property
     def order(self) -> Sequence[int]:
-        return list(map(int, self.selection.order))
+        return self.selection.order.data
 
     @cached_property
     def rank(self) -> Sequence[int]:
-        return list(map(int, self.selection.rank))
+        return self.selection.rank.data
 
     @cached_property
     def redactions(self) -> Sequence[tuple[int, Redaction]]:
