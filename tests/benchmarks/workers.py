@@ -29,6 +29,7 @@ from secateur.index.opening import on_workers, opener_of
 from secateur.model import Pool
 from secateur.selection import select
 from secateur.settings import Settings, with_profile
+from support.engine_answers import answered
 
 T = TypeVar("T")
 
@@ -104,7 +105,7 @@ def measure(file: Path, settings: Settings, queries: list[str], workers: int) ->
         print(
             f"| {settings.profile}: {status.fragments:,} fragments, {len(engine._index.parts.places)} parts; {told} |"
         )
-        engine.answer(queries[0], "json", use_cache=False)
+        answered(engine, queries[0], "json", use_cache=False)
         rows, shared = [], []
         for query in queries:
             before = MeasuredExecutor(0, executor.runs, executor.sent, executor.received, executor.worked)

@@ -16,6 +16,7 @@ from secateur.index.opening import on_workers, opener_of
 from secateur.settings import Settings, with_profile
 from support.cli import secateur
 from support.clusters import cluster
+from support.engine_answers import answered
 from support.repos import SHOP, committed
 from support.systems import posix
 from support.tasks import process_of
@@ -63,12 +64,12 @@ def test_workers_die_while_a_workspace_is_indexed_and_searched(tmp_path: Path) -
     file, settings = tmp_path / "workspace.toml", with_profile(Settings(), "recommended")
     file.write_text(f"repositories = {[{'path': name, 'rev': 'HEAD'} for name in names]}".replace("':", "' ="))
     with Engine.open(file, settings) as engine:
-        expected = [engine.answer(query, "json", use_cache=False).text for query in QUERIES]
+        expected = [answered(engine, query, "json", use_cache=False).text for query in QUERIES]
     with cluster(tmp_path / "three", 3) as three:
         with closing(DeadlyCluster(connect(parse_address(three.address)), [3, 8, 40, 75])) as on:
             opener = on_workers(opener_of(file, None, settings.index), settings, on, str(tmp_path / "store"))
             with Engine(opener, settings, cache_dir=tmp_path / "cache", config_dir=None) as engine:
-                assert [engine.answer(query, "json", use_cache=False).text for query in QUERIES] == expected
+                assert [answered(engine, query, "json", use_cache=False).text for query in QUERIES] == expected
             assert on.killed == 4
         words = ("--workspace", file, "--on", three.address, "--store", tmp_path / "store")
         ran = secateur("index", *words, "--format", "json")

@@ -23,6 +23,7 @@ from secateur.index.store.snapshot_store import SnapshotStore
 from secateur.settings import Settings, with_profile, with_values
 from secateur.sources.fetch_options import FetchOptions
 from support.credentials import planted
+from support.engine_answers import answered
 from support.executors import ForgetfulExecutor
 from support.repos import SHOP, committed, git, write
 
@@ -93,7 +94,7 @@ def expected(unchanged: Path) -> dict[str, list[str]]:
 
 
 def answers(engine: Engine, queries: Sequence[str] = QUERIES) -> list[str]:
-    return [engine.answer(query, "json", use_cache=False, explain=query == QUERIES[0]).text for query in queries]
+    return [answered(engine, query, "json", use_cache=False, explain=query == QUERIES[0]).text for query in queries]
 
 
 def elsewhere(

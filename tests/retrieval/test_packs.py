@@ -24,6 +24,7 @@ from secateur.selection import select
 from secateur.settings import Settings, load, with_values
 from secateur.sources.samples import materialise
 from support.cli import secateur
+from support.engine_answers import printed
 from support.pools import Row, kept, pool_of
 
 QUERY = "where is the refund total rounded?"
@@ -162,7 +163,7 @@ def test_every_format_holds_what_its_report_says_is_kept(samples: Mapping[str, E
     told = {}
     for form in FORMATS:
         selection = engine.search(query, settings, format=form, use_cache=False)
-        report, page = engine.report(selection).to_dict(), engine.output(selection, "text")
+        report, page = engine.report(selection).to_dict(), printed(engine, selection, "text")
         kept = {(one["file_path"], one["line_range"]) for one in report["candidates"]}
         pack = engine.render(selection)
         assert not kept or parts_of(pack) == kept

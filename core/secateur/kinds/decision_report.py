@@ -7,6 +7,7 @@ draw_report(kind, outcome, report, "html")
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Kind
 from secateur.kinds.environment import Inputs
 from secateur.kinds.knobs import Knob
-from secateur.kinds.protocols import Finds, Outcome
-from secateur.kinds.run import add_redaction_rows, command_line_of, describe_reason, render
+from secateur.kinds.protocols import Outcome
+from secateur.kinds.run import command_line_of, describe_reason, render, report_page
 from secateur.ledger import Entry, State, Sums
 from secateur.redaction import redact_typed
 from secateur.render.page import Page, Section, shown_notices
@@ -70,14 +71,14 @@ def report_of(
         brief: without texts, and without the sections below the list.
     """
     ledger = outcome.ledger
-    page = add_redaction_rows(kind, outcome, kind.page(outcome))
+    page = report_page(kind, outcome)
     question, source = page.headline or (_first_input(kind, inputs), "")
     listed = _choose_listed([(ledger.entries[number], number) for number in ledger.listed(MOST_DROPPED)])
     unlisted = dict(ledger.sums)
     for entry, _ in listed:
         unlisted[entry.state] -= Sums(1, entry.before, entry.after)
     texts, without_text = ({}, 0) if brief else _read_texts(kind, outcome, listed)
-    walk, further = (None, []) if brief else _walk(kind, outcome, page)
+    walk, further = (None, []) if brief else _walk(kind, outcome)
     return DecisionReport(
         kind=kind.wording.title,
         noun=kind.wording.entries or kind.wording.noun,
@@ -201,15 +202,14 @@ def _first_input(kind: Kind[Any, Any], inputs: Inputs) -> str:
     return ", ".join(Path(name).name or name if first.role == "path" else name for name in names)
 
 
-def _walk(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> tuple[Walk | None, list[tuple[str, str]]]:
-    """The calls around the outgoing entries, and the sections below the list; nothing if they can no longer be read."""
-    if not isinstance(kind, Finds):
-        proven = outcome.explanation
-        return None, _title_sections(sections_of(proven, partial(describe_reason, kind, outcome))) if proven else []
-    try:
-        walk, sections = kind.walked(outcome, page)
-    except SecateurError:
-        return None, []
+def _walk(kind: Kind[Any, Any], outcome: Outcome[Any]) -> tuple[Walk | None, list[tuple[str, str]]]:
+    """The calls around the outgoing entries, and the sections below the list; no calls if they can no longer be
+    read."""
+    proven, walk, sections = outcome.explanation, None, list[Section]()
+    with suppress(SecateurError):
+        walk, calls = kind.walked(outcome)
+        sections += calls
+    sections += sections_of(proven, partial(describe_reason, kind, outcome)) if proven is not None else ()
     return walk, _title_sections(sections)
 
 

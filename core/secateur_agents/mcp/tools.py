@@ -134,10 +134,12 @@ class Toolbox:
             engine = indexed.engine
             # Clients do not wait for the index of a large repository: the first answer may come from a part of it.
             first = not indexed.looked
-            selection = engine.search(call.query, settings, use_cache=False, progress=progress, partial=first)
-            indexed.looked, indexed.whole = self.clock(), not selection.pool.partial
-            inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside}
-            material, outcome = kind.of_selection(engine, selection, settings)  # type: ignore[attr-defined]
+            inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside, "partial": first}
+            inputs["no_cache"] = True
+            environment = Environment(environ=self.environ, progress=progress, found={"engine": engine})
+            material = kind.read(inputs, settings, environment)
+            outcome = kind.fit(answer_of(kind, material, inputs, settings, None, progress))
+            indexed.looked, indexed.whole = self.clock(), not outcome.payload.selection.pool.partial
             return self._kept(call, roots, kind, material, inputs, outcome, (), indexed, names)
 
     def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
@@ -274,7 +276,7 @@ class Toolbox:
         loaded = kind.load(inputs, lambda root, committed: self.load(root, flags, committed), environment)
         material = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         try:
-            outcome = answer_of(kind, material, inputs, loaded.settings, None, progress)
+            outcome = kind.fit(answer_of(kind, material, inputs, loaded.settings, None, progress))
             return self._kept(asked or call, roots, kind, material, inputs, outcome, (*notices, *loaded.notices), None)
         except BaseException:
             kind.release(material)

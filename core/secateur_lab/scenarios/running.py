@@ -243,7 +243,7 @@ class Session:
     def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
         """Decides inputs under settings. Raises SecateurError: like `Kind.read` and `Kind.decide`."""
         material = self.material(kind, inputs, loaded, root)
-        return answer_of(kind, material, inputs, loaded.settings, progress=self.progress)
+        return kind.fit(answer_of(kind, material, inputs, loaded.settings, progress=self.progress))
 
     def material(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Any:
         """Reads inputs, or returns what was read before. Raises like `Kind.read`."""
@@ -293,7 +293,7 @@ def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]
 
 def _leave_out_tests_that_ask(kind: Any, outcome: Outcome[Any]) -> Outcome[Any]:
     """Excludes the test files that hold the question of a search between quotes, and says so in a notice."""
-    if kind.name != "search":
+    if not kind.finds:
         return outcome
     payload, settings = outcome.payload, outcome.settings
     pool, (snapshot, lines_of) = payload.selection.pool, payload.engine.code()
