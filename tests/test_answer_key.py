@@ -8,13 +8,14 @@ import pytest
 from msgspec.structs import replace
 from secateur import Engine, Settings
 from secateur.settings import Embedding, Preference, load
+from support.engine_answers import answered
 from support.repos import QUERY, SHOP, committed, git, write
 
 
 def asked(root: Path, settings: Settings | None = None, query: str = QUERY) -> tuple[bool, str]:
     """Whether the answer came from the cache, and the answer."""
     with Engine.open(root, settings) as engine:
-        answer = engine.answer(query, "json")
+        answer = answered(engine, query, "json")
     return answer.cached, answer.text
 
 

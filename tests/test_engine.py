@@ -19,7 +19,7 @@ from secateur.errors import RepositoryError, UsageError
 from secateur.index.update import refresh
 from secateur.model import Pool, State
 from secateur.settings import with_profile, with_values
-from support.engine_answers import answer_text
+from support.engine_answers import answer_text, answered, printed
 from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
@@ -89,7 +89,7 @@ def test_the_library_use_of_the_readme(tmp_path: Path) -> None:
 
 def test_other_settings_of_one_engine_do_not_stick() -> None:
     with Engine.of(MemorySource(FILES)) as engine:
-        before = engine.answer(QUERY, use_cache=False).text
+        before = answered(engine, QUERY, use_cache=False).text
         for change in (
             {"embedding.model": "none"},
             {"tokens.counter": "chars4"},
@@ -97,7 +97,7 @@ def test_other_settings_of_one_engine_do_not_stick() -> None:
             {"relevance.pool": "all"},
         ):
             engine.search(QUERY, with_values(Settings(), change))
-        assert engine.answer(QUERY, use_cache=False).text == before
+        assert answered(engine, QUERY, use_cache=False).text == before
 
 
 def test_a_file_edited_after_it_was_indexed_is_never_quoted_wrongly(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_same_bytes_in_other_processes_with_other_hash_seeds_and_more_workers(tm
             subprocess.run([sys.executable, "-c", program, *words], env=env, check=True, capture_output=True).stdout
         )
     with Engine.open(root, cache_dir=tmp_path / "here") as engine:
-        assert outputs[0] == outputs[1] == engine.answer(QUERY, "json", explain=True).text.encode()
+        assert outputs[0] == outputs[1] == answered(engine, QUERY, "json", explain=True).text.encode()
 
 
 def test_same_answer_wherever_the_repository_and_whenever_its_files_were_written(tmp_path: Path) -> None:
@@ -307,10 +307,10 @@ def test_a_damaged_index_is_found_out_and_rebuilt(tmp_path: Path, damage: Callab
 def test_an_index_of_another_version_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, cache = write(tmp_path / "shop", FILES), tmp_path / "cache"
     with Engine.open(root, cache_dir=cache) as engine:
-        true = engine.answer(QUERY, "json", dropped=None).text
+        true = answered(engine, QUERY, "json", dropped=None).text
     monkeypatch.setattr(refresh, "SNAPSHOT_VERSION", "another")
     with Engine.open(root, cache_dir=cache) as engine:
-        assert engine.answer(QUERY, "json", dropped=None).text == true
+        assert answered(engine, QUERY, "json", dropped=None).text == true
         assert len(list(_folder(cache).glob("*.arrays"))) == 2
 
 
@@ -374,20 +374,17 @@ def test_a_history_that_breaks_off_is_said_by_every_answer_and_read_again_once_i
 
 
 def test_a_format_that_does_not_exist_is_not_taken_for_text() -> None:
-    with Engine.of(MemorySource(FILES)) as engine:
-        with pytest.raises(UsageError, match="pdf"):
-            engine.answer(QUERY, "pdf")
-        with pytest.raises(UsageError, match="pdf"):
-            engine.output(engine.search(QUERY), "pdf")
+    with Engine.of(MemorySource(FILES)) as engine, pytest.raises(UsageError, match="pdf"):
+        printed(engine, engine.search(QUERY), "pdf")
 
 
 def test_one_engine_may_be_asked_from_several_threads(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", FILES)
     queries = [QUERY, "post refund", "handleToolCall", "shop"]
     with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
-        alone = [engine.answer(query, use_cache=False).text for query in queries]
+        alone = [answered(engine, query, use_cache=False).text for query in queries]
         with ThreadPoolExecutor(4) as pool:
-            together = list(pool.map(lambda query: engine.answer(query, use_cache=False).text, queries * 3))
+            together = list(pool.map(lambda query: answered(engine, query, use_cache=False).text, queries * 3))
     assert together == alone * 3
 
 

@@ -23,6 +23,7 @@ from secateur.retrieval.first_files import FirstFiles
 from secateur.settings import with_values
 from secateur.sources.open import open_source
 from support.cli import secateur
+from support.engine_answers import answered, printed
 from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
@@ -35,12 +36,12 @@ def partial_of(root: Path, cache: Path, settings: Settings = SETTINGS) -> str:
     with Engine.open(root, settings, cache_dir=cache) as engine:
         selection = engine.search(QUERY, partial=True)
         assert selection.pool.partial
-        return engine.output(selection, "json")
+        return printed(engine, selection, "json")
 
 
 def whole_of(root: Path, cache: Path) -> str:
     with Engine.open(root, SETTINGS, cache_dir=cache) as engine:
-        return engine.answer(QUERY, "json", use_cache=False).text
+        return answered(engine, QUERY, "json", use_cache=False).text
 
 
 def read_paths(selection: Selection) -> set[str]:
@@ -66,9 +67,9 @@ def test_a_partial_answer_says_from_how_much_it_was_made(tmp_path: Path) -> None
         assert selection.warnings[0].code == "partial"
         made = f"made from {len(SHOP)} of {len(FILES)} files"
         for form in ("text", "json"):
-            assert made in engine.output(selection, form)
+            assert made in printed(engine, selection, form)
         for form in ("markdown", "xml"):  # a pack holds no warnings: the command says them beside it
-            assert made not in engine.output(selection, form)
+            assert made not in printed(engine, selection, form)
         assert "partial" not in engine.report(engine.search(QUERY)).to_dict()
     shutil.rmtree(tmp_path / "cache")
     for form in ("markdown", "xml"):
@@ -172,14 +173,14 @@ def test_a_question_in_the_middle_of_indexing_gets_the_same_answer_and_disturbs_
             if phase in ("listing", FIRST, "linking", "saving") and done in (0, 5):
                 pool = engine.retrieve_partial(QUERY)
                 if pool is not None:
-                    found.append(engine.output(engine.select(pool), "json"))
+                    found.append(printed(engine, engine.select(pool), "json"))
 
         status = engine.refresh(ask)
         assert len(found) >= 2
         assert set(found) == {true}
         assert status.files == len(FILES)
         assert engine.retrieve_partial(QUERY) is None
-        assert engine.answer(QUERY, "json", use_cache=False).text == whole_of(root, tmp_path / "2")
+        assert answered(engine, QUERY, "json", use_cache=False).text == whole_of(root, tmp_path / "2")
 
 
 # --- what follows -----------------------------------------------------------------------------------------------------
@@ -192,7 +193,7 @@ def test_the_answer_that_follows_is_that_of_who_waited(tmp_path: Path) -> None:
     assert whole_of(root, tmp_path / "asked") == waited
     with Engine.open(root, SETTINGS, cache_dir=tmp_path / "one") as engine:
         engine.search(QUERY, partial=True)
-        assert engine.answer(QUERY, "json").text == waited
+        assert answered(engine, QUERY, "json").text == waited
         assert not engine.search(QUERY, partial=True).pool.partial
 
 

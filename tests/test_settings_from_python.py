@@ -22,6 +22,7 @@ from secateur.settings import (
     with_profile,
     with_values,
 )
+from support.engine_answers import printed
 from support.memory_source import MemorySource
 from support.repos import SHOP
 
@@ -44,8 +45,8 @@ def test_an_engine_decides_by_it() -> None:
         decided = engine.search("how is a refund rounded?")
         loaded = load(None, profile="recommended", flags={"budget": 400}).settings
         assert decided.strategy == "density"
-        assert engine.output(decided, "json") == engine.output(
-            engine.search("how is a refund rounded?", loaded), "json"
+        assert printed(engine, decided, "json") == printed(
+            engine, engine.search("how is a refund rounded?", loaded), "json"
         )
 
 

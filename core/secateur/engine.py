@@ -26,7 +26,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from secateur import directories, retrieval
-from secateur.errors import IndexingError, UsageError
+from secateur.errors import IndexingError
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
@@ -34,17 +34,14 @@ from secateur.index.graph.code_graph import components, symbol_path
 from secateur.index.opening import AnyOpener, open_index, opener_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import PartialSnapshot
-from secateur.index.update.refresh import IndexStatus
+from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress, unreported
 from secateur.redaction import recognise_in_names, redact
-from secateur.render.layouts import LAYOUTS, pack_format
+from secateur.render.layouts import pack_format
 from secateur.render.pack import render_message, render_pack
-from secateur.render.page import Page, notices_of
 from secateur.render.search_json import SearchOutput, count_pack, json_report
-from secateur.render.structured import dumps_report
-from secateur.render.text import search_page
 from secateur.retrieval.answers import Answer, AnswerPlace
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.first_files import FirstFiles
@@ -62,12 +59,9 @@ from secateur.sources.source import Source
 from secateur.tokens import Counter
 from secateur.version import __version__
 
-FORMATS = ("text", "json", *LAYOUTS)
-
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     import networkx
 
-    import secateur.retrieval.explanation  # noqa: F401 - the type checker needs to see it
     from secateur.render.walk_text import Walk
     from secateur.retrieval.walk import CallMap
 
@@ -101,6 +95,7 @@ class Engine:
         self._clock, self._given = clock, condense_notices(notices)
         self._index, self._models = open_index(reopen, self._cache_dir), Models(environ)
         self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
+        self._recorded: RecordedState | None = None  # the state that `results` looked up
         self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot
 
     @classmethod
@@ -184,31 +179,13 @@ class Engine:
         pool = self.retrieve_partial(query, settings, format=format, progress=progress) if partial else None
         if pool is None:
             pool = self.retrieve(query, settings, format=format, use_cache=use_cache, progress=progress)
-        return self._within_budget(self.select(pool, settings), settings)
+        return fit_to_budget(self.select(pool, settings), settings, self.pack_tokens)
 
-    def answer(
-        self,
-        query: str,
-        format: str = "text",
-        *,
-        explain: bool = False,
-        dropped: int | UnsetType | None = UNSET,
-        use_cache: bool = True,
-        progress: Progress | None = None,
-    ) -> Answer:
-        """Returns the text of a search in one of FORMATS, from the result cache if nothing changed (REQ-GRAG-004).
-        `dropped` as in `report`."""
-        settings, form = self.settings, (format, explain, "" if dropped is UNSET else dropped)
+    def results(self, *, use_cache: bool = True, progress: Progress | None = None) -> Results:
+        """Looks at the source, and returns what is kept of its state (REQ-GRAG-004); the next `refresh` reads that."""
         with self._turn:
-            state = self._index.record(self._extractor(settings), progress)
-            results = self._results(settings, state.name, use_cache)
-            if (kept := results.answer(query, settings, form)) is not None:
-                return kept
-            self._index.load(state, self._extractor(settings), progress)
-            pool = self._found(query, settings, pack_format(format))
-            selection = self._within_budget(self.select(pool, settings), settings)
-            text = self.output(selection, format, explain=explain, dropped=dropped)
-            return results.keep_answer(query, settings, form, Answer(text, False, notices_of(selection)))
+            self._recorded = self._index.record(self._extractor(self.settings), progress)
+            return self._results(self.settings, self._recorded.name, use_cache)
 
     def place_of(self, answer: Answer) -> AnswerPlace | None:
         """Returns the place from which an answer can be given again without an engine; None if it cannot be."""
@@ -220,7 +197,8 @@ class Engine:
         """Bring the index up to what the source holds now."""
         with self._turn:
             extractor = self._extractor(settings or self.settings)
-            return self._index.load(self._index.record(extractor, progress), extractor, progress)
+            recorded, self._recorded = self._recorded or self._index.record(extractor, progress), None
+            return self._index.load(recorded, extractor, progress)
 
     def retrieve(
         self,
@@ -264,43 +242,6 @@ class Engine:
         """Decides on the candidates; instant and pure."""
         return select(pool, settings or self.settings)
 
-    def output(
-        self,
-        selection: Selection,
-        format: str = "text",
-        *,
-        explain: bool = False,
-        dropped: int | UnsetType | None = UNSET,
-    ) -> str:
-        """Renders a selection in one of FORMATS; `dropped` as in `report`. Raises UsageError for an unknown format."""
-        if format not in FORMATS:
-            raise UsageError(f"there is no format {format!r}", hint="formats: " + ", ".join(FORMATS))
-        if format in LAYOUTS:
-            return self.render(selection, format)
-        if format == "json":
-            return dumps_report(self.report(selection, explain=explain, dropped=dropped))
-        return self.page(selection, explain=explain, dropped=dropped).text()
-
-    def page(
-        self,
-        selection: Selection,
-        *,
-        explain: bool = False,
-        dropped: int | UnsetType | None = UNSET,
-        settings: Settings | None = None,
-    ) -> Page:
-        """Makes the report for people, not laid out yet; `explain`, `dropped` and `settings` as in `report`."""
-        walk, exact = self.walk(selection, settings) if explain else None, self._counter_of(selection).exact
-        tokens, settings = self.pack_tokens(selection), settings or self.settings
-        page = search_page(
-            selection, tokens, exact=exact, explain=explain, dropped=dropped, walk=walk, pins=settings.pins
-        )
-        return (
-            retrieval.explanation.explain_page(page, selection, settings, self.pack_tokens, dropped)
-            if explain and len(selection)
-            else page
-        )
-
     def render(self, selection: Selection, format: str = "") -> str:
         """Renders the pack, the text that a model reads, as it was decided for, or in another format, for which the
         budget does not hold. An empty pack says why it is empty."""
@@ -316,35 +257,21 @@ class Engine:
         *,
         explain: bool = False,
         dropped: int | UnsetType | None = UNSET,
-        settings: Settings | None = None,
     ) -> SearchOutput:
-        """Returns the answer that `search --format json` prints.
+        """Returns the answer that `search --format json` prints, without proofs.
 
         Args:
-            explain: with what each signal is made of, and what would change each decision, proven by deciding again.
+            explain: with what each signal is made of.
             dropped: most dropped candidates to list, None: all; without it DROPPED_LISTED.
-            settings: those of the selection, where they are not the engine's; read with `explain`.
-
-        Raises:
-            UsageError: `explain`, and the selection was decided with other settings.
         """
         texts = partial(self.content, selection.pool), partial(self.sent, selection)
         said = 0 if selection.kept_rows else self._counter_of(selection).count(self.render(selection))
         tokens = self.pack_tokens(selection)
-        report = json_report(selection, *texts, tokens, explain=explain, dropped=dropped, message_tokens=said)
-        settings = settings or self.settings
-        if not explain:
-            return report
-        return retrieval.explanation.explain_report(
-            report, self.walk(selection, settings), selection, settings, self.pack_tokens
-        )
+        return json_report(selection, *texts, tokens, explain=explain, dropped=dropped, message_tokens=said)
 
     def pack_tokens(self, selection: Selection) -> int:
         """Tokens of the pack, recounted: every output's `token_count`, held to the budget; 0 for no pack."""
         return count_pack(selection, self.render(selection), self._counter_of(selection))
-
-    def _within_budget(self, selection: Selection, settings: Settings) -> Selection:
-        return fit_to_budget(selection, settings, self.pack_tokens)
 
     # --- what is known ------------------------------------------------------------------------------------------------
 
@@ -424,7 +351,7 @@ class Engine:
             pool = self.retrieve_partial(query, settings, format=form) if selection.pool.partial else None
             if pool is None:
                 pool = self.retrieve(query, settings, format=form, use_cache=False, refresh=False)
-            return self._snapshots[pool], self._within_budget(self.select(pool, settings), settings)
+            return self._snapshots[pool], fit_to_budget(self.select(pool, settings), settings, self.pack_tokens)
 
         calls = self.calls(selection)
         found = retrieval.walk.search_deeper(calls, settings or self.settings, search)

@@ -6,7 +6,7 @@ An entry contains codes and figures, never sentences: `render.sentences` writes 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import IntEnum, auto
 from functools import cached_property
 from typing import Annotated, Literal
@@ -256,14 +256,31 @@ def unique_ids(entries: Iterable[Entry]) -> list[str]:
     return out
 
 
+class Sums(Struct, frozen=True):
+    """A number of entries, and their tokens before and after."""
+
+    number: int = 0
+    before: int = 0
+    after: int = 0
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(self.number + other.number, self.before + other.before, self.after + other.after)
+
+    def __sub__(self, other: Sums) -> Sums:
+        return Sums(self.number - other.number, self.before - other.before, self.after - other.after)
+
+
 class Ledger(Struct, frozen=True, eq=False, dict=True):
-    """The account of a decision: each input once. The entries sum to `before` and `after`, exactly."""
+    """The account of a decision: each input once. The entries sum to `before` and `after`, exactly.
+
+    The number of an entry is its row in what was read, the same under all settings. The last entry is the wrapper.
+    """
 
     kind: str
     budget: int
     before: int
-    after: int
-    entries: tuple[Entry, ...]
+    count: Callable[[], int]  # counts the tokens of the output again; called at first use, because it may read texts
+    entries: Sequence[Entry]
 
     @classmethod
     def closed(
@@ -287,7 +304,7 @@ class Ledger(Struct, frozen=True, eq=False, dict=True):
         before = around + sum(entry.before for entry in entries)
         rest = after - sum(entry.after for entry in entries)
         wrapper = Entry(WRAPPER, State.KEPT, Reason.WRAPPER, around, rest, figures or {})
-        return cls(kind, budget, before, after, (*entries, wrapper))
+        return cls(kind, budget, before, lambda: after, (*entries, wrapper))
 
     def redacted(self, taken: Iterable[tuple[Redaction, ...]]) -> Ledger:
         """Returns the ledger with the removed credentials of each entry, in their order."""
@@ -297,14 +314,14 @@ class Ledger(Struct, frozen=True, eq=False, dict=True):
         )
 
     @cached_property
-    def redactions(self) -> Sequence[tuple[str, Redaction]]:
-        """(id of the entry, removed credential), in their order."""
-        return [(entry.id, redaction) for entry in self.entries for redaction in entry.redactions]
+    def after(self) -> int:
+        """Tokens of the output."""
+        return self.count()
 
     @cached_property
-    def number_of(self) -> Mapping[str, int]:
-        """Index of the entry by its id."""
-        return {entry.id: index for index, entry in enumerate(self.entries)}
+    def redactions(self) -> Sequence[tuple[int, Redaction]]:
+        """(number of the entry, removed credential), in the order of the entries."""
+        return [(number, redaction) for number, entry in enumerate(self.entries) for redaction in entry.redactions]
 
     @cached_property
     def ids(self) -> Sequence[str]:
@@ -312,35 +329,71 @@ class Ledger(Struct, frozen=True, eq=False, dict=True):
         return unique_ids(self.entries)
 
     @cached_property
-    def place_of(self) -> Mapping[str, int]:
-        """Index of the entry by its unique id, from `ids`."""
-        return {id_: index for index, id_ in enumerate(self.ids)}
+    def number_of(self) -> Mapping[str, int]:
+        """Number of the entry by its unique id, from `ids`."""
+        return {id_: number for number, id_ in enumerate(self.ids)}
 
     @cached_property
-    def ranked(self) -> Sequence[tuple[str, bool]]:
-        """(id, whether it is kept whole) of every entry in the output: by score, otherwise in their order."""
-        named = zip(self.ids, self.entries, strict=True)
-        leaving = [(id_, entry) for id_, entry in named if entry.state is not State.DROPPED and entry.id != WRAPPER]
-        leaving.sort(key=lambda pair: -sum(pair[1].terms.values()))
-        return [(id_, entry.state is State.KEPT) for id_, entry in leaving]
+    def order(self) -> Sequence[int]:
+        """The numbers of all entries but the wrapper: by score, otherwise as they came."""
+        return sorted(range(len(self.entries) - 1), key=lambda number: -sum(self.entries[number].terms.values()))
 
-    def shape(self) -> LedgerShape:
-        """Returns the `ledger` of an answer."""
-        entries = [entry.shape() for entry in self.entries]
+    @cached_property
+    def rank(self) -> Sequence[int]:
+        """The place of each entry in `order`, from 1."""
+        rank = [0] * len(self.order)
+        for place, number in enumerate(self.order, 1):
+            rank[number] = place
+        return rank
+
+    @property
+    def ranked(self) -> Sequence[tuple[str, bool]]:
+        """(id, whether it is kept whole) of every entry in the output, the best first."""
+        numbered = ((number, self.entries[number].state) for number in self.listed(0))
+        return [(self.ids[number], state is State.KEPT) for number, state in numbered if state is not State.DROPPED]
+
+    @cached_property
+    def sums(self) -> Mapping[State, Sums]:
+        """Number and tokens of the entries in each state, without the wrapper."""
+        sums = dict.fromkeys(State, Sums())
+        for entry in self.entries[:-1]:
+            sums[entry.state] += Sums(1, entry.before, entry.after)
+        return sums
+
+    def listed(self, dropped: int | None, ids: Collection[str] = ()) -> Sequence[int]:  # noqa: ARG002
+        """Returns the numbers of the entries that a report lists, in their order. A search lists what goes out, the
+        best of the others, up to `dropped` (None: all), and what `ids` names; other kinds list all entries."""
+        return self.order
+
+    def only(self, numbers: Sequence[int]) -> Sequence[Entry]:
+        """Returns these entries, one for the others of each state, and the wrapper: they have the sums of all."""
+        entries, others = [self.entries[number] for number in numbers], dict(self.sums)
+        for entry in entries:
+            others[entry.state] -= Sums(1, entry.before, entry.after)
+        for state in sorted(State, key=lambda state: state is State.DROPPED):
+            if (rest := others[state]).number:
+                name = NOT_LISTED if state is State.DROPPED else f"{NOT_LISTED}-{state.label}"
+                entries.append(Entry(name, state, Reason.NOT_LISTED, rest.before, rest.after, {"items": rest.number}))
+        return [*entries, self.entries[-1]]
+
+    def shape(self, numbers: Sequence[int] | None = None) -> LedgerShape:
+        """Returns the `ledger` of an answer; `numbers`: the entries to list one by one, by default all."""
+        entries = [entry.shape() for entry in (self.entries if numbers is None else self.only(numbers))]
         return LedgerShape(self.kind, self.budget, self.before, self.after, entries)
 
     def report(
         self,
         action: Callable[[Entry], TrimAction | None] | None = None,
         *,
+        numbers: Sequence[int] | None = None,
         reserve: int = 0,
         calls: tuple[ModelCall, ...] = (),
     ) -> TrimReport:
         """Returns the ledger in the frozen shape of the context-budget spec. `action`: converts an entry to an action
-        of that report, or None; by default `plain_action`."""
-        action = action or plain_action
-        actions = [trim_action for entry in self.entries if (trim_action := action(entry)) is not None]
-        applied = any(entry.state is not State.KEPT for entry in self.entries)
+        of that report, or None; by default `plain_action`. `numbers` as in `shape`."""
+        action, entries = action or plain_action, self.entries if numbers is None else self.only(numbers)
+        actions = [trim_action for entry in entries if (trim_action := action(entry)) is not None]
+        applied = any(entry.state is not State.KEPT for entry in entries)
         return TrimReport(applied, self.before, self.after, self.budget, reserve, actions, list(calls))
 
 

@@ -1,5 +1,5 @@
-"""How long a knob step takes: `select` on synthetic pools, and what somebody who looks pays on top (ranks, room each
-row met).
+"""How long a knob step takes: `select` on synthetic pools, and what somebody who looks pays on top: the ledger with the
+entries of one screen, and the sums of each state.
 
     PYTHONPATH=tests python tests/benchmarks/selection.py [ROWS ...]
 
@@ -13,13 +13,14 @@ import time
 
 import numpy as np
 from msgspec.structs import replace
-from secateur.model import Pool
+from secateur.model import Pool, search_ledger
 from secateur.selection import select
 from secateur.settings import Settings, with_profile, with_values
 from support.pools import Row, pool_of
 
 STEPS = 60
 WARM_STEPS = 3
+LISTED = 60
 SEED = 1
 
 
@@ -44,6 +45,7 @@ def synthetic(rows: int) -> Pool:
         pool_of([Row("seed")]),
         symbol_id=[f"p{row // 20}.py::f{row}" for row in range(rows)],
         path=[f"p{row // 20}.py" for row in range(rows)],
+        line_start=ones,
         tokens=tokens,
         cost=tokens + 15,
         heading=15 * ones,
@@ -66,7 +68,8 @@ def measure(pool: Pool, settings: Settings) -> tuple[str, str]:
         start = time.process_time()
         selection = select(pool, turned)
         decided = time.process_time()
-        _ = selection.left
+        ledger = search_ledger(selection, lambda used=selection.used: used)
+        _ = [ledger.entries[row] for row in ledger.order[:LISTED]], ledger.sums
         decide.append(decided - start)
         look.append(time.process_time() - decided)
     return _figures(decide[WARM_STEPS:]), _figures(look[WARM_STEPS:])

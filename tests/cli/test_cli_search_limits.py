@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 from secateur import Engine, Settings
-from secateur.errors import UsageError
 from secateur.model import State
 from secateur.settings import with_values
 from support.cli import secateur
+from support.engine_answers import answered
 from support.repos import QUERY, SHOP, write
 
 
@@ -50,7 +50,7 @@ def test_json_explains_what_would_change_each_decision(shop: Path) -> None:
     with Engine.open(shop, settings) as engine:
         selection = engine.search(QUERY)
         pool = selection.pool
-        report = json.loads(engine.output(selection, "json", explain=True))
+        report = json.loads(answered(engine, QUERY, "json", explain=True).text)
         items = report["candidates"] + report["dropped"]
         assert report["candidates"] and report["dropped"]
         for item in items:
@@ -72,8 +72,6 @@ def test_json_explains_what_would_change_each_decision(shop: Path) -> None:
             for weight in (low, high):
                 then = engine.select(pool, with_values(settings, {f"smart_pruning.priority_weights.{signal}": weight}))
                 assert (then.state == selection.state).all()
-        with pytest.raises(UsageError, match="other settings"):
-            engine.report(selection, explain=True, settings=Settings(budget=8000))
 
 
 @pytest.mark.parametrize("counter", ["o200k_base", "chars4"])
@@ -82,10 +80,10 @@ def test_the_points_of_the_curve_say_what_leaves(shop: Path, counter: str) -> No
     settings = with_values(Settings(budget=120), {"tokens.counter": counter})
     with Engine.open(shop, settings) as engine:
         selection = engine.search(QUERY)
-        points = engine.report(selection, explain=True).curve.points
-        for point in points:
-            decided = engine.select(selection.pool, replace(settings, budget=point.budget))
-            assert point.tokens == engine.pack_tokens(decided), point
+        report = json.loads(answered(engine, QUERY, "json", explain=True).text)
+        for point in report["curve"]["points"]:
+            decided = engine.select(selection.pool, replace(settings, budget=point["budget"]))
+            assert point["tokens"] == engine.pack_tokens(decided), point
 
 
 def test_terms_print_as_the_decimals_that_they_are(shop: Path) -> None:

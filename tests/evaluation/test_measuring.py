@@ -117,12 +117,12 @@ def test_a_case_of_another_kind_is_measured_by_its_ledger(tmp_path: Path) -> Non
     case = read_case(write(root, {"one.scenario.toml": text}) / "one.scenario.toml")
     assert case is not None
     with open_measurer(os.environ) as opened:
-        kind, outcome = opened.outcome(case, opened.settings(case, Choice()))
+        _, outcome = opened.outcome(case, opened.settings(case, Choice()))
         states = {entry.id: entry.state.label for entry in outcome.ledger.entries}
-        found = figures_of(kind, outcome, case.judged)
+        found = figures_of(outcome, case.judged)
     assert found is not None
     assert found.recall == (states["shop/refund.py"] == "kept")
-    assert figures_of(kind, outcome, {"shop/refund.py": 0}) is None
+    assert figures_of(outcome, {"shop/refund.py": 0}) is None
 
 
 def test_processes_measure_what_one_does(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from secateur.kinds.command_line import quote_word
 from secateur.settings import Embedding, Tokens
 from secateur.tokens import COUNTERS, get_counter
 from support.cli import secateur
+from support.engine_answers import answered
 from support.memory_source import MemorySource
 
 HALF = "x \ud800 y \udcff z \udfff"
@@ -58,7 +59,7 @@ def test_an_index_in_memory_takes_it_in_contents_and_in_names(tmp_path: Path, fo
     }
     settings = Settings(tokens=Tokens("chars4"), embedding=Embedding("none"))
     with Engine.of(MemorySource(files), settings, cache_dir=tmp_path, config_dir=tmp_path) as engine:
-        text = engine.answer(f"total {HALF}", format, use_cache=False).text
+        text = answered(engine, f"total {HALF}", format, use_cache=False).text
     assert "total" in text
     text.encode()  # what is printed is UTF-8
 

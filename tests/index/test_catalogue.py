@@ -10,7 +10,7 @@ from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.index.update.staleness import Changes
 from secateur.settings import Settings, with_values
-from support.engine_answers import answer_text
+from support.engine_answers import answer_text, printed
 from support.repos import committed, git, write
 
 SHOP = {
@@ -99,10 +99,10 @@ def test_a_commit_is_seen_at_the_next_opening(workspace: Path, *, packed: bool) 
 def test_a_commit_is_seen_by_whoever_has_it_open(workspace: Path) -> None:
     answer(workspace)
     with opened(workspace) as engine:
-        engine.output(engine.search(QUERY), "markdown")  # its texts are read: the index of the shop is opened
+        printed(engine, engine.search(QUERY), "markdown")  # its texts are read: the index of the shop is opened
         commit(workspace.parent / "shop", "def refund_total(parts):\n    return sum(parts)\n")
         assert engine.changes() == Changes(("shop/shop/refund.py",), commit=True)
-        assert "sum(parts)" in engine.output(engine.search(QUERY), "markdown")
+        assert "sum(parts)" in printed(engine, engine.search(QUERY), "markdown")
         assert not engine.changes()
     assert answer(workspace) == answer(workspace, "another")
 

@@ -19,6 +19,7 @@ from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import record, snapshot_of
 from secateur.tokens import get_counter
+from support.engine_answers import answered
 from support.memory_source import MemorySource
 from support.processes import SETTINGS, environment
 from support.repos import QUERY, SHOP, write
@@ -92,7 +93,7 @@ class Indexed:
             self.root, {"shop/money.py": "def round_total(amount):\n    return round(amount, 2)\n"}
         )  # what an edit makes of a state is a file too
         with Engine.open(self.root, SETTINGS, cache_dir=self.cache) as engine:
-            self.answer = engine.answer(QUERY, "json").text
+            self.answer = answered(engine, QUERY, "json").text
             self.folder = folder_of(self.cache, self.root).relative_to(self.cache)
             shutil.copytree(self.cache, base / "open")  # with the log: nothing is written back to the database yet
         assert self.ask(base / "fresh") == self.answer
@@ -105,7 +106,7 @@ class Indexed:
 
     def ask(self, cache: Path) -> str:
         with Engine.open(self.root, SETTINGS, cache_dir=cache) as engine:
-            return engine.answer(QUERY, "json", use_cache=False).text
+            return answered(engine, QUERY, "json", use_cache=False).text
 
     def assert_survives(self, cache: Path) -> None:
         """The answer is that of a fresh index, at once or after one error that says what to do; and so is the next."""
@@ -177,8 +178,8 @@ def test_damage_while_it_is_open_changes_no_answer(indexed: Indexed) -> None:
         for path in (cache / indexed.folder).glob("*.[ad]*"):
             path.unlink()
         with suppress(IndexingError):
-            assert engine.answer(QUERY, "json", use_cache=False).text == indexed.answer
-        assert engine.answer(QUERY, "json", use_cache=False).text == indexed.answer
+            assert answered(engine, QUERY, "json", use_cache=False).text == indexed.answer
+        assert answered(engine, QUERY, "json", use_cache=False).text == indexed.answer
     assert indexed.ask(cache) == indexed.answer
 
 
@@ -188,9 +189,9 @@ def test_a_flipped_byte_of_a_cached_answer_is_a_miss(indexed: Indexed) -> None:
     whole = path.read_bytes()
     with Engine.open(indexed.root, SETTINGS, cache_dir=cache) as engine:
         for place in random.sample(range(len(whole)), 20):
-            assert engine.answer(QUERY, "json").cached
+            assert answered(engine, QUERY, "json").cached
             path.write_bytes(whole[:place] + bytes([whole[place] ^ random.randrange(1, 256)]) + whole[place + 1 :])
-            answer = engine.answer(QUERY, "json")
+            answer = answered(engine, QUERY, "json")
             assert (answer.cached, answer.text) == (False, indexed.answer)
 
 
@@ -230,7 +231,8 @@ root, cache = map(Path, sys.argv[1:])
 {limit}
 try:
     with Engine.open(root, SETTINGS, cache_dir=cache) as engine:
-        text = engine.answer("refund", use_cache=False).text
+        warnings = engine.search("refund", use_cache=False).warnings
+        text = "".join(notice.message for notice in warnings)
     print("done, warned of SECATEUR_CACHE_DIR" if "SECATEUR_CACHE_DIR" in text else "done")
 except SecateurError as error:
     print("error", error.message)

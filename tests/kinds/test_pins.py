@@ -1,17 +1,21 @@
 """A pinned entry goes out whole before all others, within the budget; what names nothing is warned about."""
 
+from random import Random
+
 import numpy as np
 import pytest
 from secateur import prune
 from secateur.kinds import registry
 from secateur.kinds.base import Environment
-from secateur.kinds.run import command_line_of, trials_of
+from secateur.kinds.decision_report import report_of
+from secateur.kinds.run import command_line_of, report_page, trials_of
 from secateur.model import Reason, State
 from secateur.render.proofs import cost_words, token_words
 from secateur.settings import Settings, with_values
 from secateur.what_if.explanation import explain, explain_one
 from secateur.what_if.trials import BUDGET, HOLD, NumberKnob, Trials, Tried
 from secateur_tui.state.proving import ProvenHint, Proving
+from support.credentials import MAKERS
 
 LOG = "\n".join(
     f"ERROR: cannot open settings_{'abcdefghijklmn'[number // 50]}.toml\n  in load\n  in main"
@@ -311,3 +315,22 @@ def test_a_pin_with_its_room_leaves_the_shares_of_the_others_as_they_are(tmp_pat
     blocks = [id_ for id_ in alone if alone[id_] > 100]
     assert len(blocks) >= 2
     assert all(abs(beside[id_] - alone[id_]) <= 20 for id_ in blocks), "about a line"
+
+
+@pytest.mark.parametrize("name", ["search", "files", "log"])
+def test_the_head_of_every_report_ends_with_the_pins_and_then_the_credentials(name, tmp_path, monkeypatch):
+    key = MAKERS["aws-access-key"](Random(7))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "upload.py").write_text(f'def upload():\n    key = "{key}"\n    return key\n')
+    given, pin = {
+        "search": ({"query": "upload", "path": "."}, "upload.py::upload"),
+        "files": ({"query": "upload", "path": ["upload.py"]}, "upload.py"),
+        "log": ({"path": "upload.py"}, "1-3"),
+    }[name]
+    outcome = prune(name, {"pins": (pin,)}, **given, environment=Environment(environ={"XDG_CACHE_HOME": str(tmp_path)}))
+    kind = registry.get_kind(name)
+    (pinned, named), (secrets, told) = report_page(kind, outcome).head[-2:]
+    assert (pinned, named) == ("pinned", f"● {pin} goes out whole")
+    assert secrets == "secrets"
+    assert told.endswith("aws-access-key in line 2" if name == "log" else "aws-access-key in upload.py:2")
+    assert report_of(kind, outcome, given, "").figures[-2:] == [(pinned, named), (secrets, told)]

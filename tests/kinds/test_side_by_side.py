@@ -73,7 +73,7 @@ def test_every_pair_stands_once_and_tokens_add_up(
         left, right = (
             answer_of(kind, material, inputs, with_values(DELETING, {kind.budget.key: budget})) for budget in budgets
         )
-        check(side_by_side(kind, left, right))
+        check(side_by_side(left, right))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_two_profiles_of_a_search(searched: tuple[Kind[Any, Any], dict[str, Any]
     cut = with_values(Settings(), {"budget": 900})
     left = answer_of(kind, material, inputs, cut)
     right = answer_of(kind, material, inputs, with_profile(cut, "recommended"))
-    sides = side_by_side(kind, left, right)
+    sides = side_by_side(left, right)
     check(sides)
     assert sides.only_left
     assert sides.only_right
@@ -98,7 +98,7 @@ def test_two_profiles_of_a_search(searched: tuple[Kind[Any, Any], dict[str, Any]
         assert kind.describe(right, pair.right.number).because
         if pair.left is not None:
             assert left.ledger.entries[pair.left.number].state is State.DROPPED
-    mirrored = side_by_side(kind, right, left)
+    mirrored = side_by_side(right, left)
     assert [pair.id for pair in mirrored.only_left] == [pair.id for pair in sides.only_right]
     assert mirrored.gained == -sides.gained
 
@@ -106,6 +106,6 @@ def test_two_profiles_of_a_search(searched: tuple[Kind[Any, Any], dict[str, Any]
 def test_a_decision_beside_itself_is_equal(searched: tuple[Kind[Any, Any], dict[str, Any], Any]) -> None:
     kind, inputs, material = searched
     one = answer_of(kind, material, inputs, with_values(Settings(), {"budget": 900}))
-    sides = side_by_side(kind, one, one)
+    sides = side_by_side(one, one)
     assert sides.equal
     assert {pair.id for pair in sides.both} == set(leaving(sides.left))

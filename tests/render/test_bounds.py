@@ -18,6 +18,7 @@ from secateur.render.search_json import DROPPED_LISTED, JSON_LIMIT, Extent, fit_
 from secateur.render.structured import dumps_report
 from secateur.selection import select
 from secateur.settings import Settings
+from support.engine_answers import printed
 from support.json_shapes import violations
 from support.pools import Row, pool_of
 
@@ -85,7 +86,7 @@ def test_a_kept_candidate_has_every_field_at_any_budget(engine: Engine, share: f
     enough = 2 * int(pool.tokens.sum())
     selection = engine.select(pool, Settings(profile=profile, budget=int(share * enough)))
     assert share < 1 or not selection.dropped_rows
-    report = json.loads(engine.output(selection, "json"))
+    report = json.loads(printed(engine, selection, "json"))
     check_kept(report, (pool.symbol_id[row] for row in selection.kept_rows))
     assert bounded(report) <= JSON_LIMIT
     assert violations("search", report) == []

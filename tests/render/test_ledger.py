@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from secateur.model import search_ledger
 from secateur.render.pack import render_pack
-from secateur.render.search_json import WRAPPER_SECTION, count_pack, search_ledger, search_report
+from secateur.render.search_json import WRAPPER_SECTION, count_pack, search_action
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.tokens import get_counter
@@ -25,7 +26,7 @@ def test_every_input_is_accounted_for_exactly_once(
     settings = Settings(budget=budget)
     selection = select(pool, replace(settings, smart_pruning=replace(settings.smart_pruning, signature_share=share)))
     out = sum(decision.tokens_after for decision in selection.decisions)
-    report = search_report(search_ledger(selection, out + around))
+    report = search_ledger(selection, lambda: out + around).report(search_action)
     inputs = [action for action in report.actions if action.section != WRAPPER_SECTION]
     assert sorted(action.section for action in inputs) == sorted(pool.symbol_id)
     assert sum(action.before for action in report.actions) == report.before == sum(tokens for tokens, *_ in rows)
@@ -36,7 +37,7 @@ def test_every_input_is_accounted_for_exactly_once(
 
 def test_the_report_has_the_frozen_names() -> None:
     selection = select(pool_of([Row("a", 100), Row("b", 900)]), Settings(budget=150))
-    report = search_report(search_ledger(selection, 120)).to_dict()
+    report = search_ledger(selection, lambda: 120).report(search_action).to_dict()
     assert report | {"actions": []} == {
         "applied": True,
         "estimateBefore": 1000,

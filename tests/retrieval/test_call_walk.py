@@ -14,6 +14,7 @@ from secateur.render.walk_text import RULES, Walk
 from secateur.retrieval.walk import MOST_ENDS, MOST_NEXT
 from secateur.settings import with_values
 from support.cli import secateur
+from support.engine_answers import answered
 from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, chain
 
@@ -166,7 +167,7 @@ def test_names_that_attack_are_shown_harmless() -> None:
         "[b]$x\u202e.py": "def zebra():\n    return 2\n",
     }
     with Engine.of(MemorySource(files), with_values(Settings(), WORDS)) as engine:
-        text = engine.page(engine.search("zebra"), explain=True).text()
+        text = answered(engine, "zebra", explain=True).text
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "a␛[31m.py::zebra" in text

@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from msgspec import structs
 from secateur import count_tokens
 from secateur.engine import FORMATS, Engine
-from secateur.model import LEAST_SAYING, Reason, Selection, State
+from secateur.model import LEAST_SAYING, Reason, Selection, State, search_ledger
 from secateur.render.layouts import LAST_LINE
-from secateur.render.search_json import search_ledger
 from secateur.render.text import why
 from secateur.selection import select
 from secateur.settings import Settings, load, with_values
 from secateur.sources.samples import materialise
 from support.cli import secateur
+from support.engine_answers import printed
 from support.pools import Row, kept, pool_of
 
 QUERY = "where is the refund total rounded?"
@@ -110,9 +110,8 @@ def test_everything_goes_out_under_its_own_file(orders: Path) -> None:
             heading = next(place for place, line in enumerate(block) if line.partition(" ")[0] == lines)
             sent = engine.sent(together, row).strip("\n").split("\n")
             assert block[heading + 1 : heading + 1 + len(sent)] == sent
-        ledger = search_ledger(together, engine.pack_tokens(together), together.pack_rows)
-        leaves = len(together.pack_rows)
-        assert [entry.position for entry in ledger.entries[:leaves]] == [*range(1, leaves + 1)]
+        entries = search_ledger(together, lambda: engine.pack_tokens(together)).entries
+        assert [entries[row].position for row in together.pack_rows] == [*range(1, len(together.pack_rows) + 1)]
 
 
 def test_the_program_shares_headings_and_explains(orders: Path) -> None:
@@ -164,7 +163,7 @@ def test_every_format_holds_what_its_report_says_is_kept(samples: Mapping[str, E
     told = {}
     for form in FORMATS:
         selection = engine.search(query, settings, format=form, use_cache=False)
-        report, page = engine.report(selection).to_dict(), engine.output(selection, "text")
+        report, page = engine.report(selection).to_dict(), printed(engine, selection, "text")
         kept = {(one["file_path"], one["line_range"]) for one in report["candidates"]}
         pack = engine.render(selection)
         assert not kept or parts_of(pack) == kept

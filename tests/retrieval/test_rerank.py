@@ -19,6 +19,7 @@ from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.settings import with_values
 from secateur.tokens import get_counter
+from support.engine_answers import answered
 from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP
 
@@ -116,8 +117,8 @@ def test_a_server_that_is_not_there_falls_back_says_so_and_is_not_cached(tmp_pat
         selection = engine.search(QUERY)
         said = {warning.code: warning.message for warning in selection.warnings}
         assert said["embedding_failed"].endswith(". Found with the static vectors instead.")
-        assert not engine.answer(QUERY).cached
-        assert not engine.answer(QUERY).cached
+        assert not answered(engine, QUERY).cached
+        assert not answered(engine, QUERY).cached
     with Engine.of(MemorySource(SHOP), cache_dir=tmp_path) as engine:
         plain = engine.search(QUERY)
     assert [plain.pool.symbol_id[row] for row in plain.kept_rows] == [

@@ -20,10 +20,10 @@ from secateur.index.update.staleness import Changes
 from secateur.model import Channel, Pool, Selection, State
 from secateur.render.pack import render_pack
 from secateur.render.search_json import json_report
-from secateur.render.text import search_page
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.sources.git_log import HistoryCommit
+from secateur.tokens import Counter, get_counter
 from secateur_tui.app import Inspector
 from secateur_tui.host import Pace
 from secateur_tui.messages import Look
@@ -254,8 +254,8 @@ class ScriptedEngine:
     def changes_of(self, pool: Pool, row: int) -> list[HistoryCommit]:
         return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, "Ada", f"Change {row} of the rounding", (pool.path[row],))]
 
-    def page(self, selection: Selection, *, explain: bool = False, **further: Any) -> Any:  # noqa: ARG002 - no proofs here
-        return search_page(selection, self.pack_tokens(selection), explain=explain)
+    def counter(self, settings: Settings) -> Counter:
+        return get_counter(settings.tokens.counter)
 
     def render(self, selection: Selection) -> str:
         texts = partial(self.content, selection.pool), partial(self.signature, selection.pool)

@@ -73,12 +73,12 @@ async def test_every_hint_is_applied_with_one_key_and_holds(app: Inspector) -> N
             outcome = bench.state.outcome
             assert outcome is not None
             ledger = outcome.ledger
-            place = ledger.place_of.get(name)  # a section that is whole again has no entries for its parts
+            place = ledger.number_of.get(name)  # a section that is whole again has no entries for its parts
             assert place is None or ledger.entries[place].state is hint.lever.state
             trials = bench.scene.trials if not chosen else None  # the cursor may be on another item by then
             lost = [trials.ids[item] for item in hint.lever.others.loses] if trials is not None else []
             assert all(
-                ledger.entries[ledger.place_of[one]].state is State.DROPPED for one in lost if one in ledger.place_of
+                ledger.entries[ledger.number_of[one]].state is State.DROPPED for one in lost if one in ledger.number_of
             )
             await press(app, "u")
             await settle(app)

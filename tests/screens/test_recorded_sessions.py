@@ -12,15 +12,15 @@ import pytest
 from inspector_kit import Inspector, Pace, press, settle
 from secateur.directories import data_dir
 from secateur.engine import Engine
-from secateur.kinds.search.report_entries import shorten_ledger
 from secateur.ledger import Ledger
+from secateur.model import search_ledger
 from secateur.render.structured import dumps
 from secateur.settings import Settings, load, with_values
 from secateur_lab.replays.events import AnswerSeen, Captioned
 from secateur_lab.replays.recorder import Recorder
 from secateur_lab.replays.recording import read_recording
 from secateur_lab.replays.replaying import replay
-from secateur_lab.scenarios.running import BEST_DROPPED, session
+from secateur_lab.scenarios.running import session
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench
 
@@ -87,7 +87,7 @@ def shown_ledger(bench: Bench) -> Ledger | None:
     if isinstance(bench.kind_page, SearchPage):
         if answer is None:
             return None
-        return shorten_ledger(answer.selection, bench.kind_page.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
+        return search_ledger(answer.selection, lambda: bench.kind_page.engine.pack_tokens(answer.selection))
     return answer.outcome.ledger if answer is not None and bench.state.refusal is None else None
 
 

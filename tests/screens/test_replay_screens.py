@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from secateur.directories import data_dir
-from secateur.kinds.search.report_entries import shorten_ledger
 from secateur.ledger import Ledger
+from secateur.model import search_ledger
 from secateur.render.structured import dumps
 from secateur.settings import Settings, with_values
 from secateur_lab.commands.demo import list_demos
 from secateur_lab.replays.events import HintApplied
 from secateur_lab.replays.recording import Recording, read_recording
 from secateur_lab.replays.replaying import replay, root_for
-from secateur_lab.scenarios.running import BEST_DROPPED, session
+from secateur_lab.scenarios.running import session
 from secateur_lab.scenarios.scenario import read_scenario
 from secateur_tui.app import open_replay
 from secateur_tui.pages.search import SearchPage
@@ -55,7 +55,7 @@ def shown_ledger(bench: Any) -> Ledger | None:
     if isinstance(bench.kind_page, SearchPage):
         answer = bench.state.answer
         assert answer is not None
-        return shorten_ledger(answer.selection, bench.kind_page.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
+        return search_ledger(answer.selection, lambda: bench.kind_page.engine.pack_tokens(answer.selection))
     return bench.state.answer.ledger if bench.state.refusal is None else None
 
 

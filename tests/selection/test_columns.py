@@ -31,7 +31,7 @@ def test_a_search_does_without_the_masked_arrays_of_numpy() -> None:
         "    for profile in ('spec', 'recommended'):\n"
         "        from secateur.settings import with_profile\n"
         "        engine.settings = with_profile(engine.settings, profile)\n"
-        "        assert 'total' in engine.answer('where is the total?', use_cache=False).text\n"
+        "        assert 'total' in engine.render(engine.search('where is the total?', use_cache=False))\n"
         "print('numpy.ma' in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

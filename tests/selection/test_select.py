@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from secateur.errors import UsageError
 from secateur.model import Reason, State
 from secateur.selection import select
+from secateur.selection.select import fit_to_budget
 from secateur.settings import Settings, with_values
 from support.pools import FOUND, REACHED, Row, fates, kept, names, pool_of
 
@@ -285,3 +286,15 @@ def test_counts_say_how_many_and_how_much_per_state():
         (1, 15),
         (1, 50),
     ]
+
+
+def test_rows_leave_from_the_worst_up_until_the_counted_text_fits():
+    rows = [Row(name, tokens=100, relevance=relevance) for name, relevance in (("A", 0.9), ("B", 0.7), ("C", 0.5))]
+    settings = budget(400)
+    selection = select(pool_of(rows), settings)
+    assert kept(selection) == ["A", "B", "C"]
+    # Costs are upper bounds, except for a counter for which the whole is more than its parts.
+    fitted = fit_to_budget(selection, settings, lambda decided: 170 * len(decided.kept_rows))
+    assert kept(fitted) == ["A", "B"]
+    assert fitted.budget == 400
+    assert fit_to_budget(selection, settings, lambda decided: decided.used) is selection

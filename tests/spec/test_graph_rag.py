@@ -13,6 +13,7 @@ from secateur import Engine, Settings
 from secateur.model import Pool
 from secateur.settings import GraphRag, with_values
 from support.cli import secateur
+from support.engine_answers import answered
 from support.memory_source import MemorySource
 from support.repos import HANDLERS, QUERY, SHOP, chain, handlers, write
 
@@ -137,13 +138,13 @@ IN_THE_REPOSITORY = with_values(Settings(), {"graph_rag.cache_dir": SPEC_PLACE})
 def test_sc_grag_005_a_cached_answer_runs_no_search(tmp_path: Path) -> None:
     root, clock = write(tmp_path / "shop", SHOP), Clock()
     with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache", clock=clock) as engine:
-        first = engine.answer(QUERY, "json")
+        first = answered(engine, QUERY, "json")
         clock.now += 299
-        second = engine.answer(QUERY, "json")
+        second = answered(engine, QUERY, "json")
         assert (first.cached, second.cached, engine.retrievals) == (False, True, 1)
         assert second.text == first.text
     with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache", clock=clock) as other:
-        assert other.answer(QUERY, "json") == second
+        assert answered(other, QUERY, "json") == second
         assert other.retrievals == 0
     folder = root / SPEC_PLACE
     assert (folder / ".gitignore").read_text() == "*\n"
@@ -154,7 +155,7 @@ def test_sc_grag_005_a_search_writes_nothing_into_the_repository_unasked(tmp_pat
     root = write(tmp_path / "shop", SHOP)
     before = sorted(root.rglob("*"))
     with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
-        assert [engine.answer(QUERY).cached for _ in range(2)] == [False, True]
+        assert [answered(engine, QUERY).cached for _ in range(2)] == [False, True]
     assert sorted(root.rglob("*")) == before
     assert len(list((tmp_path / "cache").rglob("graph-context/*/*.json"))) == 1
 
@@ -179,9 +180,9 @@ def _delete(root: Path) -> None:
 def test_sc_grag_005_an_edit_is_a_miss(tmp_path: Path, change: Callable[[Path], None]) -> None:
     root = write(tmp_path / "shop", SHOP)
     with Engine.open(root, cache_dir=tmp_path / "cache") as engine:
-        before = engine.answer(QUERY, "json")
+        before = answered(engine, QUERY, "json")
         change(root)
-        after = engine.answer(QUERY, "json")
+        after = answered(engine, QUERY, "json")
         assert not after.cached
         assert after.text != before.text
 
@@ -189,11 +190,11 @@ def test_sc_grag_005_an_edit_is_a_miss(tmp_path: Path, change: Callable[[Path], 
 def test_sc_grag_005_after_the_ttl_it_is_a_miss(tmp_path: Path) -> None:
     root, clock = write(tmp_path / "shop", SHOP), Clock()
     with Engine.open(root, cache_dir=tmp_path / "cache", clock=clock) as engine:
-        engine.answer(QUERY)
+        answered(engine, QUERY)
         clock.now += 300
-        assert not engine.answer(QUERY).cached
+        assert not answered(engine, QUERY).cached
         clock.now -= 3600  # a clock that was set back: an answer from the future is not trusted
-        assert not engine.answer(QUERY).cached
+        assert not answered(engine, QUERY).cached
 
 
 @pytest.mark.parametrize(
@@ -211,20 +212,20 @@ def test_sc_grag_005_another_setting_is_a_miss(tmp_path: Path, change: dict[str,
     root = write(tmp_path / "shop", SHOP)
     for settings in (Settings(), with_values(Settings(), change)):
         with Engine.open(root, settings, cache_dir=tmp_path / "cache") as engine:
-            assert not engine.answer(QUERY).cached
-            assert not engine.answer(QUERY + " ").cached
-            assert not engine.answer(QUERY, "json").cached
-            assert not engine.answer(QUERY, explain=True).cached
-            assert engine.answer(QUERY).cached
+            assert not answered(engine, QUERY).cached
+            assert not answered(engine, QUERY + " ").cached
+            assert not answered(engine, QUERY, "json").cached
+            assert not answered(engine, QUERY, explain=True).cached
+            assert answered(engine, QUERY).cached
 
 
 def test_sc_grag_005_another_preference_is_a_miss(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", SHOP)
     settings = with_values(Settings(), {"preference.enabled": True})
     with Engine.open(root, settings, cache_dir=tmp_path / "cache", config_dir=tmp_path) as engine:
-        before = engine.answer(QUERY)
+        before = answered(engine, QUERY)
         (tmp_path / "preferences.toml").write_text('[symbols]\n"*::round_total" = 1.0\n')
-        after = engine.answer(QUERY)
+        after = answered(engine, QUERY)
         assert not after.cached
         assert after.text != before.text
 
@@ -249,12 +250,12 @@ def _wrong_types(entry: dict[str, Any]) -> None:
 def test_sc_grag_005_a_forged_entry_is_a_miss(tmp_path: Path, forge: Callable[[dict[str, Any]], None]) -> None:
     root = write(tmp_path / "shop", SHOP)
     with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache", clock=Clock()) as engine:
-        true = engine.answer(QUERY)
+        true = answered(engine, QUERY)
         (path,) = (root / SPEC_PLACE).glob("*.json")
         entry = json.loads(path.read_text())
         forge(entry)
         path.write_text(json.dumps(entry))
-        again = engine.answer(QUERY)
+        again = answered(engine, QUERY)
     assert (again.cached, again.text) == (False, true.text)
 
 
@@ -262,7 +263,7 @@ def test_sc_grag_005_entries_of_another_user_are_a_miss(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", SHOP)
     for user in ("mallory", "alice"):
         with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / user, clock=Clock()) as engine:
-            assert not engine.answer(QUERY).cached
+            assert not answered(engine, QUERY).cached
 
 
 @pytest.mark.parametrize("link", [".devbooks", ".devbooks/cache", ".devbooks/cache/graph-context"])
@@ -272,25 +273,25 @@ def test_sc_grag_005_a_cache_folder_behind_a_link_is_not_used(tmp_path: Path, li
     (root / link).parent.mkdir(parents=True, exist_ok=True)
     (root / link).symlink_to(outside, target_is_directory=True)
     with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache") as engine:
-        assert not engine.answer(QUERY).cached
-        assert engine.answer(QUERY).cached  # kept in the user's own folder
+        assert not answered(engine, QUERY).cached
+        assert answered(engine, QUERY).cached  # kept in the user's own folder
     assert list(outside.iterdir()) == []
 
 
 def test_sc_grag_005_a_linked_entry_is_not_read(tmp_path: Path) -> None:
     root, clock = write(tmp_path / "shop", SHOP), Clock()
     with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache", clock=clock) as engine:
-        engine.answer(QUERY)
+        answered(engine, QUERY)
         (path,) = (root / SPEC_PLACE).glob("*.json")
         path.rename(tmp_path / "entry.json")
         path.symlink_to(tmp_path / "entry.json")
-        assert not engine.answer(QUERY).cached
+        assert not answered(engine, QUERY).cached
 
 
 def test_sc_grag_005_a_repository_that_cannot_be_written_falls_back(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", SHOP | {".devbooks": "a file where the folder should be"})
     with Engine.open(root, IN_THE_REPOSITORY, cache_dir=tmp_path / "cache") as engine:
-        assert [engine.answer(QUERY).cached for _ in range(2)] == [False, True]
+        assert [answered(engine, QUERY).cached for _ in range(2)] == [False, True]
     assert len(list((tmp_path / "cache" / "graph-context").rglob("*.json"))) == 1
     assert (root / ".devbooks").read_text().startswith("a file")
 
@@ -299,7 +300,7 @@ def test_sc_grag_005_without_any_folder_it_still_answers(tmp_path: Path) -> None
     with Engine.of(MemorySource(SHOP), cache_dir=tmp_path / "cache") as engine:
         shutil.rmtree(tmp_path / "cache", ignore_errors=True)
         (tmp_path / "cache").write_text("not a folder")
-        assert engine.answer(QUERY).text == engine.answer(QUERY).text
+        assert answered(engine, QUERY).text == answered(engine, QUERY).text
 
 
 # --- the table of the output ------------------------------------------------------------------------------------------

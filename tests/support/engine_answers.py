@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from msgspec import structs
-from secateur import Engine
+from secateur import Engine, Settings
+from secateur.kinds.environment import Environment, Inputs
+from secateur.kinds.protocols import Delivery
+from secateur.kinds.run import carry_out, render
+from secateur.kinds.search.kind import Search, SearchAnswers
+from secateur.kinds.search.opened_engine import ENGINE
 from secateur.model import Selection
-from secateur.progress import Progress
+from secateur.progress import Progress, unreported
 from secateur.render.structured import dumps_report
+from secateur.retrieval.answers import Answer
 from secateur.retrieval.results import pool_to_text
+from secateur.settings import Loaded
 
 
 def report_text(engine: Engine, selection: Selection) -> str:
@@ -22,3 +29,40 @@ def answer_text(engine: Engine, query: str, progress: Progress | None = None) ->
     pool = pool_to_text(selection.pool)
     assert pool is not None
     return f"{pool}\n{report_text(engine, selection)}"
+
+
+def answered(
+    engine: Engine,
+    query: str,
+    form: str = "text",
+    *,
+    explain: bool = False,
+    dropped: int | str | None = None,
+    use_cache: bool = True,
+    progress: Progress = unreported,
+) -> Answer:
+    """What the command prints, by an engine that stays open."""
+    search, loaded = Search(), Loaded(engine.settings, {}, ())
+    given = {"query": query, "explain": explain, "dropped": dropped, "no_cache": not use_cache}
+    answers: list[Answer] = []
+
+    class Opened(SearchAnswers):
+        def _deliver(self, answer: Answer, *, verbose: bool, partial: bool = False) -> Delivery:
+            answers.append(answer)
+            return super()._deliver(answer, verbose=verbose, partial=partial)
+
+        def close(self) -> None:
+            pass
+
+    class OpenedSearch(Search):
+        def kept_answers(self, inputs: Inputs, loaded: Loaded, environment: Environment) -> SearchAnswers:
+            return Opened(inputs, loaded, environment)
+
+    environment = Environment(form=form, progress=progress, found={ENGINE: engine})
+    carry_out(OpenedSearch(), search.blank_inputs() | given, loaded, environment)
+    return answers[0]
+
+
+def printed(engine: Engine, selection: Selection, form: str = "text", settings: Settings | None = None) -> str:
+    """What the command prints of a selection, without proofs."""
+    return render(Search(), Search().outcome_of(engine, selection, settings or engine.settings), form)

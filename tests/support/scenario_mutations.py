@@ -20,7 +20,6 @@ from typing import Any
 
 from secateur.engine import Engine
 from secateur.kinds import registry
-from secateur.kinds.protocols import Finds
 from secateur.languages import traits_of
 from secateur.languages.syntax.recognition import language_of
 from secateur.settings import Settings as AllSettings
@@ -232,7 +231,7 @@ class Laboratory:
         after = self.oracle.decisions([(case, mutation.settings.get(case.name, case.settings)) for case in touched])
         for case in self.cases:
             now = after.get(case.name, self.before[case.name])
-            wanted = differing(self.before[case.name], now, found=isinstance(registry.get_kind(case.kind), Finds))
+            wanted = differing(self.before[case.name], now, found=registry.get_kind(case.kind).finds)
             self.changed += bool(wanted)
             self.unchanged += not wanted
             for what in self._faults(results[case.name], wanted, now, mutation, case):

@@ -33,6 +33,7 @@ from secateur_tui.widgets.blank import draw_error
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_headline
 from secateur_tui.widgets.candidate_list import TITLES
 from secateur_tui.widgets.why import draw_why
+from support.engine_answers import answered
 from support.repos import SHOP, write
 
 
@@ -93,7 +94,7 @@ def test_every_term_that_a_report_or_a_page_prints_has_an_entry(profile: str, tm
     settings = with_profile(Settings(budget=200), profile)
     with Engine.open(write(tmp_path / "shop", SHOP), settings, cache_dir=tmp_path / "cache") as engine:
         selection = engine.search("where is the refund total rounded?")
-        report = engine.output(selection, "text", explain=True)
+        report = answered(engine, "where is the refund total rounded?", "text", explain=True).text
         answer = SearchAnswer(settings, selection, engine=engine)
         pages = [plain(line) for row in range(len(selection)) for line in draw_why(answer, row, 200)]
     printed = set(PRINTED.findall("\n".join([report, *pages])))

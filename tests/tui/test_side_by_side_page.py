@@ -16,7 +16,7 @@ def placed(id_: str, rank: int, state: State = State.KEPT, after: int = 100) -> 
 
 
 def ledger(tokens: int) -> Ledger:
-    return Ledger("search", 4_000, 9_000, tokens, ())
+    return Ledger("search", 4_000, 9_000, lambda: tokens, ())
 
 
 SIDES = SideBySide(

@@ -21,21 +21,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, UnsetType
 
+from secateur import render as rendering
 from secateur.kind_places import command_name
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
-from secateur.kinds.protocols import Delivery, EntryDescription, Finds, Outcome, OutputFolder, P
+from secateur.kinds.protocols import Delivery, EntryDescription, KeptAnswers, Outcome, OutputFolder, P
 from secateur.kinds.steering import Steer, steered
-from secateur.ledger import Ledger, Reason, State
-from secateur.render.page import Page
+from secateur.ledger import Reason, State
+from secateur.render.page import Page, Section
 from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, installed_keys, key_of
 from secateur.settings.tables import OF_KINDS
 from secateur.shape import Shape
+
+if TYPE_CHECKING:  # what most commands never use is imported where it is
+    import secateur.render.proofs  # noqa: F401 - the type checker needs to see it
+    from secateur.render.walk_text import Walk
 
 
 class Input(Struct, frozen=True):
@@ -148,6 +153,7 @@ class Kind(ABC, Generic[M, P]):
     knobs: ClassVar[Sequence[Knob]]  # with the budget, in the order of the panel
     formats: ClassVar[Sequence[str]] = ("text", "json")  # the first is the default
     one_line: ClassVar[Sequence[str]] = ()  # fields of its JSON that are counted and printed on one line
+    finds: ClassVar[bool] = False  # its entries are found by a search: there are more than anybody looks at
     depends_on: ClassVar[Sequence[str]] = ()  # prefixes of further settings that change answers; see `deciding_keys`
 
     def recognises(self, path: Path, head: str) -> bool:
@@ -175,6 +181,14 @@ class Kind(ABC, Generic[M, P]):
     def decide(self, material: M, inputs: Inputs, settings: Settings, during: Deciding = ALONE) -> Outcome[P]:
         """Decides under the settings; every step of a knob calls it. Pure. Raises SecateurError: there is no answer,
         for example because a budget cannot be met."""
+
+    def fit(self, outcome: Outcome[P]) -> Outcome[P]:
+        """Returns the outcome whose output, counted again, is within the budget; slower than `decide`."""
+        return outcome
+
+    def kept_answers(self, inputs: Inputs, loaded: Loaded, environment: Environment) -> KeptAnswers | None:
+        """Opens the finished answers to these inputs, which are asked before `read`; None: answers are not kept."""
+        return None
 
     @staticmethod
     def release(material: Any) -> None:
@@ -211,24 +225,31 @@ class Kind(ABC, Generic[M, P]):
     def output(self, outcome: Outcome[P]) -> Shape:
         """Returns the answer to print as JSON, with `ledger` and the `ProofFields`, which `run.render` fills."""
 
+    def add_proofs(self, output: Any, outcome: Outcome[P]) -> Shape:
+        """Adds `outcome.explanation` to the answer for JSON."""
+        assert outcome.explanation is not None
+        added: Shape = rendering.proofs.add_explanation(output, outcome.ledger.shape(), outcome.explanation)
+        return added
+
     @abstractmethod
     def page(self, outcome: Outcome[P], *, verbose: bool = False) -> Page:
-        """Makes the report for people, not laid out yet."""
+        """Makes the report for people, not laid out yet; `run.report_page` adds pins and credentials to its head."""
+
+    def walked(self, outcome: Outcome[P]) -> tuple[Walk | None, Sequence[Section]]:
+        """Returns the calls around the outgoing entries, and sections about them for a report."""
+        return None, ()
 
     # --- the entries of its ledger ------------------------------------------------------------------------------------
 
-    def listed(self, outcome: Outcome[P], dropped: int, ids: Collection[str] = ()) -> tuple[Ledger, Sequence[int]]:
-        """Returns the ledger with the entries that a report lists, and their indexes in the whole ledger.
+    def examined(self, outcome: Outcome[P], dropped: int | UnsetType | None) -> Sequence[int] | None:
+        """Returns the entries about which proofs are asked; None: those that the smallest changes turn. `dropped`: how
+        many that do not go out; None: all, UNSET: the default."""
+        return None
 
-        Args:
-            dropped: how many dropped entries a kind that finds its entries lists, the best first.
-            ids: entries that are listed in any case.
-        """
-        return outcome.ledger, range(len(outcome.ledger.entries))
-
-    def ranked(self, outcome: Outcome[P]) -> Sequence[tuple[str, bool]]:
-        """Returns (id, whether it leaves whole) of every entry that leaves, the best first."""
-        return outcome.ledger.ranked
+    def place_name(self, outcome: Outcome[P], number: int, line: int) -> str:
+        """Names a line of an entry: "line 7", or after the id unless that consists of lines."""
+        id_ = outcome.ledger.ids[number]
+        return f"line {line:,}" if id_.replace("-", "").isdigit() else f"{id_}:{line}"
 
     def unknown(self, outcome: Outcome[P], ids: Collection[str]) -> Sequence[str]:
         """Returns the ids that neither an entry nor the searched input has, sorted."""
@@ -242,7 +263,7 @@ class Kind(ABC, Generic[M, P]):
         if PIN not in self.flags:
             return "nothing in this list is held"
         entries = outcome.ledger.entries
-        if number >= len(entries) or entries[number].reason in (Reason.WRAPPER, Reason.NOT_LISTED):
+        if number >= len(entries) or entries[number].reason is Reason.WRAPPER:
             return "only an entry of the list is pinned"
         return steered(settings, entries[number].id, Steer.PIN)
 
@@ -276,11 +297,6 @@ class Kind(ABC, Generic[M, P]):
     def command(self) -> str:
         """The command of the kind. For a kind of a plugin, it is the kind's name."""
         return command_name(self.name)
-
-    @property
-    def finds(self) -> bool:
-        """Tells whether its entries are found by a search, and not given: there are more than anybody looks at."""
-        return isinstance(self, Finds)
 
     @property
     def strategy(self) -> Knob | None:

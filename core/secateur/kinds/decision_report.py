@@ -7,6 +7,7 @@ draw_report(kind, outcome, report, "html")
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,13 +18,13 @@ from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Kind
 from secateur.kinds.environment import Inputs
 from secateur.kinds.knobs import Knob
-from secateur.kinds.protocols import Finds, Outcome
-from secateur.kinds.run import add_redaction_rows, command_line_of, describe_reason, render
-from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
+from secateur.kinds.protocols import Outcome
+from secateur.kinds.run import command_line_of, describe_reason, render, report_page
+from secateur.ledger import Entry, State, Sums
 from secateur.redaction import redact_typed
 from secateur.render.page import Page, Section, shown_notices
 from secateur.render.proofs import lever_words, sections_of
-from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
+from secateur.render.report.content import DecisionReport, Excerpt, ReportItem
 from secateur.render.report.html_page import html_page
 from secateur.render.report.picture import svg_picture
 from secateur.render.report.text_reports import markdown_report, plain_lines
@@ -69,15 +70,15 @@ def report_of(
         command: the command line that reproduces the decision.
         brief: without texts, and without the sections below the list.
     """
-    ledger, indices = kind.listed(outcome, MOST_DROPPED)
-    page = add_redaction_rows(kind, outcome, kind.page(outcome))
+    ledger = outcome.ledger
+    page = report_page(kind, outcome)
     question, source = page.headline or (_first_input(kind, inputs), "")
-    pairs = [(entry, index) for entry, index in zip(ledger.entries, indices, strict=False) if entry.id != WRAPPER]
-    listed = _choose_listed(pairs)
-    unlisted = _sum_unlisted(ledger, (entry for entry, _ in listed))
+    listed = _choose_listed([(ledger.entries[number], number) for number in ledger.listed(MOST_DROPPED)])
+    unlisted = dict(ledger.sums)
+    for entry, _ in listed:
+        unlisted[entry.state] -= Sums(1, entry.before, entry.after)
     texts, without_text = ({}, 0) if brief else _read_texts(kind, outcome, listed)
-    walk, further = (None, []) if brief else _walk(kind, outcome, page)
-    wrapper = sum(entry.after for entry in ledger.entries if entry.id == WRAPPER)
+    walk, further = (None, []) if brief else _walk(kind, outcome)
     return DecisionReport(
         kind=kind.wording.title,
         noun=kind.wording.entries or kind.wording.noun,
@@ -88,9 +89,9 @@ def report_of(
         budget=ledger.budget,
         before=ledger.before,
         after=ledger.after,
-        wrapper=wrapper,
+        wrapper=ledger.entries[-1].after,
         items=[_item(kind, outcome, entry, index, texts.get(index)) for entry, index in listed],
-        unlisted=unlisted,
+        unlisted={state: sums for state, sums in unlisted.items() if sums.number},
         further=further,
         notices=shown_notices(outcome.warnings),
         command=visible(command),
@@ -123,20 +124,9 @@ def _choose_listed(pairs: Sequence[tuple[Entry, int]]) -> Sequence[tuple[Entry, 
     """Chooses the entries to list, changed ones before unchanged ones; returns them in their order."""
     if len(pairs) <= MOST_ITEMS:
         return pairs
-    best = sorted(pairs, key=lambda pair: (pair[0].state is State.KEPT, -pair[0].before, pair[1]))[:MOST_ITEMS]
-    return sorted(best, key=lambda pair: pair[1])
-
-
-def _sum_unlisted(ledger: Ledger, listed: Iterable[Entry]) -> dict[State, Sums]:
-    """Sums the entries that are not listed, by state."""
-    named = {id(entry) for entry in listed}
-    sums: dict[State, Sums] = {}
-    for entry in ledger.entries:
-        if id(entry) in named or entry.id == WRAPPER:
-            continue
-        count = int(entry.figures.get("items", 1)) if entry.id.startswith(NOT_LISTED) else 1
-        sums[entry.state] = sums.get(entry.state, Sums()) + Sums(count, entry.before, entry.after)
-    return sums
+    best = sorted(pairs, key=lambda pair: (pair[0].state is State.KEPT, -pair[0].before))[:MOST_ITEMS]
+    chosen = {number for _, number in best}
+    return [pair for pair in pairs if pair[1] in chosen]
 
 
 def _item(
@@ -146,7 +136,7 @@ def _item(
     before, after = texts or ("", "")
     went = _excerpt(after, LONGEST_TEXT) if entry.state is not State.DROPPED else None
     return ReportItem(
-        number=index + 1,
+        number=outcome.ledger.rank[index],
         id=_line(entry.id),
         name=_line(description.name),
         place=_line(description.place),
@@ -186,7 +176,7 @@ def _read_texts(
     of entries without text."""
     texts: dict[int, tuple[str, str]] = {}
     room, without = TEXT_LIMIT, 0
-    order = sorted(listed, key=lambda pair: (pair[0].state is State.DROPPED, pair[0].position or 0, pair[1]))
+    order = sorted(listed, key=lambda pair: (pair[0].state is State.DROPPED, pair[0].position or 0))
     for entry, index in order:
         try:
             before, after = kind.texts(outcome, index)
@@ -212,15 +202,14 @@ def _first_input(kind: Kind[Any, Any], inputs: Inputs) -> str:
     return ", ".join(Path(name).name or name if first.role == "path" else name for name in names)
 
 
-def _walk(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> tuple[Walk | None, list[tuple[str, str]]]:
-    """The calls around the outgoing entries, and the sections below the list; nothing if they can no longer be read."""
-    if not isinstance(kind, Finds):
-        proven = outcome.explanation
-        return None, _title_sections(sections_of(proven, partial(describe_reason, kind, outcome))) if proven else []
-    try:
-        walk, sections = kind.walked(outcome, page)
-    except SecateurError:
-        return None, []
+def _walk(kind: Kind[Any, Any], outcome: Outcome[Any]) -> tuple[Walk | None, list[tuple[str, str]]]:
+    """The calls around the outgoing entries, and the sections below the list; no calls if they can no longer be
+    read."""
+    proven, walk, sections = outcome.explanation, None, list[Section]()
+    with suppress(SecateurError):
+        walk, calls = kind.walked(outcome)
+        sections += calls
+    sections += sections_of(proven, partial(describe_reason, kind, outcome)) if proven is not None else ()
     return walk, _title_sections(sections)
 
 

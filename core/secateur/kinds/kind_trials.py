@@ -14,7 +14,7 @@ from secateur.kinds.command_line import spell_changes
 from secateur.kinds.environment import Deciding
 from secateur.kinds.knobs import Knob
 from secateur.kinds.protocols import Outcome
-from secateur.ledger import NOT_LISTED, WRAPPER, State
+from secateur.ledger import State
 from secateur.model import FloatArray
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings, installed_keys, key_of, lookup, with_values
@@ -35,7 +35,7 @@ Left = tuple[State, int]
 
 def find_by_id(asked: Outcome[Any], outcome: Outcome[Any]) -> Sequence[Left]:
     """Finds the entries of an outcome in another one by their ids; a missing entry counts as dropped."""
-    number_of, entries = outcome.ledger.place_of, outcome.ledger.entries
+    number_of, entries = outcome.ledger.number_of, outcome.ledger.entries
     indices = (number_of.get(id_) for id_ in asked.ledger.ids)
     return [(State.DROPPED, 0) if index is None else (entries[index].state, entries[index].after) for index in indices]
 
@@ -60,7 +60,7 @@ class KindTrials(Trials):
         worth: FloatArray | None = None,
     ) -> None:
         ledger = outcome.ledger
-        entries = [entry for entry in ledger.entries if entry.id not in (WRAPPER, NOT_LISTED)]
+        entries = ledger.entries[:-1]
         self._kind, self._material, self._inputs, self._settings = kind, material, inputs, settings
         self._outcome = outcome
         self._knobs = {knob.signal or knob.key: knob for knob in kind.knobs} | {BUDGET: kind.budget}

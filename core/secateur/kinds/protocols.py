@@ -14,13 +14,11 @@ from msgspec import Struct
 from secateur.kinds.environment import Environment, Inputs
 from secateur.kinds.steering import FilePlace
 from secateur.ledger import Ledger, ModelCall, Notice
-from secateur.render.page import Page, Section
-from secateur.retrieval.answers import AnswerPlace
-from secateur.settings import Loaded, Settings
+from secateur.settings import Settings
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     from secateur.llm.interface import Question
-    from secateur.render.walk_text import Walk
+    from secateur.retrieval.answers import AnswerPlace
     from secateur.what_if.explanation import Explanation
     from secateur.what_if.trials import Trials
 
@@ -86,14 +84,6 @@ class Delivery(Struct, frozen=True):
 
 
 @runtime_checkable
-class Finds(Protocol):
-    """Its entries are found by a search instead of given: there are too many to look at all."""
-
-    def walked(self, outcome: Outcome[Any], page: Page) -> tuple[Walk | None, Sequence[Section]]:
-        """The calls around the outgoing entries, and the sections of a report below its list."""
-
-
-@runtime_checkable
 class Locates(Protocol):
     """Its entries have other locations than `Kind.describe` says, or lie in several files."""
 
@@ -117,20 +107,17 @@ class Delivers(Protocol):
         """Adds to the default output of a command."""
 
 
-@runtime_checkable
-class KeepsAnswers(Protocol):
-    """It caches finished answers, and looks for one before it reads."""
+class KeptAnswers(Protocol):
+    """Finished answers that a kind keeps: opened before anything is read, and closed at the end."""
 
-    def carry_out(
-        self,
-        inputs: Inputs,
-        loaded: Loaded,
-        environment: Environment,
-        *,
-        verbose: bool = False,
-        also: Callable[[Outcome[Any]], None] | None = None,
-    ) -> Delivery:
-        """See `run.carry_out`."""
+    def find(self, *, verbose: bool) -> Delivery | None:
+        """Delivers the answer if nothing that it rests on has changed. What it looked at serves `Kind.read`."""
+
+    def deliver(self, text: str, outcome: Outcome[Any], *, verbose: bool) -> Delivery:
+        """Keeps the text of an answer, if `find` looked for it, and delivers it."""
+
+    def close(self) -> None:
+        """Closes what was opened."""
 
 
 @runtime_checkable

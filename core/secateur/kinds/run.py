@@ -9,7 +9,7 @@ The functions and classes of the specs are thin adapters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
@@ -22,9 +22,9 @@ from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import PIN, Delivery, Kind
 from secateur.kinds.environment import Deciding, Environment, Inputs
-from secateur.kinds.protocols import Delivers, Finds, KeepsAnswers, Locates, Outcome, Proves, SpellsCommand
+from secateur.kinds.protocols import Delivers, Locates, Outcome, Proves, SpellsCommand
 from secateur.kinds.steering import FilePlace, location_in
-from secateur.ledger import Entry, Ledger, Notice, State
+from secateur.ledger import Ledger, Notice, State
 from secateur.llm import open_model
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor, not_scanned
@@ -60,20 +60,19 @@ def add_redacted_ledger(kind: Kind[Any, Any], material: Any, outcome: Outcome[An
     return structs.replace(outcome, make_ledger=make_ledger, notices=(*outcome.notices, *redactor.notices))
 
 
-def add_redaction_rows(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> Page:
-    """Adds a line on removed credentials to the report, if there are any."""
-    entries = outcome.ledger.entries if not isinstance(kind, Finds) else ()
-    pairs = [
-        (entry.state is not State.DROPPED, f"{redaction.rule} in {_locate(entry, redaction.line)}")
-        for entry in entries
-        for redaction in entry.redactions
+def report_page(kind: Kind[Any, Any], outcome: Outcome[Any], *, verbose: bool = False) -> Page:
+    """Makes the report for people; its head ends with the pins and the removed credentials."""
+    ledger, pins = outcome.ledger, outcome.settings.pins if PIN in kind.flags else ()
+    numbers = [ledger.number_of[name] for name in pins if name in ledger.number_of]
+    pinned = [(ledger.ids[at], ledger.entries[at].state, kind.describe(outcome, at).because) for at in numbers]
+    taken = [
+        (
+            ledger.entries[at].state is not State.DROPPED,
+            f"{removed.rule} in {kind.place_name(outcome, at, removed.line)}",
+        )
+        for at, removed in ledger.redactions
     ]
-    return add_redactions(page, pairs)
-
-
-def _locate(entry: Entry, line: int) -> str:
-    """The location of a credential: the line, after the id unless the entry is named by lines."""
-    return f"line {line:,}" if entry.id.replace("-", "").isdigit() else f"{entry.id}:{line}"
+    return add_redactions(add_pins(kind.page(outcome, verbose=verbose), pinned), taken)
 
 
 _BEGINNING = 60  # most cells for how an entry begins, beside its reason
@@ -119,11 +118,10 @@ def prune(
     given = _check_inputs(chosen, inputs)
     material = chosen.read(given, settings, environment.redacting(settings))
     try:
-        outcome = answer_of(chosen, material, given, settings, llm, environment.progress)
+        outcome = _decide(chosen, material, given, settings, (), llm, environment.progress)
     except BaseException:
         chosen.release(material)
         raise
-    outcome = structs.replace(outcome, of_settings=not_scanned(settings))
     finalize(outcome, chosen.release, material)  # its texts may be read as long as it exists
     return outcome
 
@@ -183,37 +181,57 @@ def carry_out(
     also: Callable[[Outcome[Any]], None] | None = None,
 ) -> Delivery:
     """Reads, decides and delivers: the work of a command. `also`: called with the outcome while its texts can be read;
-    then no cached answer is used."""
-    if isinstance(kind, KeepsAnswers) and inputs.get(WHY) is None:
-        return kind.carry_out(inputs, loaded, environment, verbose=verbose, also=also)
-    settings = loaded.settings
-    ahead = (
-        environment.ahead or bool(inputs.get(EXPLAIN)) or inputs.get(WHY) is not None
-    )  # proofs need other settings too
-    material = kind.read(inputs, settings, structs.replace(environment.redacting(settings), ahead=ahead))
+    then no kept answer is used."""
+    settings, name = loaded.settings, inputs.get(WHY)
+    ahead = environment.ahead or bool(inputs.get(EXPLAIN)) or name is not None  # proofs need other settings too
+    environment = structs.replace(environment.redacting(settings), ahead=ahead)
+    kept = kind.kept_answers(inputs, loaded, environment) if name is None else None
+    material = None
     try:
+        if kept is not None and also is None and (found := kept.find(verbose=verbose)) is not None:
+            return found
+        material = kind.read(inputs, settings, environment)
         asks = any(knob.value(settings) in knob.asking for knob in kind.knobs)
         model = open_model(settings.llm, environment.environ) if asks else None
-        outcome = answer_of(kind, material, inputs, settings, model, environment.progress)
-        outcome = structs.replace(outcome, of_settings=(*loaded.notices, *not_scanned(settings)))
-        if inputs.get(WHY) is not None:
+        outcome = _decide(kind, material, inputs, settings, loaded.notices, model, environment.progress)
+        if name is not None:
             trials = trials_of(kind, material, inputs, settings, outcome)
-            return Delivery(_explain_entry(kind, outcome, trials, inputs[WHY], environment))
-        if inputs.get(EXPLAIN) and outcome.calls:
-            outcome = structs.replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
-        elif inputs.get(EXPLAIN):
-            trials = trials_of(kind, material, inputs, settings, outcome)
-            limit = parse_dropped_limit(inputs.get(DROPPED))
-            proven = what_if.explanation.explain(trials, progress=environment.progress, dropped=limit)
-            outcome = structs.replace(outcome, explanation=proven)
+            return Delivery(_explain_entry(kind, outcome, trials, name, environment))
         if also is not None:
             also(outcome)
+        text = render(kind, outcome, environment.form, verbose=verbose)
+        if kept is not None:
+            return kept.deliver(text, outcome, verbose=verbose)
         notices = () if environment.form in ("text", "json") else outcome.notices  # those have a place for them
-        messages = tuple(f"warning: {notice.message}" for notice in notices)
-        delivery = Delivery(render(kind, outcome, environment.form, verbose=verbose), said=messages)
+        delivery = Delivery(text, said=tuple(f"warning: {notice.message}" for notice in notices))
         return kind.deliver(delivery, outcome, inputs) if isinstance(kind, Delivers) else delivery
     finally:
         kind.release(material)
+        if kept is not None:
+            kept.close()
+
+
+def _decide(
+    kind: Kind[Any, Any],
+    material: Any,
+    inputs: Inputs,
+    settings: Settings,
+    notices: tuple[Notice, ...],
+    model: LanguageModel | None,
+    progress: Progress,
+) -> Outcome[Any]:
+    """Decides, and proves what would change the decision if the inputs ask for that. `notices`: about the settings."""
+    outcome = kind.fit(answer_of(kind, material, inputs, settings, model, progress))
+    of_settings = () if kind.finds else (*notices, *not_scanned(settings))  # those of a search are in its pool
+    outcome = structs.replace(outcome, of_settings=of_settings)
+    if not inputs.get(EXPLAIN) or inputs.get(WHY) is not None:
+        return outcome
+    if outcome.calls:
+        return structs.replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
+    trials, limit = trials_of(kind, material, inputs, settings, outcome), parse_dropped_limit(inputs.get(DROPPED))
+    items = kind.examined(outcome, limit)
+    proven = what_if.explanation.explain(trials, items, progress=progress, dropped=limit)
+    return structs.replace(outcome, explanation=proven)
 
 
 def _explain_entry(
@@ -228,12 +246,12 @@ def _explain_entry(
     if len(named) != 1:
         near = " or ".join(near_ids(name, ids)) or "what --explain and the ledger of --format json list"
         raise UsageError(f"nothing here is called {name}", hint=f"try {near}")
-    index = outcome.ledger.place_of[named[0]]
+    index = outcome.ledger.number_of[named[0]]
     entry, because = outcome.ledger.entries[index], describe_reason(kind, outcome, index)
     section, shape = rendering.proofs.explain_entry(trials, entry, because, environment.progress)
     if environment.form == "json":
         return dumps(shape)
-    page, tokens = kind.page(outcome), f"{entry.before:,} -> {count_noun(entry.after, 'token')}"
+    page, tokens = report_page(kind, outcome), f"{entry.before:,} -> {count_noun(entry.after, 'token')}"
     head = (*page.head, ("entry", f"{entry.state.label}, {tokens}"))
     return structs.replace(page, head=head, sections=[section]).text()
 
@@ -259,25 +277,15 @@ def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: b
     check_format(kind, form)
     proven = outcome.explanation
     if form == "json":
-        output = kind.output(outcome)
-        if proven is not None:
-            output = rendering.proofs.add_explanation(output, outcome.ledger.shape(), proven)
-        return dumps_report(output) if isinstance(kind, Finds) else dumps(output, kind.one_line)
+        output = kind.output(outcome) if proven is None else kind.add_proofs(kind.output(outcome), outcome)
+        return dumps_report(output) if kind.finds else dumps(output, kind.one_line)
     if form == "text":
-        page = add_redaction_rows(kind, outcome, kind.page(outcome, verbose=verbose))
-        page = page if isinstance(kind, Finds) else add_pins(page, list(_pinned_entries(kind, outcome)))
-        if proven is not None:
+        page = report_page(kind, outcome, verbose=verbose)
+        if proven is not None and (proven.trials.ids or not kind.finds):
             because, pins = partial(describe_reason, kind, outcome), PIN in kind.flags
             page = rendering.proofs.add_explanation_sections(page, proven, because, pins=pins)
         return page.text()
     return kind.leaving(outcome, form)
-
-
-def _pinned_entries(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Iterator[tuple[str, State, str]]:
-    """Yields what `add_pins` says of each pin that is the id of an entry."""
-    for name in outcome.settings.pins if PIN in kind.flags else ():
-        if (index := outcome.ledger.number_of.get(name)) is not None:
-            yield name, outcome.ledger.entries[index].state, kind.describe(outcome, index).because
 
 
 def describe_reason(kind: Kind[Any, Any], outcome: Outcome[Any], index: int) -> str:

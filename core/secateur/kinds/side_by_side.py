@@ -1,6 +1,6 @@
 """Compares two decisions of one kind: entries that go out on one side, on both, and their changes of rank. Pure.
 
-    sides = side_by_side(kind, kind.decide(material, inputs, spec), kind.decide(material, inputs, recommended))
+    sides = side_by_side(kind.decide(material, inputs, spec), kind.decide(material, inputs, recommended))
     [pair.id for pair in sides.only_right]      # kept by `recommended` and dropped by `spec`
 
 The decisions may differ in settings, commits or time: entries with equal ids are the same.
@@ -14,14 +14,14 @@ from typing import Any
 
 from msgspec import Struct
 
-from secateur.kinds.base import Kind, Outcome
-from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
+from secateur.kinds.base import Outcome
+from secateur.ledger import Entry, Ledger, State
 
 
 class Placed(Struct, frozen=True):
     """An entry of one side."""
 
-    number: int  # index in the whole ledger of its side, for `Kind.describe` and `Kind.texts`
+    number: int  # in the ledger of its side, for `Kind.describe` and `Kind.texts`
     entry: Entry
     rank: int  # from 1, in the order of the ledger; for a search by priority
 
@@ -89,10 +89,10 @@ class SideBySide(Struct, frozen=True, eq=False, dict=True):
         return self.right.after - self.left.after
 
 
-def side_by_side(kind: Kind[Any, Any], left: Outcome[Any], right: Outcome[Any]) -> SideBySide:
+def side_by_side(left: Outcome[Any], right: Outcome[Any]) -> SideBySide:
     """Compares two outcomes of a kind. In a search, entries dropped on both sides have no pair."""
-    out = _leaving_ids(kind, left), _leaving_ids(kind, right)
-    (then, before), (now, after) = _place_entries(kind, left, out[1]), _place_entries(kind, right, out[0])
+    then, now = left.ledger, right.ledger
+    before, after = _place_entries(then, now), _place_entries(now, then)
 
     def pairs(ids: Collection[str]) -> tuple[Pair, ...]:
         return tuple(Pair(id_, before.get(id_), after.get(id_)) for id_ in ids)
@@ -107,22 +107,10 @@ def side_by_side(kind: Kind[Any, Any], left: Outcome[Any], right: Outcome[Any]) 
     )
 
 
-def _leaving_ids(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Collection[str]:
-    return [id_ for id_, _ in kind.ranked(outcome)]
-
-
-def _place_entries(
-    kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]
-) -> tuple[Ledger, Mapping[str, Placed]]:
-    """Returns the ledger of one side, and its outgoing entries and the entries in `ids`, by id, in that order."""
-    ledger, indices = kind.listed(outcome, 0, ids)
-    named = zip(ledger.ids, indices, ledger.entries, strict=False)
-    placed = {
-        id_: Placed(index, entry, index + 1)
-        for id_, index, entry in named
-        if entry.id != WRAPPER and entry.reason is not Reason.NOT_LISTED
-    }
-    return ledger, placed
+def _place_entries(ledger: Ledger, other: Ledger) -> Mapping[str, Placed]:
+    """Returns the entries of one side that go out on either side, by id, in their order."""
+    numbers = ledger.listed(0, [id_ for id_, _ in other.ranked])
+    return {ledger.ids[number]: Placed(number, ledger.entries[number], ledger.rank[number]) for number in numbers}
 
 
 def _tokens(placed: Placed | None) -> int:

@@ -11,22 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal
 
-import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
-from secateur.ledger import NOT_LISTED, VERBS, WRAPPER, LedgerShape, Notice, WhatIf, plain_action
+from secateur.ledger import VERBS, WRAPPER, LedgerShape, Notice, WhatIf, plain_action
 from secateur.model import (
     UNREACHABLE,
     Channel,
     DecisionShape,
     Entry,
-    Ledger,
     Pool,
-    Reason,
     Selection,
     State,
     TrimAction,
     TrimReport,
+    search_ledger,
 )
 from secateur.render.page import notices_of
 from secateur.render.structured import written_size
@@ -77,58 +75,11 @@ def count_pack(selection: Selection, pack: str, counter: Counter) -> int:
     return counter.count(pack) if selection.kept_rows else 0
 
 
-def search_ledger(selection: Selection, pack_tokens: int, rows: Sequence[int] | None = None) -> Ledger:
-    """Returns the ledger of a code search.
-
-    Args:
-        pack_tokens: from `count_pack`, for the rendered pack.
-        rows: rows of the pool with an entry of their own, in this order; None: all, by rank. The others share one
-            entry per state, called `not-listed` for dropped rows, and `not-listed-STATE` for others.
-    """
-    pool = selection.pool
-    rows = selection.order.tolist() if rows is None else rows
-    positions = {row: position for position, row in enumerate(selection.pack_rows, 1)}
-    entries = [_entry(selection, row, positions.get(row)) for row in rows]
-    unnamed = np.ones(len(selection), dtype=np.bool_)
-    unnamed[list(rows)] = False
-    for state, after in (
-        (State.KEPT, pool.tokens),
-        (State.SHORTENED, selection.tokens_after),
-        (State.DROPPED, np.zeros_like(pool.tokens)),
-    ):
-        others = unnamed & (selection.state == state)
-        if others.any():
-            before, left, items = int(pool.tokens[others].sum()), int(after[others].sum()), int(others.sum())
-            name = NOT_LISTED if state is State.DROPPED else f"{NOT_LISTED}-{state.label}"
-            entries.append(Entry(name, state, Reason.NOT_LISTED, before, left, {"items": items}))
-    return Ledger.closed("search", selection.budget, entries, pack_tokens)
-
-
-def search_report(ledger: Ledger) -> TrimReport:
-    """Returns the ledger of a code search in the frozen shape of the context-budget spec: one action per entry."""
-    return ledger.report(search_action)
-
-
 def search_action(entry: Entry) -> TrimAction | None:
     """Returns an entry of a code search as an action; None for a wrapper without tokens."""
     if entry.id == WRAPPER:
         return TrimAction(WRAPPER_SECTION, VERBS[entry.state], _HEADINGS, 0, entry.after) if entry.after else None
     return plain_action(entry)
-
-
-def _entry(selection: Selection, row: int, position: int | None) -> Entry:
-    decision = selection.decision(row)
-    return Entry(
-        selection.pool.symbol_id[row],
-        decision.state,
-        decision.reason,
-        decision.tokens_before,
-        decision.tokens_after,
-        decision.figures,
-        decision.terms,
-        position,
-        selection.pool.redactions.get(row, ()),
-    )
 
 
 DIGITS = 6  # digits after the point: the quantum of scores
@@ -272,13 +223,13 @@ def json_report(
     everything = extent = Extent(len(kept), len(kept), len(others))
     items = {row: _candidate(selection, row, explain) for row in (*kept, *others)}
     if not explain and dropped is not None and dropped <= DROPPED_LISTED:
-        extent = _extent(selection, items, graph, others, pack_tokens)
+        extent = _extent(selection, items, graph, others)
     listed = others[: extent.dropped]
     notices = notices_of(selection)
     if extent != everything:
         notices = (*notices, _shortened_notice(everything, extent))
-    ledger = search_ledger(selection, pack_tokens, [*kept, *listed])
-    report = search_report(search_ledger(selection, pack_tokens, [*kept[: extent.actions], *listed]))
+    ledger = search_ledger(selection, lambda: pack_tokens)
+    report = ledger.report(search_action, numbers=[*kept[: extent.actions], *listed])
     sent = [(row, (shortened if selection.state[row] == State.SHORTENED else content)(row)) for row in kept]
     pool = selection.pool
     return SearchOutput(
@@ -299,7 +250,7 @@ def json_report(
         dropped=[DroppedCandidate(**structs.asdict(items[row])) for row in listed],
         graph=Neighbours(*([at[row] for row in kept[: extent.graph] if row in at] for at in graph)),
         report=report,
-        ledger=ledger.shape(),
+        ledger=ledger.shape([*kept, *listed]),
         warnings=list(notices),
     )
 
@@ -309,12 +260,10 @@ def _extent(
     items: Mapping[int, CandidateFields],
     graph: Sequence[Mapping[int, Neighbour]],
     others: list[int],
-    pack_tokens: int,
 ) -> Extent:
     """Returns how much may be listed besides kept candidates, by characters as in `dumps_report`."""
-    kept = selection.kept_rows
-    ledger = search_ledger(selection, pack_tokens, [*kept, *others])
-    entries = dict(zip((*kept, *others), ledger.entries, strict=False))
+    kept, ledger = selection.kept_rows, search_ledger(selection, int)
+    entries = {row: ledger.entries[row] for row in (*kept, *others)}
     action = {row: written_size(action_) for row, entry in entries.items() if (action_ := search_action(entry))}
     return fit_extent(
         actions=[action[row] for row in kept],

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import UNSET, UnsetType
 
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
-from secateur.render.page import Column, Page, Section, add_pins, add_redactions, count_noun, line_range, notices_of
+from secateur.render.page import Column, Page, Section, count_noun, line_range, notices_of
 from secateur.render.search_json import DROPPED_LISTED
 from secateur.render.sentences import phrase
 from secateur.render.walk_text import Walk, walk_sections
@@ -33,7 +33,6 @@ def search_page(
     explain: bool = False,
     dropped: int | UnsetType | None = UNSET,
     walk: Walk | None = None,
-    pins: Sequence[str] = (),
 ) -> Page:
     """Returns the report before its layout.
 
@@ -44,7 +43,6 @@ def search_page(
             the path of calls that led to it and the reason with its figures.
         dropped: most dropped candidates to list, best first; None: all; without it DROPPED_LISTED with `explain`, else
             DROPPED_SHOWN.
-        pins: ids of the settings, of which it is said what became of them.
     """
     if dropped is UNSET:
         dropped = DROPPED_LISTED if explain else DROPPED_SHOWN
@@ -72,18 +70,7 @@ def search_page(
     totals = Section((_totals(selection, pack_tokens),))
     walked = walk_sections(walk) if walk is not None else ()
     sections = (candidates, *walked, totals) if len(selection) else ()
-    page = Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
-    decisions = [selection.decision(pool.row_of[name]) for name in pins if name in pool.row_of]
-    pinned = [(pool.symbol_id[made.row], made.state, why(selection, made)) for made in decisions]
-    return add_redactions(add_pins(page, pinned), list(_removed_credentials(selection)))
-
-
-def _removed_credentials(selection: Selection) -> Iterator[tuple[bool, str]]:
-    """Yields for each removed credential whether its candidate is in the output, and its rule and place."""
-    pool, going = selection.pool, set(selection.kept_rows)
-    for row in selection.order.tolist() if pool.redactions else ():
-        for redaction in pool.redactions.get(row, ()):
-            yield row in going, f"{redaction.rule} in {pool.path[row]}:{redaction.line}"
+    return Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
 
 
 def kind_of(pool: Pool) -> str:

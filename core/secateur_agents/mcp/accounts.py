@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
-from secateur import Entry, Kind, Notice, Outcome, Reason, State, clip
+from secateur import Kind, Notice, Outcome, State, clip
 
 from secateur_agents.mcp.pages import Count, cursor_of, first_items, first_texts, split_pages
 from secateur_agents.mcp.roots import Roots
@@ -55,21 +55,13 @@ def account_of(
         names: pages of names in place of the text, and their budget.
     """
     pages = names[0] if names else split_pages(kind.pieces(outcome), count)
-    ledger, numbers = kind.listed(outcome, LEFT_OUT_LISTED)
-
-    def item(index: int, entry: Entry) -> ResultItem:
-        return item_of(kind, outcome, numbers[index], entry)
-
-    kept: list[tuple[int, Entry]] = []
-    dropped: list[tuple[int, Entry]] = []
-    unnamed = 0
-    for index, entry in enumerate(ledger.entries):
-        if entry.reason is Reason.NOT_LISTED:
-            unnamed += int(entry.figures.get("items", 0)) if entry.state is State.DROPPED else 0
-        elif entry.reason is not Reason.WRAPPER:
-            (dropped if entry.state is State.DROPPED else kept).append((index, entry))
-    items = first_items((item(index, entry) for index, entry in kept[:ITEMS_LISTED]), count, _ITEMS_ROOM)
-    left_out = first_items((item(index, entry) for index, entry in dropped[:LEFT_OUT_LISTED]), count, _LEFT_OUT_ROOM)
+    ledger = outcome.ledger
+    numbers, dropped = ledger.listed(LEFT_OUT_LISTED), ledger.sums[State.DROPPED].number
+    kept = [number for number in numbers if ledger.entries[number].state is not State.DROPPED]
+    others = [number for number in numbers if ledger.entries[number].state is State.DROPPED]
+    items = first_items((item_of(kind, outcome, number) for number in kept[:ITEMS_LISTED]), count, _ITEMS_ROOM)
+    best = others[:LEFT_OUT_LISTED]
+    left_out = first_items((item_of(kind, outcome, number) for number in best), count, _LEFT_OUT_ROOM)
     warnings = list(dict.fromkeys(roots.hide_paths(notice.message) for notice in (*notices, *outcome.notices)))
     name = name_of(asked, *pages)
     answer = PrunedAnswer(
@@ -83,7 +75,7 @@ def account_of(
         items=items,
         items_more=len(kept) - len(items),
         left_out=left_out,
-        left_out_more=len(dropped) - len(left_out) + unnamed,
+        left_out_more=dropped - len(left_out),
         warnings=first_texts(warnings, count, WARNINGS_ROOM),
         pages=len(pages),
         next=cursor_of(name, 2) if len(pages) > 1 else "",
@@ -100,9 +92,9 @@ def name_of(*parts: object) -> str:
     return digest.hexdigest()
 
 
-def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], index: int, entry: Entry) -> ResultItem:
-    """Describes an entry, by its index in the whole ledger, with its reason in words."""
-    description = kind.describe(outcome, index)
+def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], number: int) -> ResultItem:
+    """Describes an entry, with its reason in words."""
+    description, entry = kind.describe(outcome, number), outcome.ledger.entries[number]
     match = _PLACE.fullmatch(description.place or description.name)
     return ResultItem(
         id=entry.id,

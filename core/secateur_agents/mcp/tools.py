@@ -134,10 +134,12 @@ class Toolbox:
             engine = indexed.engine
             # Clients do not wait for the index of a large repository: the first answer may come from a part of it.
             first = not indexed.looked
-            selection = engine.search(call.query, settings, use_cache=False, progress=progress, partial=first)
-            indexed.looked, indexed.whole = self.clock(), not selection.pool.partial
-            inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside}
-            material, outcome = kind.of_selection(engine, selection, settings)  # type: ignore[attr-defined]
+            inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside, "partial": first}
+            inputs["no_cache"] = True
+            environment = Environment(environ=self.environ, progress=progress, found={"engine": engine})
+            material = kind.read(inputs, settings, environment)
+            outcome = kind.fit(answer_of(kind, material, inputs, settings, None, progress))
+            indexed.looked, indexed.whole = self.clock(), not outcome.payload.selection.pool.partial
             return self._kept(call, roots, kind, material, inputs, outcome, (), indexed, names)
 
     def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
@@ -216,15 +218,13 @@ class Toolbox:
         place = _item(call.item, trials.ids)
         if place is None:
             raise self._no_item(call, held, trials.ids)
-        ledger, numbers = kind.listed(outcome, 0, [trials.ids[place]])
-        at = next(at for at, entry in enumerate(ledger.entries) if entry.id == trials.ids[place])
         turns, nothing, runs = prove_turns(trials, place, EXPLAIN_SECONDS, progress)
         return ExplainedItem(
-            item=item_of(kind, outcome, numbers[at], ledger.entries[at]),
-            before=ledger.entries[at].before,
+            item=item_of(kind, outcome, place),
+            before=outcome.ledger.entries[place].before,
             turns=[TurningChange(value, also) for value, also in turns],
             nothing=nothing,
-            facts={label: text for label, text in kind.describe(outcome, numbers[at]).facts if label != "id"},
+            facts={label: text for label, text in kind.describe(outcome, place).facts if label != "id"},
             decided_again=runs,
             freshness=held.freshness(),
         )
@@ -276,7 +276,7 @@ class Toolbox:
         loaded = kind.load(inputs, lambda root, committed: self.load(root, flags, committed), environment)
         material = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         try:
-            outcome = answer_of(kind, material, inputs, loaded.settings, None, progress)
+            outcome = kind.fit(answer_of(kind, material, inputs, loaded.settings, None, progress))
             return self._kept(asked or call, roots, kind, material, inputs, outcome, (*notices, *loaded.notices), None)
         except BaseException:
             kind.release(material)

@@ -99,8 +99,7 @@ class Measurer:
 
     def measure(self, case: JudgedCase, settings: Settings) -> Figures:
         """Measures a case. Raises SecateurError: its input cannot be read, or it judges an item that does not exist."""
-        kind, outcome = self.outcome(case, settings)
-        figures = figures_of(kind, outcome, case.judged)
+        figures = figures_of(self.outcome(case, settings)[1], case.judged)
         assert figures is not None  # `read_case` returns no case without grades
         return figures
 

@@ -1,6 +1,6 @@
 """Figures of one decision compared with judgements: recall, precision, nDCG. Pure.
 
-    figures = figures_of(kind, outcome, {"orders/money.py::Money.round": 3})
+    figures = figures_of(outcome, {"orders/money.py::Money.round": 3})
     figures.recall, figures.precision, figures.ndcg      # each in [0, 1]
 
 A judgement is a grade: 0 does not answer, 3 answers fully. Only whole items count: the declaration of a function does
@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
-from secateur import Count, Kind, Outcome, Shape
+from secateur import Count, Outcome, Shape
 
 METRICS = ("recall", "precision", "ndcg")
 """Names of the figures, in the order of reports."""
@@ -44,12 +44,12 @@ class Figures(Shape, frozen=True):
         return Figures(*shares, self.judged, self.found, self.leaving)
 
 
-def figures_of(kind: Kind[Any, Any], outcome: Outcome[Any], judged: Mapping[str, int]) -> Figures | None:
+def figures_of(outcome: Outcome[Any], judged: Mapping[str, int]) -> Figures | None:
     """Measures an outcome of any kind; None if no grade is above 0. Fast enough to follow a knob. `judged`: grade by
     id, from the `[judged]` table of a scenario."""
     if not any(grade > 0 for grade in judged.values()):
         return None
-    return figures([id_ for id_, whole in kind.ranked(outcome) if whole], judged)
+    return figures([id_ for id_, whole in outcome.ledger.ranked if whole], judged)
 
 
 def figures(ranked: Sequence[str], judged: Mapping[str, int]) -> Figures:

@@ -39,7 +39,7 @@ from secateur_lab.scenarios.causes import Moves
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange, change_of
 from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.malformed import ScenarioError
-from secateur_lab.scenarios.running import Decided, Listed, Session, check_scenario_inputs, decided_of
+from secateur_lab.scenarios.running import BEST_DROPPED, Decided, Listed, Session, check_scenario_inputs, decided_of
 from secateur_lab.scenarios.scenario import FORMAT, Scenario
 from secateur_lab.scenarios.toml_writing import nested
 
@@ -111,7 +111,8 @@ class KindReplay:
 
 def ledger_digest(ledger: Ledger) -> str:
     """Returns the digest by which a replay checks that its decision is the recorded one."""
-    return sha256(dumps(ledger.shape()).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
+    shape = ledger.shape(ledger.listed(BEST_DROPPED))
+    return sha256(dumps(shape).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
 
 
 def root_for(recording: Recording) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
@@ -15,7 +14,6 @@ from secateur import (
     LedgerShape,
     Notice,
     Number,
-    Reason,
     Shape,
     State,
     Version,
@@ -141,13 +139,8 @@ def summary(decided: Decided, then: int | None = None) -> str:
 
 def counts_of(decided: Decided) -> dict[str, int]:
     """Counts the entries of each state, those in the output first."""
-    counts: Counter[State] = Counter()
-    for entry in decided.ledger.entries:
-        if entry.reason is Reason.NOT_LISTED:
-            counts[entry.state] += int(entry.figures["items"])
-        elif entry.reason is not Reason.WRAPPER:
-            counts[entry.state] += 1
-    return {state.label: counts[state] for state in (*_LEAVES, State.DROPPED) if counts[state]}
+    sums = decided.ledger.sums
+    return {state.label: sums[state].number for state in (*_LEAVES, State.DROPPED) if sums[state].number}
 
 
 def _step(step: ReplayStep, *, verbose: bool) -> StepShape:

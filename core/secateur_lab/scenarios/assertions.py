@@ -125,7 +125,7 @@ def _check_rank(id_: str, at_most: int, index: int, decided: Decided) -> Iterato
     if listed is None:
         yield (name, _absent(id_, index, decided), _key("rank_of", index))
         return
-    rank = listed.number + 1 if listed.entry.terms else listed.entry.position
+    rank = listed.rank if listed.entry.terms else listed.entry.position
     if rank is None and any(other.entry.terms or other.entry.position for other in decided.listed):
         yield (name, "it is not in the output", _key("rank_of", index))
     elif rank is None:

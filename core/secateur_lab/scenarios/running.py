@@ -27,7 +27,6 @@ from secateur import (
     Notice,
     Outcome,
     Progress,
-    Reason,
     Settings,
     SettingsSources,
     State,
@@ -88,6 +87,7 @@ class Listed:
     number: int  # in the ledger
     id: str  # unique
     entry: Entry
+    rank: int  # from 1
 
     @property
     def score(self) -> float | None:
@@ -100,7 +100,7 @@ class Decided:
 
     kind: Kind[Any, Any]
     outcome: Outcome[Any]
-    ledger: Ledger  # one of its entries may stand for many that are not listed
+    ledger: Ledger
     listed: tuple[Listed, ...]
     origins: Mapping[str, str] = field(default_factory=dict)  # origin of the settings that are not the defaults
 
@@ -117,7 +117,7 @@ class Decided:
             reason=entry.reason.label,
             tokens=(entry.before, entry.after),
             score=listed.score,
-            rank=listed.number + 1 if entry.terms else None,
+            rank=listed.rank if entry.terms else None,
             terms={name: round(value, DIGITS) for name, value in entry.terms.items()},
             text=self.digest(listed),
         )
@@ -243,7 +243,7 @@ class Session:
     def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
         """Decides inputs under settings. Raises SecateurError: like `Kind.read` and `Kind.decide`."""
         material = self.material(kind, inputs, loaded, root)
-        return answer_of(kind, material, inputs, loaded.settings, progress=self.progress)
+        return kind.fit(answer_of(kind, material, inputs, loaded.settings, progress=self.progress))
 
     def material(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Any:
         """Reads inputs, or returns what was read before. Raises like `Kind.read`."""
@@ -285,18 +285,15 @@ def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iter
 def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
     """Converts an outcome for scenarios. A test that asks the question of a search is left out of the answer."""
     outcome = _leave_out_tests_that_ask(kind, outcome)
-    ledger, indexes = kind.listed(outcome, BEST_DROPPED, ids)
-    listed = [
-        Listed(index, id_, entry)
-        for index, id_, entry in zip(indexes, ledger.ids, ledger.entries, strict=False)
-        if entry.reason not in (Reason.WRAPPER, Reason.NOT_LISTED)
-    ]
+    ledger = outcome.ledger
+    numbers = ledger.listed(BEST_DROPPED, ids)
+    listed = (Listed(number, ledger.ids[number], ledger.entries[number], ledger.rank[number]) for number in numbers)
     return Decided(kind, outcome, ledger, tuple(listed))
 
 
 def _leave_out_tests_that_ask(kind: Any, outcome: Outcome[Any]) -> Outcome[Any]:
     """Excludes the test files that hold the question of a search between quotes, and says so in a notice."""
-    if kind.name != "search":
+    if not kind.finds:
         return outcome
     payload, settings = outcome.payload, outcome.settings
     pool, (snapshot, lines_of) = payload.selection.pool, payload.engine.code()

@@ -121,7 +121,7 @@ def assertions_of(decided: Decided) -> Expect:
     and excluded items and credentials stay out of it."""
     kind, outcome, ledger = decided.kind, decided.outcome, decided.ledger
     leaving = kind.leaving(outcome)
-    kept = [decided.by_id[id_] for id_, whole in kind.ranked(outcome) if whole and id_ in decided.by_id]
+    kept = [decided.by_id[id_] for id_, whole in ledger.ranked if whole and id_ in decided.by_id]
     scores = {listed.id: float(listed.entry.figures["score"]) for listed in kept if "score" in listed.entry.figures}
     if scores:  # the scores of files; room alone kept those at 0, and beside whole relevant ones those that fit
         for_room = Reason.FITS if any(listed.entry.reason is Reason.WHOLE for listed in kept) else None

@@ -8,11 +8,9 @@ from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.search.report_entries import shorten_ledger
-from secateur.model import Ledger
+from secateur.model import Ledger, search_ledger
 from secateur.settings import Settings
 from secateur_lab.replays.recorder import Observation
-from secateur_lab.scenarios.running import BEST_DROPPED
 
 from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage
@@ -46,7 +44,8 @@ def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
     if isinstance(answer, SearchAnswer):
         if answer.recounted is None or answer.settings is not state.settings or state.partial:
             return None
-        ledger, _ = shorten_ledger(answer.selection, answer.recounted, BEST_DROPPED)
+        recounted = answer.recounted
+        ledger = search_ledger(answer.selection, lambda: recounted)
     elif answer is None and (state.refusal is None or state.kind_page.instant):
         return None
     elif answer is not None and state.refusal is None:

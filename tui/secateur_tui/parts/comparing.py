@@ -227,14 +227,14 @@ class Comparing(ScreenPart):
         if reading.unwanted:
             raise Cancelled
         if other.ghost and state.baseline is not None:
-            return side_by_side(kind, outcome, state.baseline.outcome)
+            return side_by_side(outcome, state.baseline.outcome)
         if dict(other.inputs) == dict(self._bench.given):
             inputs, known = dict(state.inputs), state.reading
             if known is not None and page.serves(known.key, page.reading_key(inputs, other.settings)):
                 material = known.material
             else:
                 material = page.read(inputs, other.settings, report)
-            return side_by_side(kind, outcome, page.decide(material, inputs, other.settings, report).outcome)
+            return side_by_side(outcome, page.decide(material, inputs, other.settings, report).outcome)
         key = kind.reading_of(other.inputs, other.settings)
         if self._material_key != key:
             if self._material is not None:
@@ -244,7 +244,7 @@ class Comparing(ScreenPart):
             outside = replace(outside, folder=page.scenario.environment.folder) if page.scenario else outside
             self._material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))
             self._material_key = key
-        return side_by_side(kind, outcome, answer_of(kind, self._material, other.inputs, other.settings))
+        return side_by_side(outcome, answer_of(kind, self._material, other.inputs, other.settings))
 
     # --- drawing ---
 

@@ -166,7 +166,7 @@ class Scenarios(ScreenPart):
             baseline = None
             if recorded is not None and wanted:
                 baseline = state.kind_page.make_baseline(recorded, status.decided, settings)
-            figures = figures_of(kind, outcome, held.scenario.judged)
+            figures = figures_of(outcome, held.scenario.judged)
             self._took = time.perf_counter() - began
             return status, baseline, figures
 

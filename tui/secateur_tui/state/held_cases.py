@@ -189,7 +189,7 @@ class HeldCases:
             except SecateurError:  # such as a budget that cannot be met
                 results.append(CaseResult(dict.fromkeys(held.named, NO_ANSWER), 0.0 if case.judged else None))
                 continue
-            ranked = kind.ranked(outcome)
+            ranked = outcome.ledger.ranked
             leaving = dict(ranked)
             states = {id_: (WHOLE if leaving[id_] else PART) if id_ in leaving else DROPPED for id_ in held.named}
             whole = [id_ for id_, is_whole in ranked if is_whole]

@@ -95,7 +95,7 @@ class SearchAnswer:
 
     def entry_number(self, item: int) -> int:
         """Returns the number of the ledger's entry that an item shows."""
-        return self.line_of(item)
+        return item
 
     def entry_name(self, item: int) -> str:
         """Returns the id of the ledger's entry that an item shows; "" for none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, get_args
 
@@ -15,7 +15,7 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
-from secateur.kinds.run import parse_dropped_limit, render
+from secateur.kinds.run import parse_dropped_limit
 from secateur.kinds.search.command_line import boosts_of, weights_of
 from secateur.kinds.search.inputs import INPUTS
 from secateur.kinds.search.knobs import (
@@ -27,18 +27,18 @@ from secateur.kinds.search.knobs import (
     TOP_K,
     WEIGHTS,
 )
-from secateur.kinds.search.opened_engine import file_of, open_engine, query_of
+from secateur.kinds.search.opened_engine import ENGINE, file_of, open_engine, query_of
 from secateur.kinds.search.pool_key import pool_key
-from secateur.kinds.search.report_entries import find_pool_row, shorten_ledger
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
-from secateur.model import Ledger, Pool, Selection, State
+from secateur.model import Pool, Selection, search_ledger
 from secateur.render.layouts import LAYOUTS
 from secateur.render.pack import gives_notices
 from secateur.render.page import Page, Section, count_noun, line_range, notices_of, shown_notices
-from secateur.render.search_json import SearchOutput, search_ledger
-from secateur.render.text import kind_of, signals_of, why
+from secateur.render.search_json import DROPPED_LISTED, SearchOutput
+from secateur.render.text import kind_of, search_page, signals_of, why
 from secateur.retrieval.answers import Answer
 from secateur.selection import select
+from secateur.selection.select import fit_to_budget
 from secateur.settings import Settings, condense_notices
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
@@ -48,6 +48,7 @@ from secateur.sources.committed_settings import read_committed_settings
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
     from secateur.render.walk_text import Walk
+    from secateur.retrieval.results import Results
     from secateur.what_if.trials import Trials
 
 
@@ -59,31 +60,59 @@ REST = "note: the same search without --partial reads the rest, once; what was r
 AS_XML = "note: decided and counted as XML; text, JSON and Markdown are decided for the Markdown pack, which costs less"
 
 
-def search_delivery(
-    answer: Answer, engine: Engine, inputs: Inputs, loaded: Loaded, form: str, *, verbose: bool, partial: bool = False
-) -> Delivery:
-    """Builds the delivery of an answer. For a `partial` answer it asks the engine for nothing that waits for the rest.
-    The notices of `loaded` were already reported."""
-    messages = []
-    if verbose and not partial:
-        status = engine.status()
-        messages.append(
-            f"{status.source}: {count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')},"
-            f" {status.read:,} read now,"
-            f" cached answer: {answer.cached}"
-        )
-    if form in LAYOUTS and not gives_notices(answer.text, answer.warnings, form):
-        reported = condense_notices(loaded.notices)
-        messages += [
-            f"warning: {notice.message}" for notice in shown_notices(answer.warnings) if notice not in reported
-        ]
-        messages += [AS_XML] if form == "xml" and answer.text else []
-    if partial:
-        messages.append(REST)
-    code = LOW if inputs["fail_on_low"] and answer.low else 0
-    return Delivery(
-        answer.text, said=tuple(messages), exit_code=code, kept=None if partial else engine.place_of(answer)
-    )
+_ANSWERS = "answers"  # in `Environment.found`: the result cache keeps the answer, so it need not keep the pool
+
+
+class SearchAnswers:
+    """Finished answers to the query of a command, and the engine that finds another one. See `KeptAnswers`."""
+
+    def __init__(self, inputs: Inputs, loaded: Loaded, environment: Environment) -> None:
+        self._inputs, self._loaded, self._environment = inputs, loaded, environment
+        self._query = query_of(inputs, environment, loaded.settings)
+        self._engine = environment.found.get(ENGINE) or open_engine(inputs, loaded.settings, environment)
+        self._form = environment.form, inputs["explain"], inputs["dropped"]
+        self._results: Results | None = None
+        environment.found[ENGINE] = self._engine
+
+    def find(self, *, verbose: bool) -> Delivery | None:
+        if self._inputs["partial"]:
+            return None
+        environment, use_cache = self._environment, not self._inputs["no_cache"]
+        environment.found[_ANSWERS] = True
+        self._results = self._engine.results(use_cache=use_cache, progress=environment.progress)
+        answer = self._results.answer(self._query, self._loaded.settings, self._form)
+        return self._deliver(answer, verbose=verbose) if answer is not None else None
+
+    def deliver(self, text: str, outcome: Outcome[SearchDecision], *, verbose: bool) -> Delivery:
+        answer, settings = Answer(text, False, outcome.notices), self._loaded.settings
+        if self._results is not None:
+            answer = self._results.keep_answer(self._query, settings, self._form, answer)
+        return self._deliver(answer, verbose=verbose, partial=outcome.payload.selection.pool.partial)
+
+    def _deliver(self, answer: Answer, *, verbose: bool, partial: bool = False) -> Delivery:
+        """For a partial answer it asks the engine for nothing that waits for the rest."""
+        messages, engine, form = [], self._engine, self._environment.form
+        if verbose and not partial:
+            status = engine.status()
+            messages.append(
+                f"{status.source}: {count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')},"
+                f" {status.read:,} read now,"
+                f" cached answer: {answer.cached}"
+            )
+        if form in LAYOUTS and not gives_notices(answer.text, answer.warnings, form):
+            reported = condense_notices(self._loaded.notices)
+            messages += [
+                f"warning: {notice.message}" for notice in shown_notices(answer.warnings) if notice not in reported
+            ]
+            messages += [AS_XML] if form == "xml" and answer.text else []
+        code = LOW if self._inputs["fail_on_low"] and answer.low else 0
+        if partial:
+            return Delivery(answer.text, said=(*messages, REST), exit_code=code)
+        told = advice(self._query, engine, self._inputs, self._loaded, self._environment)
+        return Delivery(answer.text, said=tuple(messages), exit_code=code, kept=engine.place_of(answer), advice=told)
+
+    def close(self) -> None:
+        self._engine.close()
 
 
 FIRST_ANSWER = "first answer"
@@ -194,6 +223,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         TOP_K,
     )
     formats = ("text", "json", "markdown", "xml")
+    finds = True
     depends_on = ("index.", "embedding.")
 
     def recognises(self, path: Path, head: str) -> bool:
@@ -215,33 +245,33 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         """Retrieves candidates. Their costs bound the tokens in a pack of `environment.form`: Markdown for text and
         JSON."""
         query = query_of(inputs, environment, settings)
-        form, use_cache = environment.form or "markdown", not inputs["no_cache"]
-        shared = environment.shared
-        if shared is not None:
+        form, opened, shared = environment.form or "markdown", environment.found.pop(ENGINE, None), environment.shared
+        if opened is None and shared is not None:
             # The index depends on these. Answers are not cached: many different queries would only displace others.
             made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
             rev = inputs["rev"] or ""
             listed = inputs["files_from"] or ""
             moving = environment.moving and not listed
-            opened = inputs["path"], "" if moving else rev, listed, *made_with, environment.notices
-            if opened not in shared:
-                shared[opened] = open_engine(inputs, settings, environment)
+            key = inputs["path"], "" if moving else rev, listed, *made_with, environment.notices
+            if key not in shared:
+                shared[key] = open_engine(inputs, settings, environment)
             elif moving:
-                shared[opened].move(environment.folder_of(inputs["path"]), rev or None)
-            pool = shared[opened].retrieve(
+                shared[key].move(environment.folder_of(inputs["path"]), rev or None)
+            pool = shared[key].retrieve(
                 query, settings, format=form, use_cache=False, progress=environment.progress, refresh=False
             )
-            return RetrievedPool(shared[opened], pool, True)
-        engine = open_engine(inputs, settings, environment)
+            return RetrievedPool(shared[key], pool, True)
+        engine = opened or open_engine(inputs, settings, environment)
         try:
-            tell = environment.progress
-            pool = engine.retrieve_partial(query, format=form, progress=tell) if inputs["partial"] else None
+            tell, use_cache = environment.progress, not inputs["no_cache"] and _ANSWERS not in environment.found
+            pool = engine.retrieve_partial(query, settings, format=form, progress=tell) if inputs["partial"] else None
             if pool is None:
-                pool = engine.retrieve(query, format=form, use_cache=use_cache, progress=tell)
+                pool = engine.retrieve(query, settings, format=form, use_cache=use_cache, progress=tell)
         except BaseException:
-            engine.close()
+            if opened is None:
+                engine.close()
             raise
-        return RetrievedPool(engine, pool)
+        return RetrievedPool(engine, pool, opened is not None)
 
     def decide(
         self, material: RetrievedPool, inputs: Inputs, settings: Settings, during: Deciding = ALONE
@@ -264,78 +294,42 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             self.name,
             settings,
             SearchDecision(engine, selection, explain, dropped),
-            lambda: search_ledger(selection, engine.pack_tokens(selection)),
+            lambda: search_ledger(selection, lambda: engine.pack_tokens(selection)),
             notices_of(selection),
         )
 
-    def of_selection(
-        self, engine: Engine, selection: Selection, settings: Settings
-    ) -> tuple[RetrievedPool, Outcome[SearchDecision]]:
-        """Returns a selection as what was read and what was decided; its engine serves others too."""
-        return RetrievedPool(engine, selection.pool, True), self.outcome_of(engine, selection, settings)
+    def fit(self, outcome: Outcome[SearchDecision]) -> Outcome[SearchDecision]:
+        decision, settings = outcome.payload, outcome.settings
+        selection = fit_to_budget(decision.selection, settings, decision.engine.pack_tokens)
+        if selection is decision.selection:
+            return outcome
+        return self.outcome_of(decision.engine, selection, settings, decision.explain, decision.dropped)
 
-    def carry_out(
-        self,
-        inputs: Inputs,
-        loaded: Loaded,
-        environment: Environment,
-        *,
-        verbose: bool = False,
-        also: Callable[[Outcome[SearchDecision]], None] | None = None,
-    ) -> Delivery:
-        """Returns the cached answer if nothing changed since."""
-        query = query_of(inputs, environment.redacting(loaded.settings), loaded.settings)
-        with open_engine(inputs, loaded.settings, environment) as engine:
-            if also is not None or inputs["partial"]:
-                form, use_cache = environment.form, not inputs["no_cache"]
-                selection = engine.search(
-                    query, format=form, use_cache=use_cache, progress=environment.progress, partial=inputs["partial"]
-                )
-                outcome = self.outcome_of(
-                    engine, selection, loaded.settings, inputs["explain"], parse_dropped_limit(inputs["dropped"])
-                )
-                if also is not None:
-                    also(outcome)
-                text, part = render(self, outcome, form, verbose=verbose), selection.pool.partial
-                answer = Answer(text, False, outcome.notices)
-                delivery = search_delivery(answer, engine, inputs, loaded, form, verbose=verbose, partial=part)
-                if selection.pool.partial:  # anything further would wait for the rest of the files
-                    return delivery
-            else:
-                answer = engine.answer(
-                    query,
-                    environment.form,
-                    explain=inputs["explain"],
-                    dropped=parse_dropped_limit(inputs["dropped"]),
-                    use_cache=not inputs["no_cache"],
-                    progress=environment.progress,
-                )
-                delivery = search_delivery(answer, engine, inputs, loaded, environment.form, verbose=verbose)
-            return structs.replace(delivery, advice=advice(query, engine, inputs, loaded, environment))
+    def kept_answers(self, inputs: Inputs, loaded: Loaded, environment: Environment) -> SearchAnswers:
+        return SearchAnswers(inputs, loaded, environment)
 
     def hold(self, outcome: Outcome[SearchDecision], index: int, settings: Settings) -> Settings | str:
         return self.steer(outcome, index, settings, Steer.PIN)
 
     def steer(self, outcome: Outcome[SearchDecision], index: int, settings: Settings, how: Steer) -> Settings | str:
-        row = find_pool_row(outcome.payload.selection, index)
-        if row is None:
-            return f"only a candidate is {how.value}"
-        return steered(settings, outcome.payload.selection.pool.symbol_id[row], how)
+        pool = outcome.payload.selection.pool
+        return (
+            steered(settings, pool.symbol_id[index], how) if index < len(pool) else f"only a candidate is {how.value}"
+        )
 
     def overruled(self, outcome: Outcome[SearchDecision], index: int, settings: Settings) -> Steer | None:
-        selection = outcome.payload.selection
-        row = find_pool_row(selection, index)
-        return overruling(settings, selection.pool.symbol_id[row]) if row is not None else None
+        pool = outcome.payload.selection.pool
+        return overruling(settings, pool.symbol_id[index]) if index < len(pool) else None
 
     def location(
         self, outcome: Outcome[SearchDecision], index: int, inputs: Inputs, environment: Environment
     ) -> FilePlace | None:
         """Returns a candidate's first line in the folder as it is now, which may differ from the searched commit."""
-        selection = outcome.payload.selection
-        if (row := find_pool_row(selection, index)) is None:
+        pool = outcome.payload.selection.pool
+        if index >= len(pool):
             return None
-        folder, path = file_of(inputs["path"], selection.pool.path[row], environment)
-        return location_in(folder, path, int(selection.pool.line_start[row]))
+        folder, path = file_of(inputs["path"], pool.path[index], environment)
+        return location_in(folder, path, int(pool.line_start[index]))
 
     def trials(
         self, material: RetrievedPool, inputs: Inputs, settings: Settings, outcome: Outcome[SearchDecision]
@@ -347,9 +341,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     # --- describing entries -------------------------------------------------------------------------------------------
 
     def describe(self, outcome: Outcome[SearchDecision], index: int) -> EntryDescription:
-        selection = outcome.payload.selection
-        if (row := find_pool_row(selection, index)) is None:
-            return super().describe(outcome, index)
+        selection, row = outcome.payload.selection, index
+        if row >= len(selection):
+            return super().describe(outcome, row)
         pool = selection.pool
         lines = f"{pool.path[row]}:{line_range(pool.line_start[row], pool.line_end[row])}"
         name, lines = (pool.qualname[row], lines) if pool.qualname[row] else (lines, "")
@@ -358,17 +352,22 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         facts = ("id", pool.symbol_id[row]), ("what", what), *kind, *signals_of(selection, row, DIGITS_SHOWN)
         return EntryDescription(name, lines, facts=facts, because=why(selection, selection.decision(row)))
 
-    def walked(self, outcome: Outcome[SearchDecision], page: Page) -> tuple[Walk | None, Sequence[Section]]:
-        """Returns the calls among and around the kept candidates. With `explain` the sections are those of the page."""
+    def examined(self, outcome: Outcome[SearchDecision], dropped: int | UnsetType | None) -> Sequence[int]:
+        selection, limit = outcome.payload.selection, DROPPED_LISTED if dropped is UNSET else dropped
+        return [*selection.kept_rows, *selection.dropped_rows[:limit]]
+
+    def place_name(self, outcome: Outcome[SearchDecision], number: int, line: int) -> str:
+        return f"{outcome.payload.selection.pool.path[number]}:{line}"
+
+    def walked(self, outcome: Outcome[SearchDecision]) -> tuple[Walk | None, Sequence[Section]]:
         from secateur.render.walk_text import walk_sections
         from secateur.retrieval.walk import walk_of
 
-        decision = outcome.payload
-        leaves = bool(decision.selection.kept_rows)
-        walk = walk_of(decision.engine.calls(decision.selection), opened=2) if leaves else None
-        if decision.explain:
-            return walk, [part for part in page.sections if part.title]
-        return walk, walk_sections(decision.engine.walk(decision.selection, outcome.settings)) if leaves else ()
+        engine, selection = outcome.payload.engine, outcome.payload.selection
+        if not selection.kept_rows:
+            return None, ()
+        walk = walk_of(engine.calls(selection), opened=2)
+        return walk, walk_sections(engine.walk(selection, outcome.settings))
 
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[SearchDecision] | None = None
@@ -391,38 +390,41 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def output(self, outcome: Outcome[SearchDecision]) -> SearchOutput:
         """Returns the report. Its `ledger` lists the kept candidates and the best dropped ones."""
         decision = outcome.payload
-        return decision.engine.report(
-            decision.selection, explain=decision.explain, dropped=decision.dropped, settings=outcome.settings
-        )
+        return decision.engine.report(decision.selection, explain=decision.explain, dropped=decision.dropped)
+
+    def add_proofs(self, output: SearchOutput, outcome: Outcome[SearchDecision]) -> SearchOutput:
+        """Adds `what_if` to each listed candidate, and the rest on top."""
+        decision, proven = outcome.payload, outcome.explanation
+        assert proven is not None
+        row_of = decision.selection.pool.row_of
+        listed = {
+            name: [structs.replace(item, what_if=proven.what_if(row_of[item.symbol_id])) for item in items]
+            for name, items in (("candidates", output.candidates), ("dropped", output.dropped))
+        }
+        walk = decision.engine.walk(decision.selection, outcome.settings)
+        return structs.replace(output, walk=walk, **listed, **structs.asdict(proven.shape()))
 
     def page(self, outcome: Outcome[SearchDecision], *, verbose: bool = False) -> Page:
-        decision = outcome.payload
-        page = decision.engine.page(
-            decision.selection, explain=decision.explain, dropped=decision.dropped, settings=outcome.settings
+        engine, selection, explain = outcome.payload.engine, outcome.payload.selection, outcome.payload.explain
+        page = search_page(
+            selection,
+            engine.pack_tokens(selection),
+            exact=engine.counter(outcome.settings).exact,
+            explain=explain,
+            dropped=outcome.payload.dropped,
+            walk=engine.walk(selection, outcome.settings) if explain else None,
         )
-        return structs.replace(page, headline=(decision.selection.pool.query, decision.engine.source_name))
+        return structs.replace(page, headline=(selection.pool.query, engine.source_name))
 
     def texts(self, outcome: Outcome[SearchDecision], index: int) -> tuple[str, str]:
-        decision = outcome.payload
-        if (row := find_pool_row(decision.selection, index)) is None:
+        engine, selection = outcome.payload.engine, outcome.payload.selection
+        if index >= len(selection):
             return "", ""
-        return decision.engine.content(decision.selection.pool, row), decision.engine.sent(decision.selection, row)
+        return engine.content(selection.pool, index), engine.sent(selection, index)
 
     def leaving(self, outcome: Outcome[SearchDecision], form: str = "") -> str:
         decision = outcome.payload
         return decision.engine.render(decision.selection) if form or decision.selection.kept_rows else ""
-
-    def listed(
-        self, outcome: Outcome[SearchDecision], dropped: int, ids: Collection[str] = ()
-    ) -> tuple[Ledger, Sequence[int]]:
-        """Lists the kept, the best dropped and the named candidates: an entry for every candidate costs too much."""
-        selection = outcome.payload.selection
-        return shorten_ledger(selection, outcome.payload.engine.pack_tokens(selection), dropped, ids)
-
-    def ranked(self, outcome: Outcome[SearchDecision]) -> Sequence[tuple[str, bool]]:
-        selection = outcome.payload.selection
-        symbols, whole = selection.pool.symbol_id, (selection.state == State.KEPT).tolist()
-        return [(symbols[row], whole[row]) for row in selection.kept_rows]
 
     def unknown(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Sequence[str]:
         decision = outcome.payload

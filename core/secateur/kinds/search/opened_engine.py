@@ -18,12 +18,19 @@ if TYPE_CHECKING:
     from secateur.engine import Engine
 
 
+ENGINE = "engine"  # in `Environment.found`: an open engine that `Kind.read` uses; its maker closes it
+QUERY = "query"  # in `Environment.found`: what standard input said
+
+
 def query_of(inputs: Inputs, environment: Environment, settings: Settings) -> str:
     """Returns the text of the query without credentials. `-` reads it from standard input."""
     query: str = inputs["query"]
     if query != "-":
         return redact_typed(query, settings.redaction)
-    return environment.bytes_of(query, "query", instead="write the query instead of -").decode("utf-8", "replace")
+    if QUERY not in environment.found:
+        data = environment.bytes_of(query, "query", instead="write the query instead of -")
+        environment.found[QUERY] = data.decode("utf-8", "replace")
+    return str(environment.found[QUERY])
 
 
 def list_of_files(inputs: Inputs, environment: Environment) -> tuple[str, ...]:

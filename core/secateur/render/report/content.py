@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from secateur.ledger import Notice, State
+from secateur.ledger import Notice, State, Sums
 from secateur.render.walk_text import Walk
 
 STATE_ORDER = (State.KEPT, State.SHORTENED, State.SUMMARISED, State.DROPPED)  # states in the order of counts for people
@@ -21,22 +21,10 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
-    """A number of entries, and their tokens before and after."""
-
-    number: int = 0
-    before: int = 0
-    after: int = 0
-
-    def __add__(self, other: Sums) -> Sums:
-        return Sums(self.number + other.number, self.before + other.before, self.after + other.after)
-
-
-@dataclass(frozen=True, slots=True)
 class ReportItem:
     """One entry of the ledger for display."""
 
-    number: int  # in the order of the whole ledger, from 1: the rank in a search
+    number: int  # in the order of the whole ledger, from 1
     id: str
     name: str
     place: str  # its location; "" if the name says it
