@@ -103,7 +103,6 @@ def gives_notices(text: str, notices: Sequence[Notice], form: str) -> bool:
 
 
 def _messages(form: str, notices: Sequence[Notice]) -> Sequence[str]:
-    """Returns what may stand instead of an empty pack, longest first."""
     shown = shown_notices(notices)
     codes = [Notice(notice.code, notice.code) for notice in shown]
     return [_message(layout_of(form), part) for part in (shown, codes, [])]

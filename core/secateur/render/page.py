@@ -153,7 +153,6 @@ def _row(cells: Sequence[str], columns: Sequence[Column]) -> str:
 
 
 def _calls(calls: Sequence[ModelCall]) -> str:
-    """Formats one line about a language model's replies and cost."""
     spent = sum(call.prompt_tokens + call.completion_tokens for call in calls)
     answered = sum(call.outcome == "answered" for call in calls)
     return f"{answered:,} of {len(calls):,} questions answered, {spent:,} tokens"

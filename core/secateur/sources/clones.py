@@ -92,7 +92,6 @@ def remove_clone(address: GitAddress, cache_dir: Path) -> int:
 
 
 def _fetch_new(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:
-    """Fetches a repository that is not in the cache."""
     unfinished = folder.with_name(_UNFINISHED)
     shutil.rmtree(unfinished, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)  # not a clone of ours: it was damaged
@@ -170,7 +169,6 @@ def _read_answer(binary: str, git_dir: Path, *words: str) -> str:
 
 @contextmanager
 def _replace_file(path: Path) -> Iterator[Path]:
-    """Hands out a temporary file that replaces `path` when the block ends."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".lock")
     os.close(handle)
     try:

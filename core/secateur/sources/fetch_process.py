@@ -134,7 +134,6 @@ def fetch(
 
 
 def _make_environment(binary: str, scheme: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """Returns the environment of git's process: ours, plus the one protocol and the user's variables for it."""
     variables = _USER_VARIABLES.get(scheme, ())
     own = {name: environ[name] for name in variables if name in environ}
     if scheme == "ssh" and not own.keys() & {"GIT_SSH_COMMAND", "GIT_SSH"}:

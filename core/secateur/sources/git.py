@@ -407,7 +407,6 @@ class Git:
             return _read_all(output, _ANSWER_BYTES, self.root).decode("utf-8", "replace").strip()
 
     def _read_records(self, *arguments: str, untracked: bool = False) -> list[bytes]:
-        """Returns the NUL-terminated records a command prints."""
         with self._run(
             *arguments, untracked=untracked, seconds=self._patience.untracked if untracked else None
         ) as output:
@@ -420,7 +419,6 @@ class Git:
 
 
 def _parse_index_entry(record: bytes) -> TreeEntry:
-    """Parses `mode id stage<TAB>path`."""
     fields, _, path = record.partition(b"\t")
     mode, oid, _stage = fields.split(b" ")
     return TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii"))

@@ -190,7 +190,6 @@ class _Table:
 
 
 def _parse_line(line: bytes) -> IgnoreRule | None:
-    """Parses one line of a `.gitignore` without its line end. Returns None for blank lines and comments."""
     if not line or line.startswith(b"#"):
         return None
     pattern = _without_trailing_spaces(line.partition(b"\0")[0])

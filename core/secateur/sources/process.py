@@ -194,8 +194,6 @@ def run_git(
 
 
 class _Awaited(io.RawIOBase):
-    """Wraps the output of a process and records whether somebody waits for more of it."""
-
     def __init__(self, raw: io.RawIOBase) -> None:
         self._raw = raw
         self.is_awaited = False

@@ -105,7 +105,6 @@ def _read_work_tree(config: bytes) -> bytes:
 
 
 def _find_links(git_dir: Path) -> Iterator[Path]:
-    """Yields the links among the files of a repository, including its packs and loose objects."""
     for name in _OF_A_REPOSITORY:
         if (git_dir / name).is_symlink():
             yield git_dir / name

@@ -153,7 +153,6 @@ def _replay(commits: list[dict[str, Any]]) -> tuple[dict[str, tuple[str, str]], 
 
 
 def _apply_edits(text: str, edits: list[tuple[int, int, str]]) -> str:
-    """Returns `text` with line ranges replaced; lines end after each newline character."""
     lines = text.split("\n")
     lines = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
     for start, end, replacement in reversed(edits):

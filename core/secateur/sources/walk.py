@@ -205,8 +205,6 @@ _Layers = tuple[tuple[int, Rules], ...]
 
 
 class _RuleReader:
-    """Reads ignore rules up to a limit on their total cost."""
-
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._left = MOST_STATES_OF_ALL
@@ -246,7 +244,6 @@ def _add_rules(reader: _RuleReader, folder: str, above: _Layers) -> _Layers | No
 
 
 def _is_ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
-    """Tells whether the nearest rules with an opinion ignore `path` (relative to the top)."""
     for length, rules in layers:
         decision = rules.decide(path[length:], is_folder=is_folder)
         if decision is not None:
@@ -272,7 +269,6 @@ def _path_from_top(top: Path, folder: Path) -> str:
 
 
 def _list_folders_to(folder: str) -> list[str]:
-    """Returns the folders on the way: "", "a/", "a/b/" for "a/b/"."""
     return ["", *(folder[: i + 1] for i, char in enumerate(folder) if char == "/")]
 
 

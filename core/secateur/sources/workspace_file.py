@@ -93,7 +93,6 @@ def _read_table(path: Path) -> dict[str, Any]:
 
 
 def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] | None) -> Iterator[WorkspaceMember]:
-    """Yields the members that one entry names: several if it is a pattern."""
     prefix = f"{path}: repository {index}"
     table = {"path": entry} if isinstance(entry, str) else entry
     if not isinstance(table, dict):
@@ -132,7 +131,6 @@ def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] 
 
 
 def _match_folders(pattern: Path) -> list[Path]:
-    """Returns the folders that a pattern matches, in byte order."""
     top = Path(pattern.anchor) if pattern.is_absolute() else Path()
     try:
         folders = [path for path in top.glob(str(pattern.relative_to(top))) if path.is_dir()]

@@ -80,7 +80,6 @@ class WorktreeSource(RepositorySource):
                 yield path, data
 
     def _top(self) -> Path | None:
-        """Returns the folder whose ignore rules apply first."""
         return top_of(self._root)
 
     @cached_property

@@ -116,7 +116,6 @@ def _matches(path: Path, patterns: Sequence[str]) -> bool:
 
 
 def _review(results: Sequence[Result], options: CommandCall) -> list[Result]:
-    """Asks for each changed scenario whether to record its decisions, until the answer is "quit"."""
     out, asking = [], True
     waiting = [result for result in results if _can_be_recorded(result)]
     for result in results:
@@ -140,7 +139,6 @@ def _can_be_recorded(result: Result) -> bool:
 
 
 def _read_answer(options: CommandCall, question: str) -> str:
-    """Returns the letter that was typed, or "q" at the end of the input."""
     while True:
         options.emit(question, sys.stderr)
         line = sys.stdin.readline()

@@ -247,7 +247,6 @@ def _place(named: str, root: Path, out: Path) -> str:
 
 
 def _write(out: Path, cases: Sequence[MinedCase], repository: str) -> list[str]:
-    """Writes each case into a file of its own. The files sort by time."""
     from secateur_lab.scenarios.scenario import SUFFIX, dump_scenario
 
     digits = max(3, len(str(len(cases))))

@@ -139,7 +139,6 @@ def _title(way: Way, room: bool) -> str:
 
 
 def _reasons(result: Result) -> Iterator[str]:
-    """Yields the causes of changed decisions: settings, files, and warnings about the answer."""
     compared = result.compared
     for key, (was, now) in compared.knobs.items():
         origin = f" ({visible(compared.origins[key])})" if key in compared.origins else ""

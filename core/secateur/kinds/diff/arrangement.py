@@ -163,7 +163,6 @@ def togetherness(
 
 
 def _next_fit(pieces: Sequence[Piece], capacity: int) -> list[list[int]]:
-    """Packs the pieces in their order, into a new chunk whenever the last is full."""
     bins: list[list[int]] = []
     left = -1
     for at, piece in enumerate(pieces):
@@ -202,8 +201,6 @@ def _in_reading_order(pieces: Sequence[Piece], bins: Sequence[list[int]]) -> lis
 
 
 class _Search:
-    """An arrangement that is improved step by step."""
-
     def __init__(
         self,
         pieces: Sequence[Piece],
@@ -263,7 +260,6 @@ class _Search:
         return False
 
     def _target_chunks(self, at: int) -> list[int]:
-        """Other chunks that hold related pieces, the best first."""
         worth: dict[int, float] = {}
         for group, weight in self._groups[at]:
             for chunk, count in self._held[group].items():
@@ -293,7 +289,6 @@ class _Search:
         return best
 
     def _affinity(self, at: int, chunk: int) -> float:
-        """The value of having a piece in a chunk, without the piece itself."""
         own = self._bin[at] == chunk
         worth = sum(weight * (self._held[group][chunk] - own) for group, weight in self._groups[at])
         return worth + sum(weight for other, weight in self._links.get(at, {}).items() if self._bin[other] == chunk)

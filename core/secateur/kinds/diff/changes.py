@@ -257,7 +257,6 @@ class HunkReader:
         self._path = ""  # of the current file, if known
 
     def _names_follow(self, at: int) -> bool:
-        """Tells whether the two lines that name a file are here and a hunk follows."""
         lines = self._lines[at : at + 3]
         return (
             len(lines) == 3
@@ -267,7 +266,6 @@ class HunkReader:
         )
 
     def _hunk(self) -> tuple[Hunk, int, int]:
-        """Reads the hunk that starts here; returns it with the counts of added and removed lines."""
         start = self._at
         head = self._lines[start]
         plain = _HUNK.fullmatch(head)
@@ -302,7 +300,6 @@ class HunkReader:
         return hunk, added, removed
 
     def _plain_body(self, start: int, old: int, new: int) -> tuple[int, int]:
-        """Skips the lines of a hunk with `old` and `new` lines; returns the counts of added and removed lines."""
         lines, at, end = self._lines, self._at, len(self._lines)
         added = removed = 0
         left_old, left_new = old, new
@@ -352,7 +349,6 @@ class HunkReader:
     # --- what is wrong ------------------------------------------------------------------------------------------------
 
     def _refuse_stray_line(self, line: str) -> None:
-        """Raises if a line can only belong to a hunk that is longer than its head says, or that has no file."""
         signature = line.rstrip() in ("--", "")  # a mail's; git ends the last hunk with it
         below = "".join(self._lines[self._at + 1 : self._at + 2])
         names = line.startswith("--- ") and below.startswith("+++ ")  # of the next file, whose hunks do not follow
@@ -391,7 +387,6 @@ class HunkReader:
         return clip(visible(self._lines[at][: 4 * _SHOWN_CELLS]), _SHOWN_CELLS)
 
     def _text(self, start: int, end: int) -> str:
-        """Lines `start` to `end` as they stand in the text."""
         if start >= end:
             return ""
         text = "\n".join(self._lines[start:end])

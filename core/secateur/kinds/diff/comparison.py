@@ -167,18 +167,15 @@ class Comparison:
 
     @cached_property
     def _before(self) -> str:
-        """The tree of the base."""
         return self._tree(self._base, self._empty)
 
     @cached_property
     def _entries(self) -> list[TreeEntry]:
-        """The files of the base."""
         return self._git.ls_tree(self._base) if self._before != self._empty and self._base else []
 
     # --- which two states ---------------------------------------------------------------------------------------------
 
     def _sides(self) -> tuple[str | None, str | None, str]:
-        """The base (None: nothing), the head (None: not committed), and a description of both."""
         git, asked = self._git, self._asked
         here = git.head()
         if asked.staged or asked.worktree or asked.untracked or (here is None and asked.head is None):
@@ -298,7 +295,6 @@ class Comparison:
     # --- the diff -----------------------------------------------------------------------------------------------------
 
     def _diff(self, objects: TemporaryObjects, trees: tuple[str, str], context: int, redactor: Redactor) -> Diff:
-        """Diffs two trees. A file whose content is missing in this clone becomes a change with a fault."""
         missing: dict[bytes, Change] = {}
         try:
             raw = objects.git.diff(*trees, context=context)
@@ -338,7 +334,6 @@ class Comparison:
     # --- what is known of the files -----------------------------------------------------------------------------------
 
     def _texts(self, rules: Sequence[str]) -> dict[str, bytes]:
-        """Reads the files of attributes and of project rules at the base."""
         wanted = [
             entry
             for entry in self._entries
@@ -361,7 +356,6 @@ class Comparison:
         return "\n\n".join(text for text in names_by_text if text)
 
     def _collect_facts(self, git: Git, diff: Diff, attributes: Attributes, limit: int) -> dict[str, RepositoryFacts]:
-        """Collects size, content and attributes of the changed files."""
         changes = [change for change in diff.changes if _blob_of(change)]
         oids = [_blob_of(change) for change in changes]
         sizes = list(git.sizes(oids)) if oids else []
@@ -395,12 +389,10 @@ class Comparison:
 
 
 def _sides(path: bytes, *listings: Listing) -> list[tuple[int, str]]:
-    """Mode and id of a path in each listing that has it."""
     return [listing[path] for listing in listings if path in listing]
 
 
 def _missing_change(path: str, before: tuple[int, str] | None, after: tuple[int, str] | None) -> Change:
-    """Makes a change with a fault for a file whose content before or after is missing in this clone."""
     treatment = Treatment.MODIFIED
     if before is None or after is None:
         treatment = Treatment.ADDED if before is None else Treatment.DELETED

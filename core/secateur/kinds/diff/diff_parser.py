@@ -64,8 +64,6 @@ def _decode(data: bytes) -> str:
 
 
 class _DiffReader(HunkReader):
-    """One pass over the lines."""
-
     def read(self) -> Diff:
         patches: list[Patch] = []
         damages: list[Damage] = []
@@ -147,7 +145,6 @@ class _DiffReader(HunkReader):
     # --- one file -----------------------------------------------------------------------------------------------------
 
     def _patch(self) -> Patch | None:
-        """Reads the patch that starts at this line, or None."""
         line = self._lines[self._at]
         if line.startswith(_GIT):
             return self._git_patch(parse_git_names(line[len(_GIT) :]))
@@ -231,12 +228,10 @@ class _DiffReader(HunkReader):
         return self._patch_of_names(start, self._lines[names][4:], self._lines[names + 1][4:])
 
     def _binary_patch(self, old: str, new: str) -> Patch:
-        """Reads `Binary files A and B differ` without a header of git."""
         self._at += 1
         return self._patch_of_names(self._at - 1, old, new, binary=True)
 
     def _patch_of_names(self, start: int, old_name: str, new_name: str, *, binary: bool = False) -> Patch:
-        """Reads the patch whose header, up to here, holds only two names."""
         old, new = strip_prefixes(parse_name(old_name), parse_name(new_name))
         path = old if new == NULL else new
         treatment = _treatment({}, old, new)
@@ -254,7 +249,6 @@ class _DiffReader(HunkReader):
         modes: frozenset[str] = frozenset(),
         ids: tuple[str, str] = ("", ""),
     ) -> Patch:
-        """Reads the hunks that follow a header, which is the lines from `start` to `end`."""
         if not new:
             raise self._damage_at(
                 start, "names no file that can be told", "write names with spaces or quotes the way git does"
@@ -273,7 +267,6 @@ class _DiffReader(HunkReader):
         )
 
     def _skip_binary(self) -> None:
-        """Skips the encoded bytes of a binary patch, up to the next file."""
         while self._at < len(self._lines) and not self._lines[self._at].startswith((_GIT, *_COMBINED)):
             self._at += 1
 
@@ -282,12 +275,10 @@ class _DiffReader(HunkReader):
 
 
 def _match_binary(line: str) -> re.Match[str] | None:
-    """Matches `Binary files A and B differ`."""
     return _BINARY.fullmatch(line) if line.endswith(_DIFFER) else None
 
 
 def _treatment(headers: dict[str, str], old: str, new: str) -> Treatment:
-    """The kind of change according to git's headers."""
     if "deleted file mode" in headers or new == NULL:
         return Treatment.DELETED
     if "new file mode" in headers or old == NULL:

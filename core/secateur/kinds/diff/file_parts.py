@@ -135,7 +135,6 @@ class Splitter:
 
     @cached_property
     def _heads(self) -> list[int]:
-        """Tokens of each patch's header."""
         return self._counter.count_many([patch.header for patch in self._change.patches])
 
     def parts(self, capacity: int) -> list[Part] | None:
@@ -230,7 +229,6 @@ class Splitter:
 
     @staticmethod
     def _shrink_end(units: list[_Unit], start: int, end: int, excess: int) -> int:
-        """Moves the end back until the rows dropped hold at least `excess` tokens."""
         while end > start and excess > 0:
             end -= 1
             excess -= max(units[end].cost, 1)
@@ -276,7 +274,6 @@ class Splitter:
         )
 
     def _piece(self, units: list[_Unit], start: int, end: int) -> str:
-        """Returns rows of one hunk below a head with their ranges."""
         first, rows = units[start], [unit.row for unit in units[start:end]]
         hunk = self._change.patches[first.patch].hunks[first.hunk]
         body = "".join(row.text for row in rows)
@@ -314,7 +311,6 @@ class Splitter:
 
     @staticmethod
     def _cut_line(unit: _Unit, kept: int) -> _Unit:
-        """Cuts a row to at most `kept` characters of its line."""
         original = unit.original or unit.row.text
         line, end, rest = original.partition("\n")
         if len(line) <= kept:
@@ -328,12 +324,10 @@ class Splitter:
 
 
 def _line_of(unit: _Unit) -> str:
-    """The whole line of a row, without line end."""
     return (unit.original or unit.row.text).partition("\n")[0]
 
 
 def _describe_cuts(units: Sequence[_Unit], lines: Sequence[int]) -> str:
-    """Says in the heading of a part how its lines are shortened."""
     if not units:
         return ""
     shown, whole = sum(unit.kept for unit in units), sum(len(_line_of(unit)) for unit in units)
@@ -343,7 +337,6 @@ def _describe_cuts(units: Sequence[_Unit], lines: Sequence[int]) -> str:
 
 
 def _mark_rest(characters: int) -> str:
-    """The mark in place of the cut rest of a line."""
     return f"… [{characters:,} more characters]"
 
 

@@ -367,7 +367,6 @@ def _output(outcome: Outcome[Planned]) -> ChunkOutput:
 
 
 def _files(outcome: Outcome[Planned]) -> Mapping[str, str]:
-    """One file for each chunk, and coverage.json: the JSON output without the texts."""
     body = _output(outcome).to_dict()
     listed = [{key: value for key, value in chunk.items() if key != "text"} for chunk in body.pop("chunks")]
     del body["schema_version"]
@@ -376,7 +375,6 @@ def _files(outcome: Outcome[Planned]) -> Mapping[str, str]:
 
 
 def _is_earlier_chunk(path: Path) -> bool:
-    """Tells by name and first bytes whether a file is a chunk of an earlier run."""
     if not _CHUNK_FILE.fullmatch(path.name):
         return False
     with path.open("rb") as file:

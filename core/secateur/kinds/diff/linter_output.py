@@ -66,8 +66,6 @@ class Findings(list[Finding]):
 
 
 class _SkippedEntries:
-    """The number of skipped entries, and the position of the first."""
-
     def __init__(self) -> None:
         self.count = 0
         self.first = ""
@@ -204,7 +202,6 @@ def _read_sarif(runs: Sequence[Any], skipped: _SkippedEntries) -> Iterator[Findi
 
 
 def _read_result(result: Any) -> Iterator[Finding]:
-    """Yields one finding for each location of a SARIF result."""
     level = _text(result, "level")
     severity = {"error": ERROR, "warning": WARNING, None: WARNING}.get(level, REMARK)
     message = _text(_dict(result, "message"), "text")
@@ -225,7 +222,6 @@ def _read_result(result: Any) -> Iterator[Finding]:
 
 
 def _yield_or_skip(finding: Finding | None, entry: str, skipped: _SkippedEntries) -> Iterator[Finding]:
-    """Yields the finding, or counts the entry as skipped if there is none."""
     if finding is None:
         skipped.add(entry)
     else:

@@ -269,7 +269,6 @@ def measure_diff(
 
 
 def _order(change: Change) -> tuple[bytes, ...]:
-    """Sorts by the bytes of paths, as git does."""
     return path_bytes(change.path), path_bytes(change.old_path), path_bytes(change.text)
 
 

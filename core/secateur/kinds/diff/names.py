@@ -93,5 +93,4 @@ def strip_prefixes(old: str, new: str) -> tuple[str, str]:
 
 
 def _escapable(text: str) -> bool:
-    """Tells whether all lone surrogates in the text stand for bytes."""
     return not any(0xD800 <= ord(char) < 0xDC80 or 0xDCFF < ord(char) < 0xE000 for char in text)

@@ -140,7 +140,6 @@ def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes 
 
 
 def _list_keys(table: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields the known keys that a table sets, with their values."""
     for name, value in table.items():
         if prefix + name in keys():
             yield prefix + name, value

@@ -190,7 +190,6 @@ def _links(measured: MeasuredDiff, pieces: list[FilePiece]) -> dict[tuple[int, i
 
 
 def _lengthen_lines(measured: MeasuredDiff, pieces: list[FilePiece], capacity: int) -> list[FilePiece]:
-    """Lengthens the shortened lines in a chunk as far as there is room."""
     room = capacity - sum(piece.cost for piece in pieces)
     cut = [at for at, piece in enumerate(pieces) if piece.part is not None and piece.part.shortened]
     lengthened = list(pieces)
@@ -249,7 +248,6 @@ def _count_injected(measured: MeasuredDiff, limit: int) -> int:
 
 
 def _pieces(measured: MeasuredDiff, file: MeasuredChange, capacity: int) -> list[FilePiece]:
-    """The file in one piece or in parts; empty if not even one line has room."""
     if file.cost <= capacity:
         return [FilePiece(file, cost=file.cost)]
     parts = measured.splitter(file.number).parts(capacity) or []

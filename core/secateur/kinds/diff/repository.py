@@ -70,7 +70,6 @@ def signatures(
 
 
 def _find_changed_rows(snapshot: Snapshot, changed: Mapping[str, frozenset[int]]) -> dict[int, None]:
-    """Named fragments that hold a changed line, in order."""
     rows: dict[int, None] = {}
     for file, path in enumerate(snapshot.paths):
         lines = changed.get(path)

@@ -149,7 +149,6 @@ def objects_folder(git_dir: Path) -> Path:
 
 
 def _quote_path(path: bytes) -> bytes:
-    """Quotes a path for a line of `alternates`."""
     inside = b"".join(b"\\%03o" % byte if byte < 32 or byte > 126 or byte in b'"\\' else bytes([byte]) for byte in path)
     return b'"%b"' % inside
 

@@ -78,7 +78,6 @@ class CutRecord:
         return [(path, start, stage.state, reason) for stage, path, start, reason in rows]
 
     def _is_covered(self, path: Path) -> bool:
-        """Tells whether a path lies inside a cut value or end."""
         for length in range(1, len(path)):
             above, step = path[:length], path[length]
             if above in self._values:

@@ -354,7 +354,6 @@ def _object_cut(
 
 
 def _end_cut(node: EnvelopeValue, items: list[Any], rules: ContextBudget) -> Cut:
-    """Cuts the end of a list, from its last item back to the first `keep_items`."""
     keep, whole = rules.keep_items, list(items)
 
     def count_kept(step_number: int) -> int:
@@ -374,7 +373,6 @@ def _end_cut(node: EnvelopeValue, items: list[Any], rules: ContextBudget) -> Cut
 
 
 def _list_cut(node: EnvelopeValue, now: list[Any], then: list[Any], rules: ContextBudget) -> Cut:
-    """Cuts a list from its last item on, with a line for the removed items, down to one reference."""
     same = _count_unmoved(now, then, rules)
 
     def step(step_number: int) -> list[Any]:

@@ -56,7 +56,6 @@ from secateur.what_if.shapes import ProofFields
 
 
 def _table() -> Mapping[str, int]:
-    """Reads the table in the package: model -> tokens."""
     rows = tomli.loads(files("secateur.kinds.envelope").joinpath("windows.toml").read_text("utf-8"))["windows"]
     return MappingProxyType({model: row["tokens"] for row in rows for model in row["models"]})
 
@@ -354,7 +353,6 @@ def action_of(entry: Entry) -> str:
 
 
 def _action(entry: Entry) -> TrimAction:
-    """An entry as an action of the frozen shape."""
     section, reason = (AROUND, "around") if entry.id == WRAPPER else (entry.id, entry.reason.label)
     chars = int(entry.figures[CHARS_BEFORE]), int(entry.figures[CHARS_AFTER])
     return TrimAction(section, action_of(entry), reason, entry.before, entry.after, *chars)

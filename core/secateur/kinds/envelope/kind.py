@@ -242,8 +242,6 @@ def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvel
 
 
 class _TrimmedPlaces:
-    """The places that were trimmed: values, and ends of lists from a position on."""
-
     def __init__(self, rows: Iterable[tuple[Path, int | None, State]]) -> None:
         self._rows = [row for row in rows if row[2] is not State.KEPT]
         self._at = {path: index for index, (path, _, _) in enumerate(self._rows)}

@@ -79,7 +79,6 @@ def _describe_tail(then: list[Any], now: list[Any], first: int) -> str:
 
 
 def _describe_cuts(cuts: Sequence[tuple[str, Any, Any]], unit: str) -> str:
-    """Says of fields or items, each with its name, how far they are cut."""
     if len(cuts) > _NAMED:
         return f"{len(cuts):,} {unit} are cut"
     return " and ".join(f"{name} is cut{_describe_extent(then, now)}" for name, then, now in cuts)

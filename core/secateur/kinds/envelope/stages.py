@@ -257,8 +257,6 @@ class Shrinking:
         self._note(nodes, whole, Stage.TRUNCATE, Reason.SUMMARY_SHORTENED)
 
     def _drop_last_first(self, digest: EnvelopeValue, field: str, reason: Reason) -> None:
-        """Drops a field of the entries that have another name, from the last entry on."""
-
         def can_go(entry: dict[str, Any]) -> bool:
             return field in entry and any(isinstance(entry.get(name), str) for name in others)
 

@@ -37,8 +37,6 @@ HEAD_BYTES = 65536  # the first bytes of a file, which classification looks at
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A file that was read, or the reason why it was not."""
-
     name: str
     real: Path  # its resolved path, to recognise files already read
     data: bytes | None = None
@@ -107,7 +105,6 @@ def _read_word(
     notices: dict[str, Notice],
     chosen: Sequence[str] | None,
 ) -> Iterator[_Read]:
-    """Reads the files that one word names."""
     if word.startswith("sample:"):
         sample, _, inside = word.partition("/")
         base = named(sample)
@@ -141,7 +138,6 @@ def _read_word(
 def _read_matching(
     word: str, settings: Settings, base: Path, notices: dict[str, Notice], chosen: Sequence[str] | None
 ) -> Iterator[_Read]:
-    """Reads the files that match a pattern, below the folder that it starts with."""
     parts = [part for part in word.split("/") if part != "."]
     first = next(index for index, part in enumerate(parts) if MAGIC.search(part))
     folder = "/".join(parts[:first]) or ("/" if word.startswith("/") else ".")
@@ -190,7 +186,6 @@ def _read_folder(
 
 
 def _read_named(path: Path, base: Path, word: str) -> _Read:
-    """Reads a file named by itself."""
     real = _resolve_inside(path, base, word)
     name = _name_prefix(word).removesuffix("/")
     try:
@@ -231,7 +226,6 @@ def _resolve_inside(path: Path, base: Path, word: str) -> Path:
 
 
 def _name_prefix(word: str) -> str:
-    """The prefix of names below a word: the word as typed, normalised."""
     clean = os.path.normpath(word)
     return "" if clean == "." else clean.rstrip("/") + "/"
 

@@ -362,7 +362,6 @@ class _FileTrials(KindTrials):
 
 
 def _scores(outcome: Outcome[PrunedFiles]) -> FloatArray | None:
-    """The score of each file; None for other strategies than `score`."""
     pruned, rules = outcome.payload, outcome.settings.context_prune
     if not rules.enabled or pruned.strategy != "score" or not pruned.decisions:
         return None

@@ -230,7 +230,6 @@ def _count_files(files: Sequence[SourceCode], settings: Settings, form: str, pro
 
 
 def _score_files(measured: MeasuredFiles, settings: Settings, text: str, progress: Progress) -> MeasuredFiles:
-    """Adds pieces and scores to the files, by the engine's own relevance."""
     query = parse_in_english(text)
     counter = get_counter(measured.counter)
     pieces_by_file, notices = pieces_of([file.source for file in measured.files], query, settings, progress)

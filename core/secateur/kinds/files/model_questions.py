@@ -68,8 +68,6 @@ class Snippets(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """The subject of one question."""
-
     number: int  # of the file
     window: Range
     relevance: float  # by the local judgement
@@ -77,8 +75,6 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """The lines of a file that a question shows."""
-
     text: str
     last: int  # the last line shown; if it is before the first, no line fits
 
@@ -161,7 +157,6 @@ def _list_targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int)
 
 
 def _make_page(file: MeasuredFile, window: Range, room: int, counter: Counter) -> _Page:
-    """Takes as many whole lines of the window as fit into a question."""
     lines = split_lines(file.source.source_code)
     rows = number_lines(lines, window, LONGEST_LINE)
     count = 0

@@ -45,8 +45,6 @@ _ROUNDING = 1e-6  # 0.8 x 100 is 80, whatever binary fractions say
 
 @dataclass(slots=True)
 class _FileStatus:
-    """The decisions on one file so far."""
-
     number: int
     file: MeasuredFile
     reason: Reason = Reason.NO_ROOM
@@ -164,7 +162,6 @@ def _refuse(statuses: Iterable[_FileStatus], rules: ContextPrune, top: float) ->
 
 
 def _keep_greedily(statuses: Sequence[_FileStatus], capacity: int, budget: int, reason: Reason) -> int:
-    """Keeps whole files in this order while they fit; returns their tokens."""
     used = 0
     for status in statuses:
         left = status.left = capacity - used
@@ -215,7 +212,6 @@ def _extract(
 
 
 def _fill(statuses: Iterable[_FileStatus], left: int, budget: int) -> None:
-    """Keeps whole files, the best first, in the room that is left."""
     for status in _sort_by_score(statuses):
         status.left = left
         if status.file.cost <= left:
@@ -266,7 +262,6 @@ def _rank(status: _FileStatus, position: int) -> tuple[float, int, int, int]:
 
 
 def _eligible_pieces(pieces: Sequence[SourcePiece], floor: float, min_score: float) -> list[int]:
-    """Positions of the pieces that may go out."""
     return [position for position, piece in enumerate(pieces) if _is_eligible(piece, floor, min_score)]
 
 
@@ -380,7 +375,6 @@ class _Snippets:
         return chosen
 
     def _frame_tokens(self, status: _FileStatus) -> int:
-        """Tokens of the frame around the snippets of a file."""
         return status.file.count_once(
             (self._counter.name, self._form),
             lambda: cost(status.file.source.module_name, HEAD, self._form, self._counter),

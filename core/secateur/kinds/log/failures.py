@@ -86,8 +86,6 @@ _STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in STYLES))
 
 
 class _BlockStart(Struct, frozen=True):
-    """The first line of a block."""
-
     style: str
     grade: int
 
@@ -160,7 +158,6 @@ def _scan_while(bodies: _Bodies, start: int, limit: int, belongs: Callable[[str]
 
 
 def _block_end(bodies: _Bodies, start: int, style: str) -> int:
-    """Finds the line after a block that begins at `start`."""
     limit = min(len(bodies), start + LONGEST_BLOCK)
     if style == "line":
         return start + 1
@@ -260,7 +257,6 @@ def _trim_blank(bodies: _Bodies, start: int, end: int) -> int:
 
 
 def _first_line(bodies: _Bodies, start: int, floor: int, style: str) -> int:
-    """Finds the first line of a block, which may be before its head."""
     belongs = BEFORE.get(style)
     floor = max(floor, start - _LOOK_BACK)
     first = start
@@ -430,7 +426,6 @@ def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str)
 
 
 def _rate_line(text: str) -> int:
-    """Rates a line by whether it tells what happened, and where."""
     return 2 * bool(MESSAGE.match(text)) + bool(PLACE.search(text) and not LIBRARY.search(text))
 
 

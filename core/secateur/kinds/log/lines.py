@@ -245,7 +245,6 @@ def _count_lines(lines: Sequence[str], counter: Counter, progress: Progress) -> 
 
 
 def _count_long_line(line: str, counter: Counter) -> int:
-    """Counts the tokens of a long line in pieces."""
     pieces = Tally(_split_line(line))
     return sum(times * count for times, count in zip(pieces.values(), counter.count_many(pieces), strict=True))
 

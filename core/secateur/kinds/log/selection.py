@@ -172,7 +172,6 @@ class LogText:
         return self._mark_line(f"the above comes {more:,} more {'time' if more == 1 else 'times'}")
 
     def _gap_marks(self, start: int, end: int) -> Iterator[str]:
-        """Yields the mark in place of left-out lines."""
         count = end - start
         if not count:
             return
@@ -188,7 +187,6 @@ class LogText:
         yield self._mark_line(what)
 
     def _gap_tokens(self, start: int, end: int) -> int:
-        """Counts the mark in place of left-out lines."""
         if (tokens := self._costs.get((start, end))) is None:
             tokens = self._costs[start, end] = self._count(list(self._gap_marks(start, end)))
         return tokens
@@ -297,7 +295,6 @@ def _first_failure(blocks: Sequence[Block]) -> Block | None:
 
 
 def _find_special_lines(log: ReadLog, rules: Log) -> dict[int, Reason]:
-    """Finds the lines outside blocks that are not routine."""
     size = len(log.lines)
     marked: dict[int, Reason] = {}
     for block in log.failures.blocks:
@@ -340,7 +337,6 @@ def _mark_pinned(stretches: list[Stretch], pins: Sequence[Span]) -> list[Stretch
 
 
 def _split_between(start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int) -> Iterator[Stretch]:
-    """Yields the stretches of lines outside blocks."""
     special: list[Stretch] = []
     low, high = (bisect_left(marked, index, key=lambda entry: entry[0]) for index in (start, end))
     for index, reason in marked[low:high]:
@@ -530,7 +526,6 @@ def _size(spans: Sequence[Span]) -> int:
 
 
 def _runs(indices: Iterable[int]) -> list[Span]:
-    """Groups ascending indices into spans."""
     spans: list[Span] = []
     for index in indices:
         if spans and spans[-1][1] == index:
@@ -570,7 +565,6 @@ def _shorten(
 
 
 def _best_match(log: ReadLog, stretch: Stretch) -> int:
-    """The best score of a line in a stretch for the query."""
     return (
         max((log.matches.get(index, 0) for index in range(stretch.start, stretch.end)), default=0) if log.matches else 0
     )

@@ -81,7 +81,6 @@ class CallTrees:
         return f"<details><summary>{label}</summary>{inside}</details>"
 
     def _label(self, symbol: str, state: str | None) -> str:
-        """Formats the decision, name and path of a symbol; with a link to its row if the list has one."""
         path, _, name = (visible(part) for part in symbol.rpartition("::"))
         glyph = f'<span class="glyph {state}">{_GLYPHS[state]}</span> ' if state is not None else ""
         shown = f"<b>{escape(name)}</b>"

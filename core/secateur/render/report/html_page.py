@@ -169,7 +169,6 @@ def _bar(report: DecisionReport) -> str:
 
 
 def _segment(segment: Segment, left: float, wide: float) -> str:
-    """Draws a part of the bar at percents of its width, with its name if there is room."""
     rect = f'<rect class="segment {segment.look}" width="100%" height="{BAR_HEIGHT}"/>'
     name = fit_name(segment.label, int(wide * CHARACTERS) - 1)
     label = f'<text class="label" x="7" y="28">{escape(name)}</text>' if name else ""

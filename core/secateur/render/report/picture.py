@@ -119,7 +119,6 @@ def _bar(report: DecisionReport) -> Iterator[str]:
 
 
 def _rows(report: DecisionReport) -> Iterator[str]:
-    """Yields the lines of the list, each at a height of 0."""
     if report.scored:
         going = sorted(report.going_out, key=lambda item: item.number)
         dropped = [item for item in report.items if item.state is State.DROPPED]
@@ -149,7 +148,6 @@ def _cut(text: str) -> str:
 
 
 def _row(item: ReportItem, report: DecisionReport) -> str:
-    """Draws state, name, place; on the right score and tokens."""
     parts = []
     at = float(MARGIN)
     if report.scored:
