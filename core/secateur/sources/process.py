@@ -144,13 +144,7 @@ def run_git(
     """
     try:
         process = Child(
-            command,
-            env=env,
-            cwd=cwd,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            group=True,
+            command, env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, group=True
         )
     except (OSError, ValueError) as error:
         raise RepositoryError(

@@ -70,7 +70,7 @@ def _run(paths: Sequence[Path], options: CommandCall) -> list[Result]:
         indexing.close()
         checking.close()
         options.say(
-            f"{len(results):,} of {len(paths):,} scenario{' was' if len(paths) == 1 else 's were'} run{updated}",
+            f"{len(results):,} of {len(paths):,} scenario{' was' if len(paths) == 1 else 's were'} run{updated}"
         )
         raise
     finally:

@@ -264,11 +264,7 @@ def _shapes(cases: Sequence[MinedCase], names: Sequence[str]) -> list[MinedShape
 
 
 def _output(
-    mined: Mined,
-    cases: list[MinedShape],
-    failed: list[MineFailure] | UnsetType = UNSET,
-    *,
-    interrupted: bool = False,
+    mined: Mined, cases: list[MinedShape], failed: list[MineFailure] | UnsetType = UNSET, *, interrupted: bool = False
 ) -> MineOutput:
     left_out = {reason.name.lower(): count for reason, count in sorted(mined.left_out.items())}
     return MineOutput(SCHEMA_VERSION, mined.looked_at, cases, left_out, interrupted, failed)

@@ -36,8 +36,7 @@ class TuningOutput(Shape, frozen=True):
     cases: CaseCounts
     repositories: Annotated[dict[str, Count], Meta(description="Cases by repository.")]
     dates: Annotated[
-        dict[str, tuple[str, str] | None],
-        Meta(description="First and last day of the commits of each part."),
+        dict[str, tuple[str, str] | None], Meta(description="First and last day of the commits of each part.")
     ]
     seed: Count
     tried: Annotated[Count, Meta(description="Sets of weights.")]

@@ -34,15 +34,7 @@ from msgspec import field
 from secateur.errors import BudgetExceeded, PromptComposeError
 from secateur.kinds.envelope.cut_record import CutRecord, Known, Remembered
 from secateur.kinds.envelope.ledger_entries import make_ledger, text_at
-from secateur.kinds.envelope.sections import (
-    TARGET,
-    Path,
-    pinned_paths,
-    section_of,
-    sections,
-    text_of,
-    value_at,
-)
+from secateur.kinds.envelope.sections import TARGET, Path, pinned_paths, section_of, sections, text_of, value_at
 from secateur.kinds.envelope.stages import Shrinking
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, LedgerShape, Totals
 from secateur.logs import log_report
