@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.errors import BudgetExceeded, SecateurError
-from secateur.kinds.diff.arrangement import Piece, arrange, fewest_bins, first_fit_decreasing, togetherness
+from secateur.kinds.diff.arrangement import Arrangement, Piece, arrange, fewest_bins, first_fit_decreasing
 from secateur.kinds.diff.chunks import Chunks, chunk_diff
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.names import unquote
@@ -206,7 +206,8 @@ def test_arranging_costs_no_chunk_and_never_parts_more(
     assert sorted(at for members in better for at in members) == list(range(len(pieces)))
     assert all(sum(tokens[at] for at in members) <= capacity for members in better)
     assert len(better) <= len(plain)
-    assert togetherness(pieces, better, links) >= togetherness(pieces, plain, links) - 1e-6 or len(better) < len(plain)
+    worth, least = (Arrangement(pieces, 0, links, bins).worth() for bins in (better, plain))
+    assert worth >= least - 1e-6 or len(better) < len(plain)
 
 
 @given(

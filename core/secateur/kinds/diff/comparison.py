@@ -1,9 +1,6 @@
 """Finds what changed in a repository between two commits, in the index, or on disk: a diff, and the facts of its files
 that the rules need.
 
-    diff = compare(Path("orders"), ComparedStates(base="main"), settings)
-
-    # with the repository's own settings:
     comparison = Comparison(Path("orders"), ComparedStates(base="main"))
     diff = comparison.read(load(None, committed=comparison.settings).settings.chunking, redactor)
 
@@ -81,18 +78,6 @@ class RepositoryDiff:
     has_skill: bool = False  # whether SKILL.md exists at the top before or after the change
 
 
-def compare(
-    folder: Path, asked: ComparedStates, settings: Chunking, *, trust: bool = False, redactor: Redactor | None = None
-) -> RepositoryDiff:
-    """The changes of a repository below `folder`; paths are relative to it. `trust` as for `Git.discover`.
-
-    Raises:
-        UsageError: flags that contradict each other.
-        RepositoryError: no repository, no such revision, no common ancestor, git failed.
-    """
-    return Comparison(folder, asked, trust=trust).read(settings, redactor or Redactor())
-
-
 def _open_repository(folder: Path, trust: bool) -> Git:
     try:
         if not folder.is_dir():
@@ -107,7 +92,8 @@ def _open_repository(folder: Path, trust: bool) -> Git:
 
 
 class Comparison:
-    """One comparison, step by step: which two states, the settings at the base, the changes.
+    """One comparison below a folder, step by step: which two states, the settings at the base, the changes. Paths are
+    relative to the folder. `trust` as for `Git.discover`.
 
     Raises:
         UsageError: flags that contradict each other.
@@ -143,27 +129,21 @@ class Comparison:
             if head is not None:
                 trees = self._before, self._tree(head, self._empty)
             else:
-                trees = self._uncommitted_trees(
-                    objects, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in self._entries}
-                )
+                trees = self._uncommitted_trees(objects, _list_ids(self._entries))
             if git.prefix:
                 self._note("only_below", f"Only changes below {git.prefix} are in it.")
             diff = self._diff(objects, trees, settings.context_lines, redactor)
             texts = self._texts(settings.rules)
-            rules = self._rules(
-                settings.rules,
-                texts,
-                {change.path for change in diff.changes} | {change.old_path for change in diff.changes},
-            )
+            paths = {path for change in diff.changes for path in (change.path, change.old_path)}
+            rules = self._rules(settings.rules, texts, paths)
             attributes = Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)})
             known = self._collect_facts(objects.git, diff, attributes, settings.max_file_kb * 1024)
         settings_edit = settings_notice(self.settings, diff, {path: fact.content for path, fact in known.items()})
         notices = (*self._notices, settings_edit) if settings_edit else tuple(self._notices)
         del self._notices[first:]  # notices about the two states stay for the next call
         has_skill = any(entry.path == SKILL_FILE for entry in self._entries) or SKILL_FILE in known
-        return RepositoryDiff(
-            diff, known, rules, Compared(self._what, base or "", head or "", git.root.name), notices, has_skill
-        )
+        compared = Compared(self._what, base or "", head or "", git.root.name)
+        return RepositoryDiff(diff, known, rules, compared, notices, has_skill)
 
     @cached_property
     def _before(self) -> str:
@@ -262,24 +242,18 @@ class Comparison:
             self._note("untracked_files", f"{files} --untracked takes them in.")
         unmerged = self._git.list_unmerged()
         if unmerged:
-            compared_sides = (
-                "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
-            )
+            sides = "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
             files = count_noun(len(unmerged), "file is", "files are")
-            self._note("unmerged", f"{files} in conflict (the first is {unmerged[0]}): {compared_sides}.")
-        after: Listing
+            self._note("unmerged", f"{files} in conflict (the first is {unmerged[0]}): {sides}.")
         if self._asked.staged:
-            after = {path_bytes(entry.path): (entry.mode, entry.oid) for entry in tracked}
+            after = _list_ids(tracked)
         else:
             wanted = tracked + (untracked if self._asked.untracked else [])
             after, unread = FilesOnDisk(self._git, objects).listing(wanted)
             if unread:
                 lost = count_noun(len(unread), "file could not be read and counts", "files could not be read and count")
-                files = f"{lost} as unchanged (the first is {unread[0]})."
-                self._note(UNREAD, files)
-        changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
-        old, new = ({path: listing[path] for path in changed if path in listing} for listing in (before, after))
-        return objects.tree(old), objects.tree(new)
+                self._note(UNREAD, f"{lost} as unchanged (the first is {unread[0]}).")
+        return _make_trees(objects, before, after, _changed_paths(before, after))
 
     def _list_files(self) -> list[TreeEntry]:
         """Lists the files that git tracks and the untracked ones that it does not ignore. If the ignore rules take too
@@ -299,21 +273,18 @@ class Comparison:
         try:
             raw = objects.git.diff(*trees, context=context)
         except RepositoryError as error:
-            before, after = (
-                {path_bytes(entry.path): (entry.mode, entry.oid) for entry in objects.git.ls_tree(tree)}
-                for tree in trees
-            )
-            changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
-            blobs = [oid for path in changed for mode, oid in _sides(path, before, after) if mode != GITLINK]
+            before, after = (_list_ids(objects.git.ls_tree(tree)) for tree in trees)
+            changed = _changed_paths(before, after)
+            sides = {path: [listing[path] for listing in (before, after) if path in listing] for path in changed}
+            blobs = [oid for path in changed for mode, oid in sides[path] if mode != GITLINK]
             absent = {oid for oid, size in zip(blobs, objects.git.sizes(blobs), strict=True) if size is None}
             if not absent:
                 raise
             for path in changed:
-                if any(oid in absent for _, oid in _sides(path, before, after)):
+                if any(oid in absent for _, oid in sides[path]):
                     missing[path] = _missing_change(path_text(path), before.get(path), after.get(path))
             kept = [path for path in changed if path not in missing]
-            old, new = ({path: listing[path] for path in kept if path in listing} for listing in (before, after))
-            raw = objects.git.diff(objects.tree(old), objects.tree(new), context=context)
+            raw = objects.git.diff(*_make_trees(objects, before, after, kept), context=context)
             self._note_missing(len(absent), error)
         diff = parse_diff(redactor.data(raw))
         if not missing:
@@ -370,26 +341,30 @@ class Comparison:
             ):
                 wanted.append(index)
                 total += size
-        contents = (
-            dict(zip(wanted, git.blobs([oids[index] for index in wanted], max_bytes=limit), strict=True))
-            if wanted
-            else {}
-        )
-        known = {
-            change.path: RepositoryFacts(contents.get(index), sizes[index]) for index, change in enumerate(changes)
-        }
+        blobs = git.blobs([oids[index] for index in wanted], max_bytes=limit) if wanted else ()
+        contents = dict(zip(wanted, blobs, strict=True))
+        read = {change.path: (contents.get(index), sizes[index]) for index, change in enumerate(changes)}
+        known = {}
         for change in diff.changes:
-            facts = known.get(change.path, RepositoryFacts())
             marks = attributes.says(change.path, GENERATED), attributes.says(change.path, VENDORED)
-            known[change.path] = RepositoryFacts(facts.content, facts.size, *marks)
+            known[change.path] = RepositoryFacts(*read.get(change.path, (None, None)), *marks)
         return known
 
     def _note(self, code: str, message: str) -> None:
         self._notices.append(Notice(code, message))
 
 
-def _sides(path: bytes, *listings: Listing) -> list[tuple[int, str]]:
-    return [listing[path] for listing in listings if path in listing]
+def _list_ids(entries: Sequence[TreeEntry]) -> Listing:
+    return {path_bytes(entry.path): (entry.mode, entry.oid) for entry in entries}
+
+
+def _changed_paths(before: Listing, after: Listing) -> list[bytes]:
+    return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+
+
+def _make_trees(objects: TemporaryObjects, before: Listing, after: Listing, paths: Sequence[bytes]) -> tuple[str, str]:
+    old, new = ({path: listing[path] for path in paths if path in listing} for listing in (before, after))
+    return objects.tree(old), objects.tree(new)
 
 
 def _missing_change(path: str, before: tuple[int, str] | None, after: tuple[int, str] | None) -> Change:
@@ -398,7 +373,7 @@ def _missing_change(path: str, before: tuple[int, str] | None, after: tuple[int,
         treatment = Treatment.ADDED if before is None else Treatment.DELETED
     old, new = (side[1][:DIFF_ID_DIGITS] if side else "" for side in (before, after))
     header = f"diff --git a/{path} b/{path}\n"
-    return Change((Patch(0, path, path, treatment, header, (), False, frozenset(), old, new, 0, 0, NOT_IN_CLONE),))
+    return Change((Patch(0, path, path, treatment, header, old_id=old, new_id=new, fault=NOT_IN_CLONE),))
 
 
 def _blob_of(change: Change) -> str:

@@ -191,13 +191,8 @@ class Splitter:
         """Returns the end of the longest part from `start` that should fit, moved back to a good cut; at least one
         row."""
         first = units[start]
-        spent = (
-            self._heads[first.patch]
-            + self._counter.count(block(""))
-            + self._counter.count(
-                self._locate_part(units, start, start + 1).heading(widest_number(0), widest_number(0))
-            )
-        )
+        heading = self._locate_part(units, start, start + 1).heading(widest_number(0), widest_number(0))
+        spent = self._heads[first.patch] + sum(map(self._counter.count, (block(""), heading)))
         end = start
         previous = None
         while end < len(units):
@@ -238,11 +233,8 @@ class Splitter:
 
     def _part(self, units: list[_Unit], start: int, end: int) -> Part:
         pieces: list[str] = []
-        patches = self._change.patches
-        at = start
-        patch = 0
-        if start:
-            patch = min(units[start - 1].patch + 1, units[start].patch)
+        patches, at = self._change.patches, start
+        patch = min(units[start - 1].patch + 1, units[start].patch) if start else 0
         while at < end:
             unit = units[at]
             pieces += [wordless.text for wordless in patches[patch : unit.patch]]  # between, without hunks
@@ -258,20 +250,10 @@ class Splitter:
             pieces += [wordless.text for wordless in patches[patch:]]
         cut = tuple(at for at in range(start, end) if units[at].original)
         shortened = tuple((self._line(units[at]), units[at].missing) for at in cut)
-        location = replace(
-            self._locate_part(units, start, end),
-            cut=_describe_cuts([units[at] for at in cut], [line for line, _ in shortened]),
-        )
-        return Part(
-            "".join(pieces),
-            location,
-            end - start,
-            shortened,
-            0,
-            (start, end),
-            cut,
-            max((units[at].kept for at in cut), default=0),
-        )
+        cuts = _describe_cuts([units[at] for at in cut], [line for line, _ in shortened])
+        location = replace(self._locate_part(units, start, end), cut=cuts)
+        kept = max((units[at].kept for at in cut), default=0)
+        return Part("".join(pieces), location, end - start, shortened, 0, (start, end), cut, kept)
 
     def _piece(self, units: list[_Unit], start: int, end: int) -> str:
         first, rows = units[start], [unit.row for unit in units[start:end]]
@@ -315,12 +297,8 @@ class Splitter:
         line, end, rest = original.partition("\n")
         if len(line) <= kept:
             return replace(unit, row=replace(unit.row, text=original), original="", kept=0)
-        return replace(
-            unit,
-            row=replace(unit.row, text=f"{line[:kept]}{_mark_rest(len(line) - kept)}{end}{rest}"),
-            original=original,
-            kept=kept,
-        )
+        text = f"{line[:kept]}… [{len(line) - kept:,} more characters]{end}{rest}"
+        return replace(unit, row=replace(unit.row, text=text), original=original, kept=kept)
 
 
 def _line_of(unit: _Unit) -> str:
@@ -334,10 +312,6 @@ def _describe_cuts(units: Sequence[_Unit], lines: Sequence[int]) -> str:
     if len(units) == 1:
         return f"line {lines[0]} is cut to {shown:,} of its {whole:,} characters"
     return f"{len(units):,} lines are cut to {shown:,} of their {whole:,} characters"
-
-
-def _mark_rest(characters: int) -> str:
-    return f"… [{characters:,} more characters]"
 
 
 def _head(hunk: Hunk, first: _Unit, rows: Sequence[Row], section: str) -> str:

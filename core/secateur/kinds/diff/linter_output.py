@@ -205,7 +205,8 @@ def _read_result(result: Any) -> Iterator[Finding]:
     level = _text(result, "level")
     severity = {"error": ERROR, "warning": WARNING, None: WARNING}.get(level, REMARK)
     message = _text(_dict(result, "message"), "text")
-    for location in _list(result, "locations"):
+    locations = result.get("locations") if isinstance(result, dict) else None
+    for location in locations if isinstance(locations, list) else ():
         physical = _dict(location, "physicalLocation")
         region = _dict(physical, "region")
         uri = _text(_dict(physical, "artifactLocation"), "uri")
@@ -237,11 +238,6 @@ def _make_finding(path: Any, line: Any, column: Any, severity: int, rule: Any, m
     if not (isinstance(path, str) and path and isinstance(message, str) and message.strip()):
         return None
     return Finding(path, numbers[0], numbers[1], severity, rule if isinstance(rule, str) else "", message)
-
-
-def _list(value: Any, key: str) -> list[Any]:
-    field = value.get(key) if isinstance(value, dict) else None
-    return [entry for entry in field if isinstance(entry, dict)] if isinstance(field, list) else []
 
 
 def _dict(value: Any, key: str) -> Mapping[str, Any]:

@@ -108,16 +108,14 @@ class Plan:
     @cached_property
     def charged(self) -> tuple[int, ...]:
         """Tokens per chunk: at least those of its text."""
-        return tuple(
-            self.limit - self.capacity + sum(piece.cost + piece.filled for piece in chunk) for chunk in self.chunks
-        )
+        injected = self.limit - self.capacity
+        return tuple(injected + sum(piece.cost + piece.filled for piece in chunk) for chunk in self.chunks)
 
     def shown(self, title: str) -> tuple[int, int]:
         """(lines, tokens) of all fillings with this title."""
-        fillings = [
-            filling for chunk in self.chunks for piece in chunk for filling in piece.filling if filling.title == title
-        ]
-        return sum(filling.lines for filling in fillings), sum(filling.cost for filling in fillings)
+        fillings = [filling for chunk in self.chunks for piece in chunk for filling in piece.filling]
+        shown = [(filling.lines, filling.cost) for filling in fillings if filling.title == title]
+        return sum(lines for lines, _ in shown), sum(cost for _, cost in shown)
 
     def lines_under(self, title: str) -> dict[str, int]:
         """Counts the lines under a title, all of them and those that had room."""
@@ -150,14 +148,13 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
         else:
             pieces, capacity = smaller_pieces, capacity_beside_notes
     packable = [Piece(piece.file.change.path, piece.number, piece.cost) for piece in pieces]
-    even = (
-        capacity_for_even([piece.size for piece in packable], capacity) if measured.remarks else capacity
-    )  # even chunks, so that each has room for remarks
+    even = capacity
+    if measured.remarks:  # even chunks, so that each has room for remarks
+        even = capacity_for_even([piece.size for piece in packable], capacity)
     several = rules.keep_together and sum(piece.size for piece in packable) > even
     bins = arrange(packable, even, _links(measured, pieces) if several else None, together=rules.keep_together)
-    chunks = _add_remarks(
-        measured, [_lengthen_lines(measured, [pieces[at] for at in members], capacity) for members in bins], capacity
-    )
+    lengthened = [_lengthen_lines(measured, [pieces[at] for at in members], capacity) for members in bins]
+    chunks = _add_remarks(measured, lengthened, capacity)
     coverage = _coverage(measured, chunks, verdicts)
     fewest = fewest_bins([piece.cost for piece in pieces], capacity)
     plan = Plan(measured, limit, capacity, chunks, fewest, coverage, (), notes_text)
@@ -171,11 +168,14 @@ def _all_pieces(
     pieces: list[FilePiece] = []
     without_room: dict[int, Verdict] = {}
     for file in measured.files:
-        if verdicts[file.number] is None:
-            cut = _pieces(measured, file, capacity)
-            pieces += cut
-            if not cut:
-                without_room[file.number] = Verdict(Reason.NO_ROOM, {"capacity": capacity})
+        if verdicts[file.number] is not None:
+            continue
+        if file.cost <= capacity:
+            pieces.append(FilePiece(file, cost=file.cost))
+        elif parts := measured.splitter(file.number).parts(capacity):
+            pieces += [FilePiece(file, part, number, len(parts), part.cost) for number, part in enumerate(parts, 1)]
+        else:
+            without_room[file.number] = Verdict(Reason.NO_ROOM, {"capacity": capacity})
     return pieces, without_room
 
 
@@ -247,13 +247,6 @@ def _count_injected(measured: MeasuredDiff, limit: int) -> int:
     return tokens
 
 
-def _pieces(measured: MeasuredDiff, file: MeasuredChange, capacity: int) -> list[FilePiece]:
-    if file.cost <= capacity:
-        return [FilePiece(file, cost=file.cost)]
-    parts = measured.splitter(file.number).parts(capacity) or []
-    return [FilePiece(file, part, number, len(parts), part.cost) for number, part in enumerate(parts, 1)]
-
-
 def _coverage(
     measured: MeasuredDiff, chunks: tuple[tuple[FilePiece, ...], ...], verdicts: dict[int, Verdict | None]
 ) -> tuple[Coverage, ...]:
@@ -292,10 +285,8 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
     findings = plan.lines_under(LINTER)
     missing = findings["lines"] - findings["shown"]
     if missing:
-        message = (
-            f"{missing:,} of {findings['lines']:,} findings of linters had no room, or are of files that do not go out."
-        )
-        notices.append(Notice("remarks_left_out", message))
+        some = f"{missing:,} of {findings['lines']:,} findings of linters"
+        notices.append(Notice("remarks_left_out", f"{some} had no room, or are of files that do not go out."))
     if not coverage:
         hint = " --base REV compares with another state." if measured.compared.repository else ""
         notices.append(Notice("nothing_changed", f"Nothing changed: {measured.compared.what}.{hint}"))
@@ -316,13 +307,8 @@ LINES = {"linter": LINTER, "signatures": SIGNATURES}
 
 def text_of(plan: Plan, index: int) -> str:
     """The text of a chunk, by its number from 1."""
-    return "".join(
-        [
-            plan.measured.injection.head(index, len(plan.chunks)),
-            *(piece.text for piece in plan.chunks[index - 1]),
-            plan.notes,
-        ]
-    )
+    head = plan.measured.injection.head(index, len(plan.chunks))
+    return "".join([head, *(piece.text for piece in plan.chunks[index - 1]), plan.notes])
 
 
 def tokens_of(plan: Plan) -> tuple[int, ...]:
@@ -336,11 +322,8 @@ def tokens_of(plan: Plan) -> tuple[int, ...]:
         return tuple(counter.count_many(text_of(plan, number) for number in range(1, of + 1)))
     # The first heading, with the number of the chunk, is one piece; what is injected below it is the same in all.
     firsts = counter.count_many(chunk_heading(number, of) for number in range(1, of + 1))
-    rest = (
-        counter.count(plan.measured.injection.head(1, 1))
-        - counter.count(chunk_heading(1, 1))
-        + counter.count(plan.notes)
-    )
+    rest = counter.count(plan.measured.injection.head(1, 1)) - counter.count(chunk_heading(1, 1))
+    rest += counter.count(plan.notes)
     return tuple(
         first + rest + sum(_tokens(plan, piece) for piece in chunk)
         for first, chunk in zip(firsts, plan.chunks, strict=True)
