@@ -61,9 +61,8 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
     folder = clone_folder(address, cache_dir)
     is_there = clone_at(folder) is not None
     if options is None and not is_there:
-        raise RepositoryError(
-            f"{address.url} is not fetched here", hint="secateur index URL fetches it", code=NOT_FETCHED
-        )
+        message = f"{address.url} is not fetched here"
+        raise RepositoryError(message, hint="secateur index URL fetches it", code=NOT_FETCHED)
     if options is None or (is_there and (not options.refresh or address.url in options.refreshed)):
         return folder
     binary = find_git(options.environ.get("PATH", ""), outside=cache_dir.resolve())
@@ -75,11 +74,10 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with options.open_progress() as progress, hold_folder(folder.parent, progress):
             clone = clone_at(folder)
-            if clone is None or (options.refresh and clone.fetched < asked):  # no other process fetched it meanwhile
-                if clone is None:
-                    _fetch_new(binary, folder, address, options, progress)
-                else:
-                    _fetch_again(binary, folder, address, options, progress)
+            if clone is None:
+                _fetch_new(binary, folder, address, options, progress)
+            elif options.refresh and clone.fetched < asked:  # no other process fetched it meanwhile
+                _fetch_again(binary, folder, address, options, progress)
     except OSError as error:
         raise unwritable_cache(folder.parent, error) from error
     options.refreshed.add(address.url)

@@ -120,15 +120,13 @@ def fetch(
             group=True,  # no terminal to ask on
         )
     except (OSError, ValueError) as error:
-        raise RepositoryError(
-            f"git could not be started in {git_dir}: {error}", hint="Check the git installation.", code=FAILED
-        ) from error
+        message = f"git could not be started in {git_dir}: {error}"
+        raise RepositoryError(message, hint="Check the git installation.", code=FAILED) from error
     try:
         output = _wait_for_git(process, git_dir, address, limits, progress)
     finally:
         process.end_group()
         process.wait()
-        assert process.stderr is not None
     if process.returncode:
         raise _make_error(address, output, process.returncode)
 

@@ -105,18 +105,13 @@ def _check_user(user: str, host: str, scheme: str) -> None:
     """Raises UsageError if a name before the host may be a credential or an option."""
     shown_host = host if _HOST.fullmatch(host) else "a host"
     if scheme != "ssh" and user:
-        raise _refusal(
-            f"a {scheme} URL for {shown_host}",
-            "holds a user name, a password or a token",
-            "leave it out, and revoke it if it was a secret: command lines are stored. If the repository is private,"
-            " use ssh with a key, or clone it yourself and name the folder",
-        )
+        hint = "leave it out, and revoke it if it was a secret: command lines are stored. If the repository is private,"
+        hint += " use ssh with a key, or clone it yourself and name the folder"
+        raise _refusal(f"a {scheme} URL for {shown_host}", "holds a user name, a password or a token", hint)
     if user and not _USER.fullmatch(user):
-        raise _refusal(
-            f"an ssh URL for {shown_host}",
-            "holds a password, or a user name with characters other than letters, digits, dot, dash and underscore",
-            "ssh://USER@HOST/PATH with a key in the agent needs no password",
-        )
+        fault = "holds a password, or a user name with characters other than letters, digits, dot, dash and underscore"
+        hint = "ssh://USER@HOST/PATH with a key in the agent needs no password"
+        raise _refusal(f"an ssh URL for {shown_host}", fault, hint)
 
 
 def _address(scheme: str, authority: str, path: str) -> GitAddress:

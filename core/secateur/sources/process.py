@@ -147,18 +147,16 @@ def run_git(
             command, env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, group=True
         )
     except (OSError, ValueError) as error:
-        raise RepositoryError(
-            f"git could not be started in {cwd}: {error}", hint="Check the git installation and the folder."
-        ) from error
+        hint = "Check the git installation and the folder."
+        raise RepositoryError(f"git could not be started in {cwd}: {error}", hint=hint) from error
     assert process.stdin and process.stdout and process.stderr
     output = _Awaited(cast("Any", process.stdout).raw)
     watch = _Watch(process, output, seconds, idle)
     errors: list[bytes] = []
-    helpers = [
-        threading.Thread(target=_write_all, args=(process.stdin, feed)),
-        threading.Thread(target=_read_start, args=(process.stderr, errors)),
-    ]
-    for thread in (watch, *helpers):
+    writer = threading.Thread(target=_write_all, args=(process.stdin, feed))
+    reader = threading.Thread(target=_read_start, args=(process.stderr, errors))
+    threads = (watch, writer, reader)
+    for thread in threads:
         thread.daemon = True
         thread.start()
     try:
@@ -170,21 +168,16 @@ def run_git(
         process.end_group()
         process.stdout.close()
         process.wait()
-        for thread in (watch, *helpers):
+        for thread in threads:
             thread.join(_LINGER_SECONDS)
     if watch.verdict:
-        raise RepositoryError(
-            f"{watch.verdict} in {cwd}", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT
-        )
+        hint = "Is the repository damaged, or on a slow disk?"
+        raise RepositoryError(f"{watch.verdict} in {cwd}", hint=hint, code=TIMEOUT)
     if status not in accept:
         messages = b"".join(errors).decode("utf-8", "replace").strip().split("\n")
-        reason = (
-            next((line for line in messages if not line.startswith("warning: ")), messages[0])
-            or f"exit status {status}"
-        )
-        raise RepositoryError(
-            f"git failed in {cwd}: {reason}", hint="Is this a complete, undamaged git repository?", code="GIT_FAILED"
-        )
+        told = next((line for line in messages if not line.startswith("warning: ")), messages[0])
+        reason, hint = told or f"exit status {status}", "Is this a complete, undamaged git repository?"
+        raise RepositoryError(f"git failed in {cwd}: {reason}", hint=hint, code="GIT_FAILED")
 
 
 class _Awaited(io.RawIOBase):
@@ -234,10 +227,8 @@ class _Watch(threading.Thread):
             idle = idle + look if now == before else 0.0
             before = now
             if idle >= self._idle:
-                self.verdict = (
-                    f"git did nothing for {self._idle:g} seconds (it waits for a pipe or a lock that the repository"
-                    " names)"
-                )
+                why = "it waits for a pipe or a lock that the repository names"
+                self.verdict = f"git did nothing for {self._idle:g} seconds ({why})"
             elif waited >= self._seconds:
                 self.verdict = f"git was not finished after {self._seconds:g} seconds"
             if self.verdict:

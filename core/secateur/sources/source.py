@@ -29,10 +29,8 @@ from secateur.sources.walk import Skip, SkipReason
 MAX_FILE_BYTES = 1024 * 1024
 """Default size above which a file is skipped: `index.max_file_kb`."""
 
-
 HISTORY_INCOMPLETE = "history_incomplete"
 """Code of the notice that `history` stopped early."""
-
 
 TOKEN_BYTES = 16
 
@@ -184,16 +182,12 @@ class RepositorySource:
         if absent:
             from secateur.render.page import listed  # see `notices`
 
-            self._note(
-                "sparse_checkout",
-                f"This is a sparse checkout, without {listed(absent)}. `git sparse-checkout add FOLDER` brings more.",
-            )
+            message = f"This is a sparse checkout, without {listed(absent)}."
+            self._note("sparse_checkout", f"{message} `git sparse-checkout add FOLDER` brings more.")
         deep = [skip.path for skip in skipped if skip.reason == SkipReason.TOO_DEEP]
         if deep:
-            self._note(
-                "paths_too_deep",
-                f"Files below more than {DEEPEST} folders are not read: {len(deep):,} (the first is {shown(deep[0])}).",
-            )
+            which = f"{len(deep):,} (the first is {shown(deep[0])})"
+            self._note("paths_too_deep", f"Files below more than {DEEPEST} folders are not read: {which}.")
 
     def _note(self, code: str, message: str) -> None:
         self._notices.setdefault(code, Notice(code, message))

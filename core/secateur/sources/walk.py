@@ -123,9 +123,8 @@ class _ListingBuilder:
 
     def listing(self) -> Listing:
         files = sorted(self._files, key=lambda file: path_bytes(file.path))
-        return Listing(
-            tuple(files), tuple(sorted(set(self._skipped), key=lambda skip: (path_bytes(skip.path), skip.reason)))
-        )
+        skipped = sorted(set(self._skipped), key=lambda skip: (path_bytes(skip.path), skip.reason))
+        return Listing(tuple(files), tuple(skipped))
 
 
 def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listing:
@@ -212,14 +211,11 @@ class _RuleReader:
     def read(self, path: str, above: _Layers = ()) -> Rules | None:
         """Returns the rules of a file, empty if it is gone; None if it is too long, or has too many patterns together
         with the rules above."""
-        content = self._folder.read(path, 2 * IGNORE_FILE_BYTES)
-        rules = Rules.parse(content or b"")
+        content = self._folder.read(path, 2 * IGNORE_FILE_BYTES) or b""
+        rules = Rules.parse(content)
         states = rules.states
-        if (
-            len(content or b"") > IGNORE_FILE_BYTES
-            or states > self._left
-            or states + sum(layer.states for _, layer in above) > MOST_STATES
-        ):
+        together = states + sum(layer.states for _, layer in above)
+        if len(content) > IGNORE_FILE_BYTES or states > self._left or together > MOST_STATES:
             return None
         self._left -= states
         return rules

@@ -96,7 +96,7 @@ class Known(dict[Hashable, Any]):
 
     def once(self, key: Hashable, compute: Callable[[], Result]) -> Result:
         """Returns the result for a key."""
-        result: Result | None = self.get(key, None)
+        result: Result | None = self.get(key)
         if result is None:
             if len(self) >= MOST_KNOWN:
                 self.clear()

@@ -43,7 +43,8 @@ def make_ledger(
     then the wrapper. Returns it with the locations of the entries."""
     rows = cut_record.sections(pinned)
     unchanged = list(_unchanged_paths(original, {path: start for path, start, *_ in rows}, pinned))
-    rows += [(path, None, State.KEPT, _kept_reason(path, pinned)) for path in unchanged]
+    reasons = dict.fromkeys(pinned, Reason.PINNED) | {(TARGET,): Reason.TARGET}
+    rows += [(path, None, State.KEPT, reasons.get(path, Reason.FITS)) for path in unchanged]
     entries = []
     for path, start, state, reason in rows:
         now = None if state is State.KEPT else text_at(trimmed, path, start)
@@ -113,12 +114,6 @@ def _describe_steps(original: Any, path: Path, reasons: Sequence[Reason], rules:
     last = max(reasons)
     steps = [reason for reason in dict.fromkeys(reasons) if reason < Reason.SUMMARY_SHORTENED or reason is last]
     return "; ".join(phrase(reason, figures) for reason in steps)
-
-
-def _kept_reason(path: Path, pinned: Collection[Path]) -> Reason:
-    if path == (TARGET,):
-        return Reason.TARGET
-    return Reason.PINNED if path in pinned else Reason.FITS
 
 
 def text_at(value: Any, path: Path, start: int | None) -> str:

@@ -31,9 +31,9 @@ def _describe_object(then: dict[str, Any], now: dict[str, Any]) -> str:
     left = [name for name in now if name in then and (now[name] == then[name] or _is_part(then[name], now[name]))]
     new = [name for name in now if name not in left]
     gone = [name for name in then if name not in left]
-    cuts = _describe_cuts(
-        [(_name_field(name), then[name], now[name]) for name in left if now[name] != then[name]], "fields"
-    )
+    changed = [name for name in left if now[name] != then[name]]
+    words = [f"its {'' if name in NAMING else 'field '}{clip(name, _LONGEST_NAME)}" for name in changed]
+    cuts = _describe_cuts([(of, then[name], now[name]) for of, name in zip(words, changed, strict=True)], "fields")
     if not left:
         return f"none of its fields is left, a reference stands for it: {_join(new)}"
     if not (gone or new):
@@ -108,10 +108,6 @@ def _count_kept(then: str, now: str) -> int | None:
     if kept >= 0 and then.startswith(now[:kept]):
         return kept
     return len(now) if now.endswith("…") and then.startswith(now[:-1]) else None
-
-
-def _name_field(name: str) -> str:
-    return f"its {'' if name in NAMING else 'field '}{clip(name, _LONGEST_NAME)}"
 
 
 def _join(names: Sequence[str]) -> str:

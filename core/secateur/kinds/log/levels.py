@@ -59,34 +59,9 @@ SIGNS = (
     *("fehler", "fehlgeschlagen", "gescheitert", "ausnahme", "nicht", "schwerwiegend", "abgebrochen", "verweigert"),
     *("abgestürzt", "abgelehnt", "ungültig", "erreur", "échec", "échou", "impossible", "refus", "introuvable"),
     *("interrompu", "invalide", "fallo", "falló", "fallid", "fallaron", "excepci", "no se p", "denegad", "rechazad"),
-    *(
-        "no encontrad",
-        "inválid",
-        "错误",
-        "失败",
-        "异常",
-        "致命",
-        "严重",
-        "崩溃",
-        "无法",
-        "拒绝",
-        "超时",
-        "未找到",
-        "錯誤",
-    ),
-    *(
-        "失敗",
-        "異常",
-        "無法",
-        "拒絕",
-        "エラー",
-        "例外",
-        "できません",
-        "拒否",
-        "見つかりません",
-        "タイムアウト",
-        "強制終了",
-    ),
+    *("no encontrad", "inválid", "错误", "失败", "异常", "致命", "严重", "崩溃", "无法", "拒绝", "超时", "未找到"),
+    *("錯誤", "失敗", "異常", "無法", "拒絕", "エラー", "例外", "できません", "拒否", "見つかりません"),
+    *("タイムアウト", "強制終了"),
 )
 """A line without any of them, in any case, and without the forms below reports nothing."""
 
@@ -153,21 +128,8 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _NEGATIONS = (
-    "0",
-    "no",
-    "zero",
-    "without",
-    "null",
-    "false",
-    "[]",
-    '""',
-    "kein",
-    "aucun",
-    "sin",
-    "没有",
-    "无",
-    "なし",
-    "あり",
+    *("0", "no", "zero", "without", "null", "false", "[]", '""', "kein", "aucun", "sin"),
+    *("没有", "无", "なし", "あり"),
 )
 _PASSES = ("PASS", "... ok", "✓", "✔", "= ", "ok ", "XFAIL", "SKIP", "Passed", "xfail", "skipped", "passed ")
 _PASSED = re.compile(
@@ -175,7 +137,6 @@ _PASSED = re.compile(
     r"|^\s*(?:ok\s+\d|passed )|^\s*(?:ok|\?)\s+\S+\t|\bPassed\b|^not ok \d+.*# (?:TODO|SKIP)|\b(?:xfail|skipped)\b"
 )
 _INSTALLED = re.compile(r"\s*(?:Compiling|Checking|Downloaded|Downloading|Installing|Unpacking|Setting up|Get:\d+) ")
-
 
 DECIDES = re.compile(
     rf"{_LEVEL_FIELD.pattern}|(?i:\"?(?:msg|message|error|exception|err)\"?\s*[=:]\s*)|{_LEVEL.pattern}"
@@ -252,11 +213,8 @@ STYLES: Sequence[tuple[str, int, str]] = (
     ("compiler", LIKELY, r"\S+:\d+:\d+: [A-Z]\d{2,5}\b"),
     ("compiler", CERTAIN, r"[EF]: +\d+: +\d+: |\[[A-Z_]+_ERROR\] "),  # RuboCop, Vite
     ("generic", CERTAIN, r"\S.{0,200}?:\d+:in [`'].+': .*\([A-Z]\w*(?:::\w+)*\)$"),  # Ruby
-    (
-        "generic",
-        CERTAIN,
-        r"\S*lua[\d.]*: \S+:\d+: |(?:PHP )?(?:Fatal|Parse) error: |\*\* \((?:EXIT|[A-Z][\w.]*)\b.*\) \S",
-    ),
+    ("generic", CERTAIN, r"\S*lua[\d.]*: \S+:\d+: |(?:PHP )?(?:Fatal|Parse) error: "),
+    ("generic", CERTAIN, r"\*\* \((?:EXIT|[A-Z][\w.]*)\b.*\) \S"),
     ("generic", CERTAIN, r"Unhandled exception:|Execution error \(\w+\) at |ERROR in \./"),  # Dart, Clojure, webpack
     ("located", CERTAIN, r"(?:node:|file:|/|[A-Z]:\\|\[eval)\S*:\d+$|\s*File \"[^\"]+\", line \d+$"),  # Node, Python
     ("generic", CERTAIN, r"(?:watchdog: )?BUG: \S|Oops: |kernel BUG at |Kernel panic"),  # Linux

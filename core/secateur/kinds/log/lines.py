@@ -155,9 +155,8 @@ def read_lines(data: bytes, counter: Counter, longest: int, progress: Progress, 
             tokens[index] = counter.count(lines[index] + "\n")
     after = list(accumulate(tokens, initial=0)) if cut else before
     repeats = _find_repeats(lines, progress)
-    return LogLines(
-        lines, cut, before, after, repeats, tuple(notices), times, left_out_tokens, steps if any(steps) else ()
-    )
+    steps = steps if any(steps) else []
+    return LogLines(lines, cut, before, after, repeats, tuple(notices), times, left_out_tokens, steps)
 
 
 def excerpt(line: str, longest: int, words: Sequence[str] = ()) -> str:
@@ -212,9 +211,8 @@ def _decode(data: bytes) -> tuple[str, list[Notice]]:
     if "\x1b" in text:
         text, sequences = _SEQUENCE.subn("", text)
         if sequences:
-            message = (
-                f"Control sequences of a terminal are left out of the lines: {sequences:,} colours, movements and such."
-            )
+            what = "Control sequences of a terminal are left out of the lines"
+            message = f"{what}: {sequences:,} colours, movements and such."
             notices.append(Notice("control_sequences", message))
     if "\r" in text:
         lines = [line.rstrip("\r") for line in text.split("\n")]
@@ -239,14 +237,11 @@ def _count_lines(lines: Sequence[str], counter: Counter, progress: Progress) -> 
         for line in different if len(short) < len(different) else ():
             if len(line) >= PIECE:
                 progress("counting", start, len(lines))
-                counts[line] = _count_long_line(line + "\n", counter)
+                pieces = Tally(_split_line(line + "\n"))
+                tokens_of = zip(pieces.values(), counter.count_many(pieces), strict=True)
+                counts[line] = sum(times * count for times, count in tokens_of)
         tokens += map(counts.__getitem__, part)
     return tokens
-
-
-def _count_long_line(line: str, counter: Counter) -> int:
-    pieces = Tally(_split_line(line))
-    return sum(times * count for times, count in zip(pieces.values(), counter.count_many(pieces), strict=True))
 
 
 def _split_line(line: str) -> Iterator[str]:

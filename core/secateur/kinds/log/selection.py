@@ -68,10 +68,8 @@ class LogText:
     def __init__(self, log: ReadLog, counter: Counter) -> None:
         self._log, self._counter = log, counter
         self._long = list(log.lines.whole)
-        times = log.lines.times
-        self._head = (
-            f"{log.mark} the time before each line is left out: {times[0]} to {times[1]} {log.mark}" if times else ""
-        )
+        what = "the time before each line is left out: {} to {}"
+        self._head = self._mark_line(what.format(*log.lines.times)) if log.lines.times else ""
         self._spans: list[Span] = []
         self._notes: dict[int, str] = {}  # line -> the note below it
         self._costs = log.costs
@@ -166,9 +164,8 @@ class LogText:
         if not more:
             return ""
         if start in self._log.failures.timed:
-            return self._mark_line(
-                f"{more:,} later {'error equals' if more == 1 else 'errors equal'} the above, time aside"
-            )
+            equal = "error equals" if more == 1 else "errors equal"
+            return self._mark_line(f"{more:,} later {equal} the above, time aside")
         return self._mark_line(f"the above comes {more:,} more {'time' if more == 1 else 'times'}")
 
     def _gap_marks(self, start: int, end: int) -> Iterator[str]:
@@ -209,10 +206,8 @@ class LogText:
                     yield self._mark_line(step)
 
     def _cut_mark(self, index: int) -> str:
-        lines = self._log.lines
-        return self._mark_line(
-            f"the line above has {len(lines.whole[index]):,} characters, {len(lines.lines[index]):,} stand here"
-        )
+        whole, shown = (len(lines[index]) for lines in (self._log.lines.whole, self._log.lines.lines))
+        return self._mark_line(f"the line above has {whole:,} characters, {shown:,} stand here")
 
     def _mark_line(self, what: str) -> str:
         return f"{self._log.mark} {what} {self._log.mark}"
@@ -256,16 +251,11 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
             last.state, last.spans, last.figures = State.DROPPED, (), last.figures | {"needed": needed, "left": 0}
         tokens = text.recount(always=True)
         at_once *= _FASTER
-    if rules.fill:
-        _measure_refused(log, stretches, text, max(0, budget - tokens))
-    return LogSelection(log, _settle_all(log, rules, stretches), text.render(), tokens)
-
-
-def _measure_refused(log: ReadLog, stretches: Iterable[Stretch], text: LogText, left: int) -> None:
-    """Sets what each stretch of routine lines that is dropped would take now, with its marks, and what is left."""
-    for stretch in stretches:
+    left = max(0, budget - tokens)
+    for stretch in stretches if rules.fill else ():
         if stretch.state is State.DROPPED and stretch.reason is Reason.ROUTINE and (spans := _spans(log, stretch)):
             stretch.figures |= {"parts": 1, "part": max(text.cost(spans), left + 1), "left": left}
+    return LogSelection(log, _settle_all(log, rules, stretches), text.render(), tokens)
 
 
 # --- what may go out --------------------------------------------------------------------------------------------------
@@ -273,9 +263,9 @@ def _measure_refused(log: ReadLog, stretches: Iterable[Stretch], text: LogText, 
 
 def _make_stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
     """Yields every line once: blocks, and between them lines beside errors, last lines, matches and routine lines."""
-    first = None if log.failures.green else _first_failure(log.failures.blocks)
-    last = 0
-    blocks = log.failures.blocks
+    last, blocks = 0, log.failures.blocks
+    errors = [block for block in blocks if block.grade != RESULT and not log.failures.green]
+    first = next((block for block in errors if block.grade >= LIKELY), errors[0] if errors else None)
     marked = sorted(_find_special_lines(log, rules).items())
     for block in (*blocks, None):
         end = block.start if block else len(log.lines)
@@ -287,11 +277,6 @@ def _make_stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
             reason = Reason.REPEATS_EARLIER
         yield Stretch(block.start, block.end, Reason.FIRST_FAILURE if block is first else reason, block)
         last = block.end
-
-
-def _first_failure(blocks: Sequence[Block]) -> Block | None:
-    errors = [block for block in blocks if block.grade != RESULT]
-    return next((block for block in errors if block.grade >= LIKELY), errors[0] if errors else None)
 
 
 def _find_special_lines(log: ReadLog, rules: Log) -> dict[int, Reason]:
@@ -327,11 +312,10 @@ def _mark_pinned(stretches: list[Stretch], pins: Sequence[Span]) -> list[Stretch
             if last and last.pinned and last.block is None and last.reason is stretch.reason:
                 last.end = high
                 del parts[:2]
-            marked += [
-                structs.replace(stretch, start=first, end=end_, figures={}, pinned=(first, end_) == (low, high))
-                for first, end_ in parts
-                if first < end_
-            ]
+            for first, until in parts:
+                if first < until:
+                    pinned = (first, until) == (low, high)
+                    marked.append(structs.replace(stretch, start=first, end=until, figures={}, pinned=pinned))
         stretches = marked
     return stretches
 
@@ -446,9 +430,10 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
             spans = _shorten(stretch, whole, min(left, share), note, text, telling=telling)
         over = put(stretch, spans, limit, telling=telling)
         if not stretch.spans:
-            stretch.figures |= {"needed": needed + over, "left": max(0, left)} | _count_marks(
-                log, stretch, needed + over
-            )
+            # what it needs beside its lines: marks that it adds, or that it spares
+            marks = needed + over - (log.lines.after[stretch.end] - log.lines.after[stretch.start])
+            stretch.figures |= {"needed": needed + over, "left": max(0, left)}
+            stretch.figures |= {"marks": max(0, marks), "spared": max(0, -marks)}
             return
         stretch.state = State.KEPT if _size(stretch.spans) == _size(whole) else State.SHORTENED
         stretch.figures = {"times": times} if times > 1 else {}
@@ -464,9 +449,8 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
     best = max(log.matches.values(), default=0)
     # stretches that answer the query
     answers = [stretch for stretch in (*matches, *errors) if best and _best_match(log, stretch) >= _ANSWERS * best]
-    for stretch in sorted(
-        answers, key=lambda stretch: (-_best_match(log, stretch), stretch.block is None, stretch.start)
-    ):
+    answers.sort(key=lambda stretch: (-_best_match(log, stretch), stretch.block is None, stretch.start))
+    for stretch in answers:
         offer(stretch, taken + free // 2, largest, telling=True)
     # the telling lines of every error, and the results of the run
     share = int(rules.last_share * free)
@@ -505,12 +489,6 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
             break
         going_out = lines
     return added
-
-
-def _count_marks(log: ReadLog, stretch: Stretch, needed: int) -> dict[str, Figure]:
-    """The part of what a stretch needs that is not its lines: marks that it adds, or that it spares."""
-    marks = needed - (log.lines.after[stretch.end] - log.lines.after[stretch.start])
-    return {"marks": max(0, marks), "spared": max(0, -marks)}
 
 
 def _spans(log: ReadLog, stretch: Stretch) -> list[Span]:
@@ -565,9 +543,8 @@ def _shorten(
 
 
 def _best_match(log: ReadLog, stretch: Stretch) -> int:
-    return (
-        max((log.matches.get(index, 0) for index in range(stretch.start, stretch.end)), default=0) if log.matches else 0
-    )
+    indices = range(stretch.start, stretch.end) if log.matches else ()
+    return max((log.matches.get(index, 0) for index in indices), default=0)
 
 
 def _variant(stretch: Stretch) -> int:
@@ -596,18 +573,12 @@ def _settle_all(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[
     for stretch in stretches:
         last = settled[-1] if settled else None
         alike = last and (last.state, last.reason, last.block) == (stretch.state, stretch.reason, None)
-        if (
-            last
-            and alike
-            and not (last.pinned or stretch.pinned)
-            and stretch.block is None
-            and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER)
-        ):
+        routine = stretch.block is None and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER)
+        if last and alike and routine and not (last.pinned or stretch.pinned):
             last.end, last.spans = stretch.end, (*last.spans, *stretch.spans)
             parts = int(last.figures.get("parts", 0)) + int(stretch.figures.get("parts", 0))
-            last.figures |= {
-                name: min(last.figures.get(name, figure), figure) for name, figure in stretch.figures.items()
-            } | {"parts": parts}
+            least = {name: min(last.figures.get(name, figure), figure) for name, figure in stretch.figures.items()}
+            last.figures |= least | {"parts": parts}
         else:
             settled.append(stretch)
     spans = [span for stretch in settled for span in stretch.spans]
@@ -624,9 +595,8 @@ def _repeated_lines(log: ReadLog, stretch: Stretch, spans: Sequence[Span]) -> di
         first = stretch.block.repeats
         kept = any(_holds(spans, first + line) for line in range(stretch.end - stretch.start))
         return {"error" if kept else "error_dropped": first + 1}
-    earlier = {
-        log.lines.repeats.get(line, log.failures.repeated.get(line)) for line in range(stretch.start, stretch.end)
-    }
+    own = range(stretch.start, stretch.end)
+    earlier = {log.lines.repeats.get(line, log.failures.repeated.get(line)) for line in own}
     known = {line for line in earlier if line is not None}
     if len(known) < len(earlier):
         return {}
@@ -680,6 +650,6 @@ def _settle(log: ReadLog, rules: Log, stretch: Stretch, spans: Sequence[Span], g
     elif shown < lines:
         stretch.state, stretch.reason = State.SHORTENED, Reason.REPEATS_EARLIER
         stretch.figures = {"lines": lines, "repeats": lines - shown}
-    elif any(index in log.lines.whole for index in range(stretch.start, stretch.end)) if log.lines.whole else False:
+    elif log.lines.whole and any(index in log.lines.whole for index in range(stretch.start, stretch.end)):
         stretch.state, stretch.reason = State.SHORTENED, Reason.LONG_LINES
         stretch.figures |= {"longest": rules.longest_line, "for": why.label}
