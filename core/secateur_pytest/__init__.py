@@ -26,16 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["DecisionExtension", "ExactDecisionExtension"]
 
 SUFFIX = ".scenario.toml"
-INPUTS_SUFFIX = ".scenario.inputs"
-"""As in `secateur_lab.scenarios.scenario`, which is slow to import."""
-
+INPUTS_SUFFIX = ".scenario.inputs"  # as in `secateur_lab.scenarios.scenario`, which is slow to import
 INI = "secateur_scenarios"
 UPDATE = "--snapshot-update"
-ACCEPT = "to accept: pytest", "to accept: secateur check"
-"""Beginnings of lines in the reports of changed decisions."""
+ACCEPT = "to accept: pytest", "to accept: secateur check"  # beginnings of lines in the reports of changed decisions
 
+# Name of the section in the report of a scenario that was recorded anew; a report crosses processes.
 UPDATED = "Captured scenario call"
-"""Name of the section in the report of a scenario that was recorded anew; a report crosses processes."""
 
 _ABSENT = object()
 

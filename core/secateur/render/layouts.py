@@ -31,16 +31,16 @@ from secateur.render.markdown import SHORTEST_FENCE, escape_line, fence_ends, he
 from secateur.terminal import ELLIPSIS, visible
 from secateur.tokens import Counter
 
+# Most characters of a name or a query in a pack: the heading of a document can be a whole paragraph.
 LONGEST_LABEL = 160
-"""Most characters of a name or a query in a pack: the heading of a document can be a whole paragraph."""
 
 CDATA_END = "]]>"
 
 _CDATA_END_SPLIT = "]]]]><![CDATA[>"
 _NOT_TAG = re.compile("[^a-z0-9]")
 _ENDS_IN_WORD = re.compile(r"[^\W_]\Z")
+# Kinds whose qualified name is made from the names of their containers.
 _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
-"""Kinds whose qualified name is made from the names of their containers."""
 
 
 class Item(Struct, frozen=True):
@@ -57,14 +57,11 @@ class Item(Struct, frozen=True):
 class Layout(Protocol):
     """One pack format. The items of a file stand in one block, which begins with the file's path."""
 
-    signature_mark: str
-    """The additional text in the heading of a shortened item."""
+    signature_mark: str  # the additional text in the heading of a shortened item
 
-    cdata_end_cost: int
-    """Most tokens that one `]]>` in a body adds."""
+    cdata_end_cost: int  # most tokens that one `]]>` in a body adds
 
-    close: str
-    """The text after the body of an item."""
+    close: str  # the text after the body of an item
 
     def head(self, query: str) -> str:
         """Returns the first lines; as few as possible if `query` is empty."""
@@ -213,8 +210,8 @@ def pack_format(form: str) -> str:
 
 
 LAST_LINE = 30  # most tokens of the line that says what was left out
+# Longer runs of backticks, found only in hostile text, cost a token for each backtick of both fences.
 _LONGEST_COUNTED_RUN = 32
-"""Longer runs of backticks, found only in hostile text, cost a token for each backtick of both fences."""
 
 
 class PackCosts:

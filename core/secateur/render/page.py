@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from secateur.model import Selection
 
 LONGEST_NAME = 200  # most characters of a name in a sentence
+# Codes of notices about what is installed: `index` and `status` say them and JSON keeps them. In every answer for
+# people they would hide the others.
 OF_INSTALLATION = frozenset({"not_scanned"})
-"""Codes of notices about what is installed: `index` and `status` say them and JSON keeps them. In every answer for
-people they would hide the others."""
 
 NO_MATCH = Notice("no_match", "Nothing that is indexed matches the query.")
 

@@ -24,12 +24,10 @@ Because = Callable[[int], str]
 
 MOST_NAMED = 3  # most items in a sentence
 SHOWN_POINTS = 14  # about how many points of the curve are in the text; the JSON has more
+# For an item whose reason is one of `FIXED`.
 NOTHING_FIXED = "nothing would change it: its reason depends on no budget and no number"
-"""For an item whose reason is one of `FIXED`."""
 
-NOTHING_ADDED = "it is no part of the input: ask what keeps one of those that it stands for"
-"""For a summary."""
-
+NOTHING_ADDED = "it is no part of the input: ask what keeps one of those that it stands for"  # for a summary
 _ID_CELLS = 120
 _TURNS = "what turns each, whole or not, the cheapest first, and what it costs; proven by deciding again"
 FLIPS = Column(38, gap=6), Column()

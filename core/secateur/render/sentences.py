@@ -14,6 +14,8 @@ _NAMED_REDACTIONS = 5  # most credentials of one input in a sentence
 _OLDEST = "is among the oldest: {over:# token was|# tokens were} still too many when its turn came"
 _CUT = f"{_OLDEST}; cutting begins above {{zone:,}} tokens and goes on down to {{target:,}} (cut_to)"
 
+# By reason; figures of the entry in braces, with a format or with the words for one and for several, or for none, one
+# and several.
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
     Reason.NO_ROOM: "needs {needed:,}{left:; nothing was left|, only # left|, only # left} then",
@@ -86,9 +88,8 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.REPEATS_EARLIER: "like earlier ones (numbers aside): {repeats:,} of its {lines:# line|# lines}",
     Reason.LONG_LINES: "what is beyond {longest:,} characters of a line is cut off",
 }
-"""By reason; figures of the entry in braces, with a format or with the words for one and for several, or for
-none, one and several."""
 
+# By reason and figure, or several: the sentence if the entry has these figures, and none is 0.
 VARIANTS: Mapping[tuple[Reason, str], str] = {
     **{
         (reason, "left"): "{steps}: {left}" for reason in Reason if Reason.LONG_LIST <= reason <= Reason.ENTRIES_DROPPED
@@ -156,7 +157,6 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.WRAPPER, "limit"): "rules, instructions and headings of every chunk",
     (Reason.DAMAGED, "fault"): "damaged in the diff ({fault})",
 }
-"""By reason and figure, or several: the sentence if the entry has these figures, and none is 0."""
 
 
 def fewer_together(wrapper: int) -> str:

@@ -38,8 +38,7 @@ _DIGEST_BYTES = 8
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 _DEFAULT = "refs/secateur/default"
 _BRANCHES = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
-_MAIN = ("main", "master")
-"""Branches preferred as HEAD when several point to the commit of the remote HEAD."""
+_MAIN = ("main", "master")  # branches preferred as HEAD when several point to the commit of the remote HEAD
 
 
 def clone_folder(address: GitAddress, cache_dir: Path) -> Path:

@@ -30,15 +30,14 @@ FAILED = "FETCH_FAILED"
 TOO_LARGE = "FETCH_TOO_LARGE"
 TOO_LONG = "FETCH_TIMEOUT"
 
+# Fetching is given up when nothing arrives for this part of `inputs.clone_seconds`: two minutes of an hour.
 IDLE_SHARE = 30
-"""Fetching is given up when nothing arrives for this part of `inputs.clone_seconds`: two minutes of an hour."""
 
 _LOOK_SECONDS = 0.2  # between two looks at size, time and Ctrl-C
 _ANSWER_BYTES = 1 << 12  # the last bytes of git's output
 _PIECE_BYTES = 1 << 12
 _MESSAGE_CELLS = 300
-_REPEATED_LINES = 2
-"""Number of git's last lines that an error repeats."""
+_REPEATED_LINES = 2  # number of git's last lines that an error repeats
 
 _CONFIGURATION = (
     "fetch.unpackLimit=1",  # one pack, whose growth can be measured, and no million files
@@ -49,6 +48,7 @@ _CONFIGURATION = (
     "http.followRedirects=initial",  # a renamed repository; to the same protocol alone
     "http.sslVerify=true",
 )
+# Variables of the user that a protocol needs.
 _USER_VARIABLES = {
     "https": (
         *("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"),
@@ -59,7 +59,6 @@ _USER_VARIABLES = {
         *("GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSH_VARIANT"),
     ),
 }
-"""Variables of the user that a protocol needs."""
 
 _SSH = "ssh -oBatchMode=yes -oConnectTimeout=20"
 

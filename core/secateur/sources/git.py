@@ -41,19 +41,17 @@ from secateur.sources.location import (
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, run_git
 from secateur.sources.provenance import common_folder, small_file
 
+# Most commits read from a history, in two seconds. Older ones add nothing to hotspots, given their half-life.
 HISTORY_LIMIT = 50_000
-"""Most commits read from a history, in two seconds. Older ones add nothing to hotspots, given their half-life."""
 
 GITLINK = 0o160000
 SYMBOLIC_LINK = 0o120000
-UNTRACKED = 0
-"""`TreeEntry.mode` of a file that is not in the index."""
-
+UNTRACKED = 0  # `TreeEntry.mode` of a file that is not in the index
 FETCH_ALL = "This is a partial clone, and nothing is fetched: `git fetch --refetch --no-filter` fetches all."
 
+# Digits of a blob's id in a diff (more only if they would be ambiguous): full ids are a third of the tokens of a small
+# patch.
 DIFF_ID_DIGITS = 10
-"""Digits of a blob's id in a diff (more only if they would be ambiguous): full ids are a third of the tokens of a small
-patch."""
 
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
 _PLAIN_LOG = (*_PLAIN_DIFF, "--no-show-signature", "--no-notes", "--encoding=UTF-8")
@@ -68,13 +66,12 @@ _LISTING_BYTES = 1 << 29  # three million paths of 170 bytes
 SHALLOW_BYTES = 1 << 20  # twenty thousand commits without parents
 _CHUNK_BYTES = 1 << 20
 
+# Error messages of repositories that kept git waiting too long in this run: they are not tried again. Keys: the folder,
+# and whether only the listing of untracked files waited, which depends on ignore rules anywhere in the tree. Our own
+# walk can replace that listing.
 _GIVEN_UP: dict[tuple[Path, bool], str] = {}
-"""Error messages of repositories that kept git waiting too long in this run: they are not tried again. Keys: the
-folder, and whether only the listing of untracked files waited, which depends on ignore rules anywhere in the tree. Our
-own walk can replace that listing."""
 
-_TIMES: dict[str, int] = {}
-"""Date by full commit id: the id identifies the commit in every repository."""
+_TIMES: dict[str, int] = {}  # date by full commit id: the id identifies the commit in every repository
 
 
 class TreeEntry(Struct, frozen=True):

@@ -17,15 +17,9 @@ from msgspec import Struct
 from secateur.errors import UsageError, shown
 from secateur.hosts import is_this_machine
 
-REFUSED = "URL_REFUSED"
-"""Code of the error that an address is not used."""
-
-LONGEST = 2048
-"""Most characters of an address: more than servers and browsers allow."""
-
-SCHEMES = ("https", "ssh", "file")
-"""Allowed protocols; on this machine also `http`."""
-
+REFUSED = "URL_REFUSED"  # code of the error that an address is not used
+LONGEST = 2048  # most characters of an address: more than servers and browsers allow
+SCHEMES = ("https", "ssh", "file")  # allowed protocols; on this machine also `http`
 _HINT = "secateur takes https://HOST/PATH, ssh://USER@HOST/PATH, USER@HOST:PATH and file:///PATH"
 _LOCAL = "a path of this machine that looks like an address is written with ./ before it"
 
@@ -34,8 +28,8 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(.*)", re.DOTALL)
 _SCP = re.compile(r"([^/]*)@([^/@]*?):(.*)", re.DOTALL)
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 _HOST = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
+# Characters that no path of a repository needs unescaped; a token may follow `?` and `#`.
 _NOT_IN_PATHS = frozenset("\\\"'`<>{}|^?#$;")
-"""Characters that no path of a repository needs unescaped; a token may follow `?` and `#`."""
 
 _NAME_LETTERS = 40
 

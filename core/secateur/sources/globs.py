@@ -20,9 +20,8 @@ from msgspec import Struct
 from secateur.errors import UsageError, shown
 from secateur.sources.confined import MAGIC
 
+# Most bytes of wildcard patterns in one set; patterns beyond it are ignored. Ten times the longest list ever seen.
 MOST_STATES = 1 << 14
-"""Most bytes of wildcard patterns in one set; patterns beyond it are ignored. Ten times the longest list ever
-seen."""
 
 WILD = b"*?[\\"
 

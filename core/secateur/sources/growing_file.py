@@ -22,9 +22,7 @@ from msgspec import Struct
 
 from secateur.errors import too_large, unreadable
 
-PROBE = 4096
-"""Bytes at the start, and at the end of what was read, by which a file is recognized."""
-
+PROBE = 4096  # bytes at the start, and at the end of what was read, by which a file is recognized
 _BLOCK = 1 << 20
 
 Change = Literal["same", "grown", "anew", "gone"]

@@ -17,17 +17,17 @@ from msgspec import Struct
 from secateur.sources.files import path_bytes
 from secateur.sources.globs import WILD, Glob, Globs
 
+# Saved decisions, snapshots and their inputs: they contain the words of every query, and are never read as source.
 SCENARIO_FILES = ("*.scenario.toml", "*.scenario.inputs/", "*.decision.toml", "*.replay.jsonl", "*.replay.inputs/")
-"""Saved decisions, snapshots and their inputs: they contain the words of every query, and are never read as source."""
 
+# Patterns of generated files, for folders without git. `build`, `dist`, `target` and `vendor` are missing on purpose:
+# they may hold sources.
 DEFAULT_IGNORE = (
     *(".hg/", ".svn/", ".jj/", "node_modules/", "bower_components/", "__pycache__/", "*.py[co]", "*.egg-info/"),
     *(".venv/", "venv/", ".tox/", ".nox/", ".eggs/", ".mypy_cache/", ".pytest_cache/", ".ruff_cache/"),
     *(".hypothesis/", ".ipynb_checkpoints/", ".gradle/", ".terraform/", ".next/", ".nuxt/", ".parcel-cache/"),
     *(".turbo/", ".dart_tool/", ".bundle/", ".cache/", ".idea/", ".vs/", ".devbooks/", ".DS_Store"),
 )
-"""Patterns of generated files, for folders without git. `build`, `dist`, `target` and `vendor` are missing on purpose:
-they may hold sources."""
 
 
 class IgnoreRule(Struct, frozen=True):

@@ -21,8 +21,7 @@ from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source, SourceFile
 from secateur.sources.walk import Skip
 
-NOT_READ = "listed_files"
-"""Code of the notice about files that are listed and not read."""
+NOT_READ = "listed_files"  # code of the notice about files that are listed and not read
 
 
 def parse_file_list(data: bytes) -> tuple[str, ...]:

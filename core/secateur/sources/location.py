@@ -13,8 +13,8 @@ from msgspec import Struct
 from secateur.sources.provenance import ALLOWED_BY, common_folder, find_foreign, small_file
 from secateur.system.files import owner
 
+# Files that git opens without checking them: a pipe would make it wait for ever.
 _READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
-"""Files that git opens without checking them: a pipe would make it wait for ever."""
 
 _GITFILE_BYTES = 1 << 14
 
@@ -107,9 +107,7 @@ HEAD = "HEAD"
 
 _COMMIT = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n?")
 _SYMBOLIC = re.compile(rb"ref:[ \t]*(refs/[^\x00-\x20\x7f:?*\[\\^~]+)\n?")
-_MOST_LINKS = 5
-"""Most symbolic references in a row, as in git."""
-
+_MOST_LINKS = 5  # most symbolic references in a row, as in git
 _PACKED_BYTES = 16 << 20  # two hundred thousand references
 
 

@@ -38,13 +38,11 @@ class Patience(Struct, frozen=True):
     listing: float = 60.0  # for commands that read many commits or objects
 
 
+# Even a repository that plays every trick costs only one small answer or the ignore rules, and one idle wait: less than
+# 5 seconds.
 PATIENCE = Patience()
-"""Even a repository that plays every trick costs only one small answer or the ignore rules, and one idle wait: less
-than 5 seconds."""
 
-TIMEOUT = "GIT_TIMEOUT"
-"""Code of the error that git took too long."""
-
+TIMEOUT = "GIT_TIMEOUT"  # code of the error that git took too long
 _LOOK_SECONDS = 0.1  # between two looks at what git is doing
 _LINGER_SECONDS = 1.0  # for our helper threads, in case a child of git keeps a pipe open
 _COMPLAINT_BYTES = 4096  # of git's stderr

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from secateur.system.files import owner
 
+# The flag that allows all of it; `index.trust_git_dir` in the user's own configuration does the same.
 ALLOWED_BY = "--trust-git-dir"
-"""The flag that allows all of it; `index.trust_git_dir` in the user's own configuration does the same."""
 
 _SMALL_FILE = 1 << 16
 _OF_A_REPOSITORY = ("HEAD", "config", "index", "packed-refs", "shallow", "commondir", "objects", "refs", "info")

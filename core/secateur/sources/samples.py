@@ -24,9 +24,7 @@ from secateur.sources.confined import confine_path
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, run_git
 
 HISTORY_SUFFIX = ".history.jsonl"
-LAYOUT_VERSION = b"1"
-"""Changes when the same history would be unpacked to another folder."""
-
+LAYOUT_VERSION = b"1"  # changes when the same history would be unpacked to another folder
 _DIGEST_DIGITS = 12
 _PLAIN = "100644"
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"

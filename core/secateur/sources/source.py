@@ -26,12 +26,8 @@ from secateur.sources.git import FETCH_ALL, HISTORY_LIMIT, Git
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.walk import Skip, SkipReason
 
-MAX_FILE_BYTES = 1024 * 1024
-"""Default size above which a file is skipped: `index.max_file_kb`."""
-
-HISTORY_INCOMPLETE = "history_incomplete"
-"""Code of the notice that `history` stopped early."""
-
+MAX_FILE_BYTES = 1024 * 1024  # default size above which a file is skipped: `index.max_file_kb`
+HISTORY_INCOMPLETE = "history_incomplete"  # code of the notice that `history` stopped early
 TOKEN_BYTES = 16
 
 

@@ -24,12 +24,11 @@ from secateur.system.files import path_below
 
 IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = ".git/info/exclude"
-IGNORE_FILE_BYTES = 256 * 1024
-"""A longer `.gitignore` is ignored: nobody wrote it by hand."""
+IGNORE_FILE_BYTES = 256 * 1024  # a longer `.gitignore` is ignored: nobody wrote it by hand
 
+# Most bytes of wildcard patterns in one walk. Rules beyond it, or beyond MOST_STATES for one path, are listed as
+# skipped.
 MOST_STATES_OF_ALL = 1 << 20
-"""Most bytes of wildcard patterns in one walk. Rules beyond it, or beyond MOST_STATES for one path, are listed as
-skipped."""
 
 
 class SkipReason(StrEnum):
@@ -199,8 +198,8 @@ def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | N
     return builder.listing()
 
 
+# The rules that apply in a folder, nearest first, each with the length of the path that it is relative to.
 _Layers = tuple[tuple[int, Rules], ...]
-"""The rules that apply in a folder, nearest first, each with the length of the path that it is relative to."""
 
 
 class _RuleReader:

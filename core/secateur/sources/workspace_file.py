@@ -24,11 +24,10 @@ from secateur.sources.named import is_named
 
 SUFFIX = ".toml"
 
-MOST = 20_000
-"""Most repositories of a workspace."""
+MOST = 20_000  # most repositories of a workspace
 
+# Most repositories of a workspace that did not come from this user: each takes processes and open files.
 MOST_WITHIN = 200
-"""Most repositories of a workspace that did not come from this user: each takes processes and open files."""
 
 _NAME = re.compile(r"[^\s/\\:*?!\[\]{}\"<>|\x00-\x1f]{1,100}")
 _KEYS = frozenset({"path", "rev", "name", "only"})

@@ -27,8 +27,8 @@ from secateur_lab.replays.recording import SUFFIX, Recording, read_recording
 FOLDER = "docs/examples"
 NAME_CELLS = 13
 
+# The demo that tells all of it: the problem, the cut, why, what would keep an item, and how a test guards it.
 STORY = "search"
-"""The demo that tells all of it: the problem, the cut, why, what would keep an item, and how a test guards it."""
 
 
 class DemoShape(Shape, frozen=True):

@@ -33,8 +33,7 @@ from secateur_lab.evaluation.measuring import Choice, Measurer, open_measurer
 from secateur_lab.evaluation.metrics import Figures
 from secateur_lab.scenarios.scenario import PartName
 
-BUDGETS = (4_000, 8_000, 16_000)
-"""Budgets in tokens that are measured by default."""
+BUDGETS = (4_000, 8_000, 16_000)  # budgets in tokens that are measured by default
 
 
 @dataclass(frozen=True)

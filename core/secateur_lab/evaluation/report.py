@@ -27,12 +27,8 @@ from secateur_lab.evaluation.summary import (
 
 TITLES = {"recall": "recall", "precision": "precision", "ndcg": "nDCG@10"}
 
-EXTREMES = 5
-"""Queries that the text lists at each end: those that gain most and those that lose most."""
-
-BEYOND = "*"
-"""Mark of a difference beyond noise."""
-
+EXTREMES = 5  # queries that the text lists at each end: those that gain most and those that lose most
+BEYOND = "*"  # mark of a difference beyond noise
 ABOUT_CELLS = 60
 
 _CELL = 20

@@ -17,11 +17,10 @@ from secateur_lab.evaluation.tuning import Fit
 from secateur_lab.scenarios.running import deciding_keys
 from secateur_lab.scenarios.toml_writing import flat
 
-FEWEST = 10
-"""Least cases of each part for a proven gain: an interval of fewer says little."""
+FEWEST = 10  # least cases of each part for a proven gain: an interval of fewer says little
 
+# Prefixes of keys that describe a machine, which are not part of a portable profile.
 _MACHINE_KEYS = ("index.", "tokens.", "embedding.", "llm.", "ui.")
-"""Prefixes of keys that describe a machine, which are not part of a portable profile."""
 
 
 class HeldOutGain(Shape, frozen=True):
@@ -99,8 +98,7 @@ class Tuned:
         )
 
 
-START, FITTED = "start", "fitted"
-"""Names of the two choices in the plan of the held-out cases."""
+START, FITTED = "start", "fitted"  # names of the two choices in the plan of the held-out cases
 
 
 def profile_values(kind: Kind[Any, Any], tuned: Tuned) -> dict[str, Any]:

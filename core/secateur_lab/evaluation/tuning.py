@@ -23,17 +23,10 @@ from secateur import Kind, Progress, Settings, lookup, unreported, with_values
 from secateur_lab.evaluation.intervals import Interval, mean_of
 from secateur_lab.evaluation.metrics import figures
 
-SEED = 12
-"""Default seed of the restarts. Numbers of `RandomState` are the same in every version of numpy (NEP 19)."""
-
-FOLDS = 4
-"""Parts of the training cases, each left out once. Neighbours in time stay together because they are alike."""
-
-PRICES = (0.01, 0.005, 0.002)
-"""Recall that each changed weight must gain, the highest first: it wins ties."""
-
-TIE_BREAK = 0.05
-"""Weight of nDCG beside recall, which does not change while an order improves below the budget's edge."""
+SEED = 12  # Default seed of the restarts. Numbers of `RandomState` are the same in every version of numpy (NEP 19).
+FOLDS = 4  # Parts of the training cases, each left out once. Neighbours in time stay together because they are alike.
+PRICES = (0.01, 0.005, 0.002)  # recall that each changed weight must gain, the highest first: it wins ties
+TIE_BREAK = 0.05  # weight of nDCG beside recall, which does not change while an order improves below the budget's edge
 
 
 @dataclass(frozen=True)
@@ -153,19 +146,12 @@ def _score(case: RehearsedCase, at: Sequence[Settings]) -> float:
     return float(np.mean([settings.recall + TIE_BREAK * settings.ndcg for settings in results]))
 
 
-Point = tuple[int, ...]
-"""The index in each dimension's values."""
-
-RESTARTS = 2
-"""Restarts beside the best point: enough to leave a ridge of two weights."""
-
-SWEEPS = 6
-"""Most rounds over all dimensions in a search."""
-
+Point = tuple[int, ...]  # the index in each dimension's values
+RESTARTS = 2  # restarts beside the best point: enough to leave a ridge of two weights
+SWEEPS = 6  # most rounds over all dimensions in a search
 STEPS = (1, -1, 2, -2)
 
-_MOVED_DIMENSIONS = 3
-"""Dimensions that a restart changes."""
+_MOVED_DIMENSIONS = 3  # dimensions that a restart changes
 
 
 def best_point(

@@ -162,6 +162,7 @@ AnyEvent: TypeAlias = (
     | AnswerSeen
 )
 
+# Fields that an event must have. (`at` is first on a line and has a default, so the others need one too.)
 REQUIRED: dict[str, tuple[str, ...]] = {
     "open": ("kind",),
     "bench": ("kind",),
@@ -177,7 +178,6 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "caption": ("text",),
     "decided": ("after", "digest"),
 }
-"""Fields that an event must have. (`at` is first on a line and has a default, so the others need one too.)"""
 
 ACTIONS = tuple(sorted({*REQUIRED, "undo", "redo", "refresh", "baseline", "compare"}))
 

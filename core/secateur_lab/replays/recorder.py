@@ -45,8 +45,7 @@ from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
 from secateur_lab.scenarios.running import Session, deciding_keys, settings_to_save
 
-REST = 1.0
-"""Seconds that the cursor must stay on an item to count."""
+REST = 1.0  # seconds that the cursor must stay on an item to count
 
 
 @dataclass(frozen=True)

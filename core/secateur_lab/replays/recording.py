@@ -37,9 +37,7 @@ SUFFIX = ".replay.jsonl"
 
 FORMAT = 1
 
-LARGEST = 16 << 20
-"""Most bytes of a recording's file."""
-
+LARGEST = 16 << 20  # most bytes of a recording's file
 LONGEST_LINE = 1 << 20
 
 MOST_EVENTS = 10_000

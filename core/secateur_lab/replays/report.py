@@ -30,9 +30,7 @@ from secateur_lab.scenarios.comparison import Aspect, DecisionChange
 from secateur_lab.scenarios.report import difference_lines
 from secateur_lab.scenarios.running import Decided
 
-MOST_SHOWN = 6
-"""Most changes of a step that the text lists without --verbose."""
-
+MOST_SHOWN = 6  # most changes of a step that the text lists without --verbose
 _LEAVES = (State.KEPT, State.SHORTENED, State.SUMMARISED)
 
 

@@ -29,9 +29,7 @@ from secateur_lab.replays.events import (
     Undone,
 )
 
-LONGEST_VALUE = 80
-"""Most cells of a value in a sentence."""
-
+LONGEST_VALUE = 80  # most cells of a value in a sentence
 PAGES: Mapping[str, str] = {"why": "why", "preview": "preview", "diff": "what changed", "curve": "the curve"}
 
 

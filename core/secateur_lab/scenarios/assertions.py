@@ -13,11 +13,8 @@ from secateur_lab.scenarios.running import Decided
 from secateur_lab.scenarios.scenario import Expect
 from secateur_lab.scenarios.toml_places import KeyPath
 
-MOST_NAMED = 5
-"""Most items in one line of an explanation."""
-
-MOST_COUNTED = 30
-"""Most items of an input that is above its ceiling."""
+MOST_NAMED = 5  # most items in one line of an explanation
+MOST_COUNTED = 30  # most items of an input that is above its ceiling
 
 
 class Failure(Shape, frozen=True):
@@ -28,8 +25,7 @@ class Failure(Shape, frozen=True):
     line: Annotated[Number, Meta(description="Of the scenario's file.")]
 
 
-LineOf = Callable[[KeyPath], int]
-"""Returns the line in a scenario's file, from 1, of a path in it."""
+LineOf = Callable[[KeyPath], int]  # returns the line in a scenario's file, from 1, of a path in it
 
 
 def find_failures(expect: Expect, decided: Decided, line_of: LineOf) -> Iterator[Failure]:
@@ -39,8 +35,7 @@ def find_failures(expect: Expect, decided: Decided, line_of: LineOf) -> Iterator
         yield Failure(assertion, said, line_of(where))
 
 
-_Fault = tuple[str, str, KeyPath]
-"""An assertion, what is true instead, and the path of the assertion in the scenario."""
+_Fault = tuple[str, str, KeyPath]  # an assertion, what is true instead, and the path of the assertion in the scenario
 
 
 def _find_faults(expect: Expect, decided: Decided) -> Iterator[_Fault]:

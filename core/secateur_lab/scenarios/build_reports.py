@@ -19,14 +19,9 @@ from secateur_lab.scenarios.check import CheckVerdict, Result
 from secateur_lab.scenarios.comparison import DecisionChange
 from secateur_lab.scenarios.report import MARKS, details, difference_lines, summary, words
 
-ANNOTATIONS = 5
-"""Annotations per scenario: GitHub shows ten per step."""
-
-LARGEST_COMMENT = 60_000
-"""Most characters of a comment: GitHub allows 65,536."""
-
-COMMENT_MARK = "<!-- secateur check -->"
-"""The first line of a comment, by which its author finds it again."""
+ANNOTATIONS = 5  # annotations per scenario: GitHub shows ten per step
+LARGEST_COMMENT = 60_000  # most characters of a comment: GitHub allows 65,536
+COMMENT_MARK = "<!-- secateur check -->"  # the first line of a comment, by which its author finds it again
 
 
 def junit_report(results: Sequence[Result], verbose: bool = False) -> str:

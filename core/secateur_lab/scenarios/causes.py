@@ -13,11 +13,8 @@ from secateur import installed_keys
 from secateur_lab.scenarios.running import Decided
 from secateur_lab.scenarios.scenario import DIGITS, Recorded, RecordedItem
 
-MOST_NAMED = 3
-"""Most other items in one cause."""
-
-Pair = tuple[RecordedItem, RecordedItem]
-"""An item as recorded, and as it is now."""
+MOST_NAMED = 3  # most other items in one cause
+Pair = tuple[RecordedItem, RecordedItem]  # an item as recorded, and as it is now
 
 
 def changed_settings(recorded: Recorded, decided: Decided) -> dict[str, tuple[Any, Any]]:

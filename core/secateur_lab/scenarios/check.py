@@ -42,9 +42,9 @@ from secateur_lab.scenarios.running import TEST_ASKS, Decided, Session, session
 from secateur_lab.scenarios.scenario import Recorded, Scenario, parse_scenario, read_text, replace_recorded
 from secateur_lab.scenarios.toml_places import toml_places
 
-STALE_CODES = ("CHANGED", "INDEX")
-"""Codes of errors that mean that the files on disk changed after they were read."""
+STALE_CODES = ("CHANGED", "INDEX")  # codes of errors that mean that the files on disk changed after they were read
 
+# Codes of warnings that explain why decisions may differ from those on the machine where they were recorded.
 MOVING = (
     "git_failed",
     "git_foreign",
@@ -55,10 +55,9 @@ MOVING = (
     "code_not_indexed",
     TEST_ASKS,
 )
-"""Codes of warnings that explain why decisions may differ from those on the machine where they were recorded."""
 
+# The warning about a clone made by a build, shown if decisions changed.
 SHALLOW = "this clone is shallow: hotspots use only a part of the history; fetch all of it (git fetch --unshallow)"
-"""The warning about a clone made by a build, shown if decisions changed."""
 
 
 class CheckVerdict(StrEnum):
@@ -267,8 +266,7 @@ def exit_code(results: Sequence[Result]) -> int:
     return 1 if 1 in codes else max(codes, default=0)
 
 
-LEAST = 8
-"""Scenarios of one repository per further process: opening an index costs as much as a dozen scenarios."""
+LEAST = 8  # scenarios of one repository per further process: opening an index costs as much as a dozen scenarios
 
 
 def results_of(

@@ -38,8 +38,7 @@ class Way(IntEnum):
     FIGURES = 3  # only tokens, score or rank differ
 
 
-NO_LONGER = "it no longer exists"
-"""The reason of an item that is gone because its text is."""
+NO_LONGER = "it no longer exists"  # the reason of an item that is gone because its text is
 
 
 class DecisionChange(Shape, frozen=True, kw_only=True):

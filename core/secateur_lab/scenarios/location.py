@@ -15,12 +15,8 @@ from secateur_lab.scenarios.scenario import INPUTS_SUFFIX, SUFFIX
 
 SAMPLE = "sample:"
 
-MOST_FILES = 100_000
-"""Most files of a folder that are searched for scenarios."""
-
-LARGEST_INPUT = 64 << 20
-"""Most bytes of a file that a scenario reads."""
-
+MOST_FILES = 100_000  # most files of a folder that are searched for scenarios
+LARGEST_INPUT = 64 << 20  # most bytes of a file that a scenario reads
 _SKIPPED = (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv")
 
 

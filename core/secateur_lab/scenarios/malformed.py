@@ -15,15 +15,9 @@ from secateur import SecateurError, shown, suggestion
 from secateur_lab.scenarios.toml_places import KeyPath, dotted, toml_places
 from secateur_lab.scenarios.toml_writing import flat
 
-CANNOT_READ = "SCENARIO"
-"""Code of these errors."""
-
-SETTINGS_LAYER = "[settings]"
-"""The origin of a scenario's settings, in errors about settings."""
-
-_LEAST_REPEATED = 3
-"""Least characters of a value in an error by which the input that holds it is recognised."""
-
+CANNOT_READ = "SCENARIO"  # code of these errors
+SETTINGS_LAYER = "[settings]"  # the origin of a scenario's settings, in errors about settings
+_LEAST_REPEATED = 3  # least characters of a value in an error by which the input that holds it is recognised
 _AT = re.compile(r"line (\d+)")
 
 

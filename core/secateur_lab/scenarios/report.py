@@ -14,11 +14,8 @@ from secateur_lab.scenarios.check import CheckVerdict, Result, ScenarioShape, ex
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange, Way
 from secateur_lab.scenarios.scenario import RecordedItem
 
-MOST_SHOWN = 20
-"""Most items of a scenario that a report for people lists without --verbose."""
-
-MOST_FILES = 5
-"""Most changed files of a scenario that a report for people lists."""
+MOST_SHOWN = 20  # most items of a scenario that a report for people lists without --verbose
+MOST_FILES = 5  # most changed files of a scenario that a report for people lists
 
 MARKS = {
     CheckVerdict.PASSED: "✓",

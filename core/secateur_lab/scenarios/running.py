@@ -46,27 +46,21 @@ from secateur_lab.scenarios.malformed import SETTINGS_LAYER, ScenarioError
 from secateur_lab.scenarios.scenario import DIGITS, Recorded, RecordedItem, Scenario
 from secateur_lab.scenarios.toml_writing import flat
 
+# Best dropped entries that are recorded for a search. A search ranks a pool (`Kind.finds`); other kinds list their
+# whole input.
 BEST_DROPPED = 20
-"""Best dropped entries that are recorded for a search. A search ranks a pool (`Kind.finds`); other kinds list their
-whole input."""
 
+# Most recorded entries. If there are more entries, only kept ones and the first dropped ones are recorded.
 MOST_ITEMS = 2_000
-"""Most recorded entries. If there are more entries, only kept ones and the first dropped ones are recorded."""
 
-MOST_READ = 8
-"""Inputs that are kept during a session. Enough, because scenarios run grouped by input."""
-
+MOST_READ = 8  # Inputs that are kept during a session. Enough, because scenarios run grouped by input.
 DIGEST_DIGITS = 8
 
-MOST_ASKING = 100
-"""The most relevant candidates of a search whose files may be tests that ask its question."""
+MOST_ASKING = 100  # the most relevant candidates of a search whose files may be tests that ask its question
+TEST_ASKS = "test_asks"  # code of the notice about a test that asks the question
+_NOWHERE = str(Path(__file__) / "nowhere")  # a folder that cannot be there: below a file
 
-TEST_ASKS = "test_asks"
-"""Code of the notice about a test that asks the question."""
-
-_NOWHERE = str(Path(__file__) / "nowhere")
-"""A folder that cannot be there: below a file."""
-
+# Prefixes of keys that a scenario may not set. Server keys would let a scenario's author send texts anywhere.
 _USER_KEYS = (
     "llm.",
     "ui.",
@@ -78,7 +72,6 @@ _USER_KEYS = (
     "embedding.server_model",
     "embedding.api_key_env",
 )
-"""Prefixes of keys that a scenario may not set. Server keys would let a scenario's author send texts anywhere."""
 
 
 @dataclass(frozen=True)

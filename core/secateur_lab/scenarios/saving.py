@@ -33,19 +33,18 @@ from secateur_lab.scenarios.scenario import (
 )
 from secateur_lab.scenarios.toml_writing import nested
 
+# Items that a saved scenario asserts to be kept: the best ones. Others are displaced by code that they have nothing to
+# do with (`tests/benchmarks/scenario_drift.py`).
 MOST_KEPT = 3
-"""Items that a saved scenario asserts to be kept: the best ones. Others are displaced by code that they have nothing to
-do with (`tests/benchmarks/scenario_drift.py`)."""
 
+# Share of the tokens that are kept whole, from the best item on, in which the asserted items of a search stand: what
+# comes in between is unlikely to displace them.
 FIRM_SHARE = 0.5
-"""Share of the tokens that are kept whole, from the best item on, in which the asserted items of a search stand: what
-comes in between is unlikely to displace them."""
 
-LEAST_USED = 0.25
-"""Share of the saved output's tokens below which an output has lost something."""
+LEAST_USED = 0.25  # share of the saved output's tokens below which an output has lost something
 
+# Ids that are places in the input, like `75-87` and `messages[3]`: they change if something is inserted.
 _PLACE = re.compile(r"[\d-]+|.*\[\d+\].*", re.DOTALL)
-"""Ids that are places in the input, like `75-87` and `messages[3]`: they change if something is inserted."""
 
 
 @dataclass(frozen=True)

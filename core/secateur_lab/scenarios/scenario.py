@@ -39,17 +39,13 @@ from secateur_lab.scenarios.toml_writing import add_elements, flat, pairs, recor
 
 SUFFIX = ".scenario.toml"
 
+# Suffix of the folder beside a scenario that holds copies of inputs from outside its repository.
 INPUTS_SUFFIX = ".scenario.inputs"
-"""Suffix of the folder beside a scenario that holds copies of inputs from outside its repository."""
 
 FORMAT = 1
 
-LARGEST = 4 << 20
-"""Most bytes of a scenario's file."""
-
-DIGITS = 3
-"""Decimals of scores and terms."""
-
+LARGEST = 4 << 20  # most bytes of a scenario's file
+DIGITS = 3  # decimals of scores and terms
 Share = Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0)]
 Grade = Annotated[int, Meta(ge=0, le=3)]
@@ -255,8 +251,7 @@ def set_assertion(text: str, id_: str, name: str) -> str:
     return add_expected(text, name, [id_]) if name else text
 
 
-STATE_LISTS = ("must_keep", "must_shorten", "must_drop")
-"""Lists of `[expect]` that assert the state of an item."""
+STATE_LISTS = ("must_keep", "must_shorten", "must_drop")  # lists of `[expect]` that assert the state of an item
 
 
 def replace_scenario(text: str, scenario: Scenario) -> str:

@@ -19,9 +19,7 @@ from functools import cached_property
 import tomli
 from secateur import shown
 
-KeyPath = tuple[str | int, ...]
-"""Keys, and indexes of elements: `("expect", "must_keep", 0)`."""
-
+KeyPath = tuple[str | int, ...]  # Keys, and indexes of elements: `("expect", "must_keep", 0)`
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")

@@ -121,8 +121,7 @@ def _text(value: str) -> str:
     return f'"""\n{closed}"""'
 
 
-_CLOSING = re.compile(r'"{3,}|"+\Z')
-"""Quotes that would end a multi-line text."""
+_CLOSING = re.compile(r'"{3,}|"+\Z')  # quotes that would end a multi-line text
 
 
 def _key(name: str) -> str:

@@ -98,11 +98,11 @@ TRIES = 60_000  # most pairs of a piece and a chunk that are tried: a tenth of a
 PASSES = 4
 PLACES = 4  # chunks tried for a piece: those with the most related pieces
 PARTNERS = 24  # pieces of a full chunk that are tried in exchange
+# The value of having a piece in one chunk with all others of its file, its folder, neighbouring folders. A link is
+# worth 1.
 FILE_WEIGHT = 4.0
 FOLDER_WEIGHT = 1.0
 NEIGHBOUR_WEIGHT = 0.3
-"""The value of having a piece in one chunk with all others of its file, its folder, neighbouring folders. A link is
-worth 1."""
 
 _LEAST_GAIN = 1e-9
 

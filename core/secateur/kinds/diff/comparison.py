@@ -35,6 +35,7 @@ from secateur.sources.git import DIFF_ID_DIGITS, GITLINK, SYMBOLIC_LINK, UNTRACK
 from secateur.sources.location import ForeignRepository
 from secateur.sources.process import TIMEOUT
 
+# Candidates for the main branch: the first that shares a commit with the compared branch and does not contain it.
 MAIN_BRANCHES = (
     "refs/remotes/origin/HEAD",
     "refs/remotes/origin/main",
@@ -42,7 +43,6 @@ MAIN_BRANCHES = (
     "refs/heads/main",
     "refs/heads/master",
 )
-"""Candidates for the main branch: the first that shares a commit with the compared branch and does not contain it."""
 
 READ_BYTES = 64 << 20  # bytes of contents that are read to find functions; further files are cut between hunks
 UNREAD = "unread_files"  # code of the notice that files on disk were not looked at

@@ -33,8 +33,8 @@ _EXTENDED = re.compile(
     r"|similarity index|dissimilarity index|index|mode) (.*)"
 )
 _BINARY = re.compile(r"Binary files (.*) and (.*) differ\r?")
+# Ends of such a line. They are checked first: on a long line without them the expression would try every `and`.
 _DIFFER = (" differ", " differ\r")
-"""Ends of such a line. They are checked first: on a long line without them the expression would try every `and`."""
 _SUBMODULE = re.compile(
     r"Submodule (.+) (?:[0-9a-f]{4,64}\.{2,3}[0-9a-f]{4,64}.*|contains (?:untracked|modified) content)\r?"
 )

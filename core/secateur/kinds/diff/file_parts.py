@@ -17,9 +17,9 @@ from secateur.kinds.diff.chunk_text import PartLocation, block, widest_number
 from secateur.model import FileFacts, FragmentKind
 from secateur.tokens import Counter
 
+# Characters kept of a line too long for a chunk while chunks are packed: enough to recognise it, too few to push
+# another file out. After packing, `lengthen_lines` uses the room that is left.
 KEPT_OF_A_LINE = 400
-"""Characters kept of a line too long for a chunk while chunks are packed: enough to recognise it, too few to push
-another file out. After packing, `lengthen_lines` uses the room that is left."""
 
 SHORTER = 4  # divides the kept characters of a line that is still too long
 _CLOSE = 64  # cut lines are lengthened to within 1/64 of the room

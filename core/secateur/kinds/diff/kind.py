@@ -43,8 +43,8 @@ from secateur.render.structured import dumps
 from secateur.settings import Loaded, Settings, with_values
 from secateur.terminal import visible
 
+# Inputs that are flags and change what is read.
 _NAMED = ("skill", "rules", "no_rules", "linter", "base", "head", "staged", "worktree", "untracked")
-"""Inputs that are flags and change what is read."""
 
 
 def diff_command(keys: Sequence[str], inputs: Inputs, settings: Settings, opened: Settings) -> str:
@@ -69,17 +69,16 @@ NAMED = 5  # files that one message lists by name
 SKIPPED = 4  # exit code of --fail-on-skip
 _TABLE = "chunking."
 _IGNORE = _TABLE + "ignore"
+# Settings that change what is read from a repository.
 _READ_OF_REPOSITORIES = ("context_lines", "max_file_kb", "rules", "signatures")
-"""Settings that change what is read from a repository."""
 
 _NOT_READ = ("ignore", "only", "out", "fail_on_skip", "allow_skip")  # inputs that do not change what is read
 _DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
 _DIFF_NAMES = (".diff", ".patch")
 _CHUNK_FILE = re.compile(r"chunk-\d{3,}\.md")
 _CHUNK_START = b"# Context Chunk "
+# Keys under which `load` keeps its results for `read`: the comparison or the diff, and a notice about ignored settings.
 _PREPARED, _NOTICE = "diff", "settings_changed"
-"""Keys under which `load` keeps its results for `read`: the comparison or the diff, and a notice about ignored
-settings."""
 
 
 @dataclass(frozen=True, eq=False)

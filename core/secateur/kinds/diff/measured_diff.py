@@ -78,14 +78,13 @@ def links(outlines: Mapping[int, Outline], paths: Mapping[int, str]) -> dict[tup
     return strongest
 
 
+# Characters that are invisible or make text look different.
 _HIDDEN = re.compile("[\x08\x1b\x9b\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e01ef]")
-"""Characters that are invisible or make text look different."""
 
 LINTER = "Linter findings in"  # title of the findings of linters in a file
 SIGNATURES = "Signatures around the changes of"  # title of the declarations of callers and callees
+# Bytes of contents that are parsed to link files: two seconds' worth. In larger diffs only the first files are linked.
 LINKED_BYTES = 2 << 20
-"""Bytes of contents that are parsed to link files: two seconds' worth. In larger diffs only the first files are
-linked."""
 
 _NAMED = 5  # most files that a notice names
 

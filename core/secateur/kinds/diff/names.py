@@ -10,9 +10,9 @@ from secateur.sources.files import path_text
 NULL = "/dev/null"
 
 _LETTERS = (("a/", "b/"), ("i/", "w/"), ("c/", "i/"), ("c/", "w/"), ("o/", "w/"))
+# Prefixes that git puts before the two paths: by default, with `diff.mnemonicPrefix`, with `-R`, and without a
+# repository.
 _PREFIXES = (*_LETTERS, ("w/", "i/"), ("b/", "a/"), ("1/", "2/"))
-"""Prefixes that git puts before the two paths: by default, with `diff.mnemonicPrefix`, with `-R`, and without a
-repository."""
 
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _ESCAPED = re.compile(r'\\([abtnvfr"\\]|[0-3][0-7]{2})')

@@ -21,21 +21,21 @@ from secateur.settings import FILE_NAME, Committed, keys
 from secateur.sources.committed_settings import SETTINGS_FILES
 from secateur.tokens import Counter
 
+# Code of the notice that a change edits the repository's settings; the old settings count.
 SETTINGS_CHANGED = "settings_changed"
-"""Code of the notice that a change edits the repository's settings; the old settings count."""
 
 RULES_CHANGED = "rules_changed"  # code of the notice that a change edits the project's rules; the old rules count
+# The file of instructions of the spec. It goes into chunks only on request: the change may have written it.
 SKILL_FILE = "SKILL.md"
-"""The file of instructions of the spec. It goes into chunks only on request: the change may have written it."""
 
 MOST_TOKENS = 240
 SHARE = 8  # the section takes at most `MOST_TOKENS`, and at most 1/`SHARE` of a chunk
+# Numbers of files to name, tried in this order until the section fits; other files are counted.
 _NAME_COUNTS = (12, 8, 5, 3, 2, 1, 0)
-"""Numbers of files to name, tried in this order until the section fits; other files are counted."""
 
 _SHOWN_CODES = (SETTINGS_CHANGED, RULES_CHANGED)
+# Rules whose files are only counted: their names say nothing about the change.
 _COUNTED = (Reason.BINARY, Reason.LOCKFILE)
-"""Rules whose files are only counted: their names say nothing about the change."""
 
 
 def skill_notice(path: str) -> Notice:

@@ -31,8 +31,8 @@ from secateur.render.page import count_noun, listed
 from secateur.render.sentences import sentence
 from secateur.settings import Settings
 
+# Tokens that a chunk needs for changes: with fewer not even one line fits beside the header of its file.
 LEAST_CAPACITY = 32
-"""Tokens that a chunk needs for changes: with fewer not even one line fits beside the header of its file."""
 
 TOO_LARGE = "CHUNK_INSTRUCTIONS_TOO_LARGE"  # code of the error that instructions and rules leave no room for changes
 NAMED = 5  # files a notice names before it only counts
@@ -301,8 +301,8 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
     return tuple(notices)
 
 
+# Id of the entry -> title of the lines that stand behind changes where there is room.
 LINES = {"linter": LINTER, "signatures": SIGNATURES}
-"""Id of the entry -> title of the lines that stand behind changes where there is room."""
 
 
 def text_of(plan: Plan, index: int) -> str:

@@ -73,6 +73,7 @@ def _patterns(text: str, attribute: str) -> list[str]:
     return patterns
 
 
+# The rules that leave out a file or a part of it; `--allow-skip` takes their names.
 RULES = (
     Reason.DAMAGED,  # the diff cannot be read there, whatever the patterns of the user say
     Reason.PATTERN,  # of the user: chunking.ignore
@@ -87,14 +88,13 @@ RULES = (
     Reason.LONG_LINE,  # a line was shortened: alone it fills a chunk
     Reason.NO_ROOM,  # not even a line of it fits a chunk
 )
-"""The rules that leave out a file or a part of it; `--allow-skip` takes their names."""
 
+# Folders of the spec: files below them, at any depth, are left out.
 FOLDERS = {
     **dict.fromkeys(("vendor", "node_modules"), Reason.VENDORED),
     **dict.fromkeys(("dist", "build"), Reason.BUILD),
     ".idea": Reason.EDITOR,
 }
-"""Folders of the spec: files below them, at any depth, are left out."""
 
 LOCK_SUFFIX = ".lock"
 
@@ -105,10 +105,10 @@ _PROGRAMS = ("class", "pyc", "pyo", "o", "a", "lib", "obj", "dylib", "pdb", "was
 _FONTS = ("woff", "woff2", "ttf", "otf", "eot")
 _MEDIA = ("mp3", "mp4", "m4a", "m4v", "mov", "avi", "mkv", "webm", "ogg", "flac", "wav")
 _DATA = ("sqlite", "sqlite3", "parquet", "npy", "npz", "onnx", "pkl")
+# Extensions of binary files, whatever a diff shows.
 BINARY_SUFFIXES = frozenset(
     f".{suffix}" for suffix in (*_SPEC_SUFFIXES, *_PICTURES, *_ARCHIVES, *_PROGRAMS, *_FONTS, *_MEDIA, *_DATA)
 )
-"""Extensions of binary files, whatever a diff shows."""
 
 _LIBRARY = re.compile(r".*\.so(\.\d+)+")
 

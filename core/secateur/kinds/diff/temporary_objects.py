@@ -38,8 +38,8 @@ from secateur.system.files import path_below
 
 TREE = 0o040000
 
+# Largest file by default for which git shows how it differs: no chunk has room for a diff of a larger one.
 LARGEST_COMPARED = 8 << 20
-"""Largest file by default for which git shows how it differs: no chunk has room for a diff of a larger one."""
 
 _SHA256_DIGITS = 64
 _CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n\tbigFileThreshold = {largest}\n{extensions}"

@@ -47,8 +47,8 @@ from secateur.tokens import SAFETY_FACTORS, Counter, get_counter
 from secateur.what_if.shapes import ProofFields
 
 _ROWS = tomli.loads(files("secateur.kinds.envelope").joinpath("windows.toml").read_text("utf-8"))["windows"]
+# Tokens of each model's window, prompt and answer together.
 WINDOWS: Mapping[str, int] = MappingProxyType({model: row["tokens"] for row in _ROWS for model in row["models"]})
-"""Tokens of each model's window, prompt and answer together."""
 
 LONGEST_NAME = 200  # longest name of a model that is looked up, in characters
 _PREFIX = re.compile(r"^(?:[a-z-]{2,12}\.)?(?:anthropic|meta|mistral|openai|deepseek|qwen)\.")
@@ -150,9 +150,7 @@ def _check_number(name: str, value: int | None) -> int:
     return value
 
 
-_PINS_NAMED, _LONGEST_PIN = 3, 120
-"""Pins that an error names, and characters of a name."""
-
+_PINS_NAMED, _LONGEST_PIN = 3, 120  # pins that an error names, and characters of a name
 AROUND = "envelope"  # section of the report's last action: names, punctuation and unchanged fields around the sections
 
 

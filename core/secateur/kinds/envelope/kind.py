@@ -40,8 +40,8 @@ from secateur.what_if.trials import Trials
 
 _TABLE = "context_budget."
 _SHORT = 1_000  # a shorter text, in characters, is faster to count than to look up
+# Action, tokens, characters and name of a section.
 _COLUMNS = Column(10, gap=0), Column(19, right=True, gap=1), Column(23, right=True), Column()
-"""Action, tokens, characters and name of a section."""
 
 
 @dataclass(frozen=True)

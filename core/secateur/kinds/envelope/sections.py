@@ -55,8 +55,8 @@ SECTIONS = (
 TARGET = "target_snapshot"
 DIGEST = "dependency_digest"
 
+# Most levels of nested values: far more than anybody writes, few enough for Python's JSON reader and writer.
 DEEPEST = 200
-"""Most levels of nested values: far more than anybody writes, few enough for Python's JSON reader and writer."""
 WIDEST_NUMBER = 10_000  # bits of the largest integer: Python refuses to write integers of more than 4,300 digits
 _SHOWN = 120
 _HINT = "the sections are " + ", ".join(SECTIONS)
@@ -167,8 +167,8 @@ def _json_error(path: Path, what: str, hint: str) -> PromptComposeError:
     return PromptComposeError(f"$.{clip(section_of(path), 2 * _SHOWN)} {what}", hint=hint)
 
 
+# Fields that identify an object: never truncated, so that the rest of an object can be found again.
 NAMING = ("path", "summary", "hash", "id", "name", "title")
-"""Fields that identify an object: never truncated, so that the rest of an object can be found again."""
 
 
 class EnvelopeValue(Struct, frozen=True):

@@ -40,8 +40,8 @@ from secateur.model import Reason
 from secateur.settings import ContextBudget
 from secateur.tokens import Counter
 
+# Every third probe halves the range, so that the number of probes is logarithmic whatever the sizes of steps.
 BISECT_EVERY = 3
-"""Every third probe halves the range, so that the number of probes is logarithmic whatever the sizes of steps."""
 
 
 def first_that_fits(

@@ -41,8 +41,8 @@ SHOWN_FILES = 40  # most dropped files that the text lists without --verbose
 SHOWN_RANGES = 6  # most ranges of lines per file that the text lists without --verbose
 _NAME_CELLS = 44
 _TABLE = "context_prune."
+# Prefixes of settings that change what is read or how it is scored.
 _READ = (_TABLE + "sliding_window", "relevance.", "index.", "tokens.")
-"""Prefixes of settings that change what is read or how it is scored."""
 
 
 class ReadFiles(Struct, frozen=True):

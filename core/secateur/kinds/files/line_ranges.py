@@ -70,8 +70,8 @@ def number_lines(lines: Sequence[str], window: Range, longest: int) -> list[str]
 TAB = 8  # columns of a tab
 LONGEST_LINE = 1_000  # longest line whose end is read; longer lines are data
 _OPEN = re.compile(r"(?:[(\[,\\]|[^-+][-+*/|&=]|\band|\bor)\s*$")  # the end of a line whose statement continues
+# The beginning of a line that continues the statement above.
 _GOES_ON = re.compile(r"\s*(?:else|elif|elsif|elseif|except|finally|catch|rescue|ensure|when|in)\b")
-"""The beginning of a line that continues the statement above."""
 
 
 def widen_to_statements(named: Range, lines: Sequence[str], within: Range) -> Range | None:

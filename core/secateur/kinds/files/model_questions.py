@@ -26,9 +26,9 @@ from secateur.tokens import Counter, get_counter
 
 LONGEST_LINE = 400  # characters of a line, and of a name, that are sent; longer ones are data
 LONGEST_QUERY = 2_000  # characters of the query that are sent
+# The share of `llm.text_tokens` that a question may fill: its client allows for tokenizers that count more than ours,
+# and cuts longer texts.
 TEXT_SHARE = 0.7
-"""The share of `llm.text_tokens` that a question may fill: its client allows for tokenizers that count more than ours,
-and cuts longer texts."""
 
 MODEL_RELEVANCE = 0.5  # relevance of lines that only a model named; matching words add to it
 NUMBER_TOKENS = 3  # tokens of the number of a line

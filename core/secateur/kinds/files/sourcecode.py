@@ -149,8 +149,8 @@ class MeasuredFile:
     said: str = ""  # what the model gave as its reason; text from outside
     pieces: tuple[SourcePiece, ...] = ()  # by line, disjoint
     local: float = 0.0  # its score without a model
+    # Tokens of its lines, which proofs ask for hundreds of times; see `count_once`.
     counted: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Tokens of its lines, which proofs ask for hundreds of times; see `count_once`."""
 
     def count_once(self, key: Hashable, count: Callable[[], Counted]) -> Counted:
         """Returns what `count` returned for this key, which names all that the result depends on beside the file."""

@@ -34,8 +34,8 @@ from secateur.model import IntArray, Reason, State
 from secateur.settings import ContextPrune
 from secateur.tokens import Counter
 
+# Tokens that a header can grow by when its snippet grows: a line number may gain a group of three digits.
 LONGER_HEADER = 1
-"""Tokens that a header can grow by when its snippet grows: a line number may gain a group of three digits."""
 
 STRATEGIES = ("score", "extract", "delete")
 

@@ -79,8 +79,8 @@ class Failures(Struct, frozen=True):
 
 # --- the line that begins a block -------------------------------------------------------------------------------------
 
+# The matching group is the first matching style: one call instead of one per style.
 _STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in STYLES))
-"""The matching group is the first matching style: one call instead of one per style."""
 
 
 class _BlockStart(Struct, frozen=True):

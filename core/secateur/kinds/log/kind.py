@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 LARGEST = 64 << 20  # largest log that is read, in bytes
 MARK = "…"  # begins a line that is not from the log, repeated so often that no line of the log begins so
 _TABLE = "log."
+# Words that do not distinguish lines: words of any question, and words that report errors, which are found anyway.
 _ANY_QUESTION = frozenset(
     (
         *("the", "and", "for", "with", "was", "were", "did", "does", "do", "is", "are", "has", "have", "had"),
@@ -49,19 +50,16 @@ _ANY_QUESTION = frozenset(
         *("broken", "problem", "log", "build", "run", "test", "tests"),
     )
 )
-"""Words that do not distinguish lines: words of any question, and words that report errors, which are found anyway."""
-MOST_WORDS = 500
-"""Most words of a query that are looked for; each is compared with every line."""
-
+MOST_WORDS = 500  # most words of a query that are looked for; each is compared with every line
 _WORDS = re.compile(r"[^\W_]")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _SCRIPTS = re.compile(rf"{_HAN.pattern}|[\u3040-\u309f]+|[\u30a0-\u30ff]+|[^\u3040-\u30ff\u3400-\u9fff]+")
 _SHOWN_DROPPED = 10  # most dropped entries in the report
 _LINE_CELLS = 72
+# State of an entry, its lines, its tokens, and a remark.
 _COLUMNS = Column(1, gap=0), Column(13, gap=1), Column(17, right=True, gap=1), Column()
-"""State of an entry, its lines, its tokens, and a remark."""
+# The rules around the words of a heading.
 _RULES = re.compile(r"^([_=*#-])\1{3,} *| *([_=*#-])\2{3,}$")
-"""The rules around the words of a heading."""
 _STAMPED_OF = 20  # first lines that identify a log without a telling name
 
 

@@ -28,13 +28,13 @@ SLICE = 1000  # lines processed between two calls of `progress`
 MOST_LINES = 2_000_000  # most lines of a log that is read: even a short line costs time and memory
 LEAST_REPEATS = 3  # lines in a row, equal except for numbers, from which on only the first is kept
 PIECE = 8192  # characters of a line that are counted at once: a counter needs more time per character for longer words
+# Places where every encoding begins a new token, so that the tokens of the parts of a line add up.
 _WORD_END = re.compile(r"(?<=[0-9A-Za-z])[ !-&(-/:-@\[-`{-~]")
-"""Places where every encoding begins a new token, so that the tokens of the parts of a line add up."""
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
+# Control sequences: colours, cursor movements, titles and links of a terminal (ECMA-48).
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
-"""Control sequences: colours, cursor movements, titles and links of a terminal (ECMA-48)."""
 
 _PREFIX = re.compile(
     r"(?:[^\t]{1,200}\t[^\t]{1,200}\t)?"  # job and step, of a log of GitHub Actions
@@ -45,10 +45,10 @@ _PREFIX = re.compile(
     r"|\[ *\d+\.\d{6}\] )"  # seconds since Linux was started
 )
 
+# The time that GitHub Actions or GitLab put before each line of a job, with job and step before it.
 _CI_STAMP = re.compile(
     r"((?:[^\t]{1,200}\t[^\t]{1,200}\t)?)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,7}Z)(?: (?:\d\d[OE][+ ]?)?|$)"
 )
-"""The time that GitHub Actions or GitLab put before each line of a job, with job and step before it."""
 _STAMPED_SHARE = 0.9  # of the lines of a job
 _LEAST_STAMPED = 5
 
@@ -61,6 +61,8 @@ _GAP = " … "
 
 _UNIT = r"(?:h|ms|m|s|us|ns)"
 _NUMBER = r"\d(?<![A-Za-z_\d]\d)\d*+"
+# Parts that vary between lines with the same meaning. Digits in a name stay: `test_1` is not `test_2`. For speed each
+# pattern begins with a character and looks back after it, because most positions do not match; none backtracks.
 _VARYING: Pattern[str] = re.compile(
     rf"""[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}  # UUID
     | \b0x[0-9a-fA-F]+
@@ -72,8 +74,6 @@ _VARYING: Pattern[str] = re.compile(
     """,
     re.VERBOSE,
 )
-"""Parts that vary between lines with the same meaning. Digits in a name stay: `test_1` is not `test_2`. For speed each
-pattern begins with a character and looks back after it, because most positions do not match; none backtracks."""
 
 _DIGITS = b"0123456789.,:"
 _IN_DIGESTS = _DIGITS + b"abcdefABCDEF"
