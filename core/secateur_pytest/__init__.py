@@ -83,12 +83,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         if any(line in text for text in failed for line in ACCEPT):
             terminalreporter.write_line("to accept all changed decisions: pytest --snapshot-update")
         return
-    reports = [
-        report
-        for category in terminalreporter.stats.values()
-        for report in category
-        if isinstance(report, pytest.TestReport)
-    ]
+    every = [report for category in terminalreporter.stats.values() for report in category]
+    reports = [report for report in every if isinstance(report, pytest.TestReport)]
     updated = {report.nodeid.partition("::")[0] for report in reports if UPDATED in dict(report.sections)}
     if updated:
         terminalreporter.write_sep("-", "scenarios recorded anew")

@@ -58,9 +58,7 @@ class Layout(Protocol):
     """One pack format. The items of a file stand in one block, which begins with the file's path."""
 
     signature_mark: str  # the additional text in the heading of a shortened item
-
     cdata_end_cost: int  # most tokens that one `]]>` in a body adds
-
     close: str  # the text after the body of an item
 
     def head(self, query: str) -> str:
@@ -111,7 +109,10 @@ class Markdown:
 
     def heading(self, item: Item) -> str:
         mark = self.signature_mark if item.shortened else ""
-        return f"@@{item.line_start}-{item.line_end}{_owner(item)}{mark}\n"
+        # the owner of a member, which the member's own text does not say; no mark, which would join the line break
+        owner = _line(item.qualname.rpartition(".")[0]) if item.kind in _MEMBERS else ""
+        owner = f" {owner}" if _ENDS_IN_WORD.search(owner) else ""
+        return f"@@{item.line_start}-{item.line_end}{owner}{mark}\n"
 
     def text(self, body: str) -> str:
         return body
@@ -193,13 +194,6 @@ def _line(text: str) -> str:
     return line if len(line) <= LONGEST_LABEL else line[: LONGEST_LABEL - 1] + ELLIPSIS
 
 
-def _owner(item: Item) -> str:
-    """Returns the owner of a member after a space, which the member's own text does not say; "" if it ends in a mark,
-    which would join the line break."""
-    owner = _line(item.qualname.rpartition(".")[0]) if item.kind in _MEMBERS else ""
-    return f" {owner}" if _ENDS_IN_WORD.search(owner) else ""
-
-
 def _attribute(text: str) -> str:
     return escape(visible(text), quote=False).replace('"', "&quot;")
 
@@ -237,8 +231,8 @@ class PackCosts:
         self._counter = counter
         self._layout = layout_of(form)
         self._frames: dict[tuple[str, int], int] = {}
+        # additional tokens in the heading of a shortened row; tokens after the body of a row
         self.signature_mark, self._close = counter.count_many([self._layout.signature_mark, self._layout.close])
-        """Additional tokens in the heading of a shortened row; tokens after the body of a row."""
 
     def overhead(self, query: str) -> int:
         """Returns the tokens that belong to no row: head and foot."""

@@ -75,15 +75,8 @@ def _last_line(selection: Selection, layout: Layout) -> str:
 
 
 def _item(selection: Selection, row: int) -> Item:
-    pool = selection.pool
-    return Item(
-        pool.path[row],
-        int(pool.line_start[row]),
-        int(pool.line_end[row]),
-        pool.kind[row],
-        pool.qualname[row],
-        selection.state[row] != State.KEPT,
-    )
+    pool, lines = selection.pool, (int(selection.pool.line_start[row]), int(selection.pool.line_end[row]))
+    return Item(pool.path[row], *lines, pool.kind[row], pool.qualname[row], selection.state[row] != State.KEPT)
 
 
 def render_message(selection: Selection, counter: Counter) -> str:

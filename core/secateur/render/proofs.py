@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from operator import add
 from typing import TypeVar
 
 import numpy as np
@@ -80,12 +81,17 @@ def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pi
     not_known = f"not known: the search ended after {explanation.reached}"
     ranges = [(name, range_words(*ends) if ends else not_known) for name, ends in explanation.ranges.items()]
     points = tuple(_points(curve, trials.budget, trials.budget_label))
+    keeps = ", --pin ID keeps one of them" if pins else ""
+    others = f"  {explanation.unlisted:,} more: --dropped all lists them, --why ID explains one{keeps}"
+    lost = [f"at {drop.budget:,} it loses {name_items(trials, drop.loses)}" for drop in curve.drops]
+    gained = [f", gains {name_items(trials, drop.gains)}" if drop.gains else "" for drop in curve.drops]
+    words = [*curve_words(trials, curve), *map(add, lost, gained)]
     columns = (*_POINTS, *[_FIGURE] * len(figures_of(curve)), _MARK)
     sections = [
-        Section(tuple(_flips(explanation, because)), _TURNS, _describe_unlisted(explanation, pins), columns=FLIPS),
+        Section(tuple(_flips(explanation, because)), _TURNS, others if explanation.unlisted else "", columns=FLIPS),
         Section(ranges, "nothing changes between", columns=_RANGES),
         Section(points, "what goes out against the budget", columns=columns),
-        Section([f"  {line}" for line in (*curve_words(trials, curve), *_drops(trials, curve))], apart=False),
+        Section([f"  {line}" for line in words], apart=False),
     ]
     return [section for section in sections if section.rows]
 
@@ -99,10 +105,8 @@ def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]
     elif trials.fixed[item]:
         yield "", fixed_words(trials, item)
     elif item not in explanation.levers:
-        yield (
-            "",
-            "it was not asked what would change it" + ("" if trials.now.whole[item] else ": --dropped all asks it"),
-        )
+        asks = "" if trials.now.whole[item] else ": --dropped all asks it"
+        yield "", f"it was not asked what would change it{asks}"
     else:
         curve, reached = explanation.curve, explanation.reached if item in explanation.unknown else ""
         yield "", nothing_words(trials, curve.tried, curve.every, reached)
@@ -197,9 +201,8 @@ def _tried_words(trials: Trials, tried: int, every: tuple[int, int] | None) -> s
     budgets = f"{count_noun(tried, 'budget')} up to {trials.enough:,}"
     if every is not None:
         low, high = every
-        budgets = f"every budget from {low:,} to {high:,}" + (
-            f", and {trials.enough:,}" if high < trials.enough else ""
-        )
+        budgets = f"every budget from {low:,} to {high:,}"
+        budgets += f", and {trials.enough:,}" if high < trials.enough else ""
     return budgets + (", and other values of each number" if trials.knobs else "")
 
 
@@ -219,18 +222,6 @@ def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
         yield f"at none of them more budget drops anything: {of}"
 
 
-def _drops(trials: Trials, curve: Curve) -> Iterator[str]:
-    for drop in curve.drops:
-        gains = f", gains {name_items(trials, drop.gains)}" if drop.gains else ""
-        yield f"at {drop.budget:,} it loses {name_items(trials, drop.loses)}{gains}"
-
-
-def _list(trials: Trials, items: Sequence[int]) -> str:
-    ids = [visible(trials.ids[item]) for item in items[:MOST_NAMED]]
-    more = f" and {len(items) - MOST_NAMED:,} more" if len(items) > MOST_NAMED else ""
-    return ", ".join(ids) + more
-
-
 def _flips(explanation: Explanation, because: Because) -> Iterator[Sequence[str] | str]:
     """Yields the listed items that do not go out whole, then the others, each with its reason and what turns it; at the
     end those that go out whole and that nothing turns, grouped by what was tried."""
@@ -245,14 +236,9 @@ def _flips(explanation: Explanation, because: Because) -> Iterator[Sequence[str]
         yield f"  {glyph} {visible(trials.ids[item])}" + (f": {reason}" if reason else "")
         yield from (turn if turn[0] else f"      {turn[1]}" for turn in turns)
     for why, items in others.items():
-        yield f"  {State.KEPT.glyph} {_list(trials, items)}: {why}"
-
-
-def _describe_unlisted(explanation: Explanation, pins: bool) -> str:
-    """Says how many more items do not go out whole, and how one gets at them; "" if all are listed."""
-    keeps = ", --pin ID keeps one of them" if pins else ""
-    others = f"  {explanation.unlisted:,} more: --dropped all lists them, --why ID explains one{keeps}"
-    return others if explanation.unlisted else ""
+        ids = ", ".join(visible(trials.ids[item]) for item in items[:MOST_NAMED])
+        more = f" and {len(items) - MOST_NAMED:,} more" if len(items) > MOST_NAMED else ""
+        yield f"  {State.KEPT.glyph} {ids}{more}: {why}"
 
 
 def _points(curve: Curve, present: int, label: str) -> Iterator[Sequence[str]]:
@@ -271,7 +257,6 @@ def figures_of(curve: Curve) -> list[str]:
 
 
 def _some(curve: Curve, present: int) -> Sequence[Point]:
-    """Returns evenly spaced points, plus the present one and the knee."""
     step = -(-len(curve.points) // SHOWN_POINTS)
     last = len(curve.points) - 1
     return [

@@ -100,7 +100,6 @@ class CommitSource(RepositorySource):
 
 
 def _split_batches(paths: Sequence[str], entries: Mapping[str, SourceFile]) -> Iterator[list[str]]:
-    """Splits the paths, in order, into batches of about READ_AHEAD_BYTES."""
     batch: list[str] = []
     size = 0
     for path in paths:

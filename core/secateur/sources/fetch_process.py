@@ -182,7 +182,6 @@ def _read(pipe: IO[bytes], into: queue.SimpleQueue[bytes]) -> None:
 
 
 def _find_step(tail: bytes) -> tuple[str, int, int] | None:
-    """Returns the last step that git reported; only its numbers are used."""
     steps = _STEP.findall(tail.decode("utf-8", "replace"))
     if not steps:
         return None

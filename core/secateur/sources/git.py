@@ -376,7 +376,6 @@ class Git:
             return _read_all(output, _LISTING_BYTES, self.root).split(b"\0")[:-1]
 
     def _find_object(self, name: str) -> str | None:
-        """Returns the id of the object that `name` stands for; None if there is no such object."""
         answer = self._read_answer("rev-parse", "--verify", "--quiet", name)
         return answer if _OBJECT_ID.fullmatch(answer) else None
 

@@ -123,7 +123,6 @@ def _check_path(path: str) -> None:
 
 
 def _name(path: str) -> str:
-    """Returns the last part of a path as a folder name that every system accepts."""
     last = path.rstrip("/").rpartition("/")[2].rpartition(":")[2].removesuffix(".git")
     clean = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in last)
     return clean.strip(".")[:_NAME_LETTERS] or "repository"

@@ -168,7 +168,6 @@ class RepositorySource:
         return [*self._notices.values(), Notice("unread_files", message)]
 
     def _add_unread(self, skipped: Sequence[Skip]) -> list[Skip]:
-        """Returns the skipped paths and the files that could not be read, in byte order of the paths."""
         unread = (Skip(path, SkipReason.UNREADABLE) for path in self._unread)
         return sorted({*skipped, *unread}, key=lambda skip: path_bytes(skip.path))
 

@@ -160,7 +160,6 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
 
 
 def _find_link_above(root: Path, folder: str, links: dict[str, str]) -> str:
-    """Returns the first symbolic link on the way from the root to a tracked folder, or ""."""
     unknown: list[str] = []
     while folder not in links:
         unknown.append(folder)
@@ -259,7 +258,6 @@ def is_ignored_folder(top: Path, folder: Path) -> bool:
 
 
 def _path_from_top(top: Path, folder: Path) -> str:
-    """Returns the path of a folder relative to the top, with a trailing slash; "" for the top itself."""
     return "" if folder == top else folder.relative_to(top).as_posix() + "/"
 
 

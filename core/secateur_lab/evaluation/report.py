@@ -15,7 +15,6 @@ from secateur_lab.evaluation.evaluation import EvaluationPlan, MeasuredCase, Mea
 from secateur_lab.evaluation.intervals import NOTHING, Interval
 from secateur_lab.evaluation.metrics import METRICS
 from secateur_lab.evaluation.summary import (
-    Ablation,
     Mean,
     MeanShape,
     QueryDifference,
@@ -88,11 +87,8 @@ class Evaluation:
 def json_report(evaluation: Evaluation) -> str:
     """Formats everything as JSON."""
     plan, measured = evaluation.plan, evaluation.measured
-    without = [
-        AblationShape(name, item.key, _table(item.means))
-        for name in plan.names
-        for item in ablations(measured, plan, name)
-    ]
+    weights = [(name, item) for name in plan.names for item in ablations(measured, plan, name)]
+    without = [AblationShape(name, item.key, _table(item.means)) for name, item in weights]
     return dumps(
         EvaluationOutput(
             schema_version=SCHEMA_VERSION,
@@ -132,9 +128,8 @@ def _head(evaluation: Evaluation) -> Iterator[str]:
     repositories = Counter(item.case.repository for item in evaluation.measured)
     count, where = len(evaluation.measured), len(repositories)
     of = f" of {where:,} repositories" if where > 1 else f" of {visible(next(iter(repositories)))}" if where else ""
-    yield f"{_count_cases(count)} measured{of}" + (
-        " (interrupted: cases measured until then)" if evaluation.interrupted else ""
-    )
+    cut = " (interrupted: cases measured until then)" if evaluation.interrupted else ""
+    yield f"{_count_cases(count)} measured{of}{cut}"
     if evaluation.of_other_part:
         other = "training" if evaluation.part == "held_out" else "held-out"
         yield f"not among them: {_count_cases(evaluation.of_other_part)} of the {other} part (--part all)"
@@ -194,11 +189,8 @@ def _query_line(item: QueryDifference, *, several: bool) -> str:
     case = item.case.case
     where = f"  {visible(case.repository)}" if several and case.repository not in case.name else ""
     head = f"  {item.gain:+.2f}  {item.was:.2f} -> {item.now:.2f}"
-    return f"{head}  {visible(case.name)}{where}  {_about(case.about)}"
-
-
-def _about(text: str) -> str:
-    return clip(visible(text.partition("\n")[0]), ABOUT_CELLS)
+    about = clip(visible(case.about.partition("\n")[0]), ABOUT_CELLS)
+    return f"{head}  {visible(case.name)}{where}  {about}"
 
 
 def _ablation_lines(evaluation: Evaluation, name: str) -> list[str]:
@@ -208,16 +200,12 @@ def _ablation_lines(evaluation: Evaluation, name: str) -> list[str]:
     width = max(len(item.key) for item in items) + 2
     lines = [f"{visible(name)} without a weight: recall gained or lost"]
     lines.append(" " * width + "".join(f"{budget:>{_CELL - 1},} " for budget in budgets))
-    for item in sorted(items, key=_worth):
-        cells = [mean for mean in item.means if mean.metric == "recall"]
-        shown = "".join(f"{_format_mean(mean.by_case, signed=True):>{_CELL}}" for mean in cells)
-        lines.append(f"{item.key:<{width}}" + shown)
+    recalls = {item.key: [mean.by_case for mean in item.means if mean.metric == "recall"] for item in items}
+    # weights first whose removal costs most
+    for key in sorted(recalls, key=lambda key: (sum(recall.mean for recall in recalls[key]), key)):
+        shown = "".join(f"{_format_mean(recall, signed=True):>{_CELL}}" for recall in recalls[key])
+        lines.append(f"{key:<{width}}" + shown)
     return lines
-
-
-def _worth(item: Ablation) -> tuple[float, str]:
-    """Sorts weights first whose removal costs most."""
-    return sum(mean.by_case.mean for mean in item.means if mean.metric == "recall"), item.key
 
 
 def _legend(evaluation: Evaluation) -> Iterator[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
@@ -100,13 +101,11 @@ def query_differences(
     measured: Sequence[MeasuredCase], before: str, after: str, metric: str, budget: int
 ) -> list[QueryDifference]:
     """Returns the gain of each case, the largest first; equal ones by name."""
-    differences_by_case = [
-        QueryDifference(
-            row, metric, budget, _value(row.figures[before, budget], metric), _value(row.figures[after, budget], metric)
-        )
-        for row in measured
-    ]
-    return sorted(differences_by_case, key=lambda row: (-row.gain, row.case.case.name))
+    gains = []
+    for row in measured:
+        was, now = (_value(row.figures[name, budget], metric) for name in (before, after))
+        gains.append(QueryDifference(row, metric, budget, was, now))
+    return sorted(gains, key=lambda gain: (-gain.gain, gain.case.case.name))
 
 
 def ablations(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str) -> tuple[Ablation, ...]:
@@ -137,16 +136,12 @@ def _gains(measured: Sequence[MeasuredCase], plan: EvaluationPlan, before: _Side
 def _means(
     measured: Sequence[MeasuredCase], plan: EvaluationPlan, value: Callable[[MeasuredCase, str, int], float]
 ) -> tuple[Mean, ...]:
-    groups = [row.case.repository for row in measured]
-
-    def means() -> Iterator[Mean]:
-        for metric in METRICS:
-            for budget in plan.budgets:
-                values = [value(row, metric, budget) for row in measured]
-                by_repository = mean_of(values, groups) if len(set(groups)) > 1 else None
-                yield Mean(metric, budget, mean_of(values), by_repository)
-
-    return tuple(means()) if measured else ()
+    groups, means = [row.case.repository for row in measured], []
+    for metric, budget in product(METRICS, plan.budgets) if measured else ():
+        values = [value(row, metric, budget) for row in measured]
+        by_repository = mean_of(values, groups) if len(set(groups)) > 1 else None
+        means.append(Mean(metric, budget, mean_of(values), by_repository))
+    return tuple(means)
 
 
 def _value(figures: Figures, metric: str) -> float:

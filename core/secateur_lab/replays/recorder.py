@@ -65,8 +65,6 @@ class Observation:
 
 @dataclass
 class _RecordedBench:
-    """The state of a bench as recorded so far."""
-
     seen: Observation
     history: list[Settings]
     place: int = 0

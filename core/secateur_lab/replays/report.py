@@ -132,8 +132,7 @@ def summary(decided: Decided, then: int | None = None) -> str:
     ledger = decided.ledger
     moved = f" ({ledger.after - then:+,})" if then is not None and then != ledger.after else ""
     of = f" of {ledger.budget:,}" if ledger.budget else ""
-    counts = counts_of(decided)
-    counts_text = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    counts_text = ", ".join(f"{name} {count:,}" for name, count in counts_of(decided).items())
     return f"{ledger.after:,}{of} tokens{moved}: {counts_text or 'nothing'}"
 
 

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from secateur import visible
 
-from secateur_lab.scenarios.causes import MOST_NAMED
+from secateur_lab.scenarios.causes import join_first
 from secateur_lab.scenarios.check import CheckVerdict, Result
 from secateur_lab.scenarios.comparison import DecisionChange
 from secateur_lab.scenarios.report import MARKS, details, difference_lines, summary, words
@@ -29,17 +29,9 @@ def junit_report(results: Sequence[Result], verbose: bool = False) -> str:
     cases = [line for result in results for line in _case(result, verbose=verbose)]
     kinds = Counter(_element(result) for result in results)
     sums = f'tests="{len(results)}" failures="{kinds["failure"]}" errors="{kinds["error"]}" skipped="0"'
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            f"<testsuites {sums}>",
-            f'  <testsuite name="secateur check" {sums}>',
-            *cases,
-            "  </testsuite>",
-            "</testsuites>",
-            "",
-        ]
-    )
+    head = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {sums}>"]
+    suite = [f'  <testsuite name="secateur check" {sums}>', *cases, "  </testsuite>"]
+    return "\n".join([*head, *suite, "</testsuites>", ""])
 
 
 def github_report(results: Sequence[Result], verbose: bool = False) -> str:
@@ -113,9 +105,7 @@ def _annotations(result: Result, *, verbose: bool) -> Iterator[str]:
 
 
 def _instead(change: DecisionChange) -> list[str]:
-    more = len(change.instead) - MOST_NAMED
-    named = ", ".join(change.instead[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    return [f"in its place: {named}"] if named else []
+    return [f"in its place: {join_first(change.instead)}"] if change.instead else []
 
 
 def _command(result: Result, line: int, title: str, message: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from secateur import Input, Kind, RepositoryError, SecateurError, UsageError, confine_path, shown
+from secateur import Kind, RepositoryError, SecateurError, UsageError, confine_path, shown
 
 from secateur_lab.scenarios.links import behind_link
 from secateur_lab.scenarios.malformed import CANNOT_READ, ScenarioError
@@ -52,7 +52,6 @@ def find_scenarios(paths: Sequence[Path]) -> list[Path]:
 
 
 def _real(path: Path) -> Path:
-    """Resolves the links of a path; returns it unchanged if they form a circle."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):
@@ -92,13 +91,11 @@ def check_inputs(kind: Kind[Any, Any], given: Mapping[str, Any], root: Path) -> 
     inputs accept no samples, so `sample:x.log` is a file name. `Environment` applies the same rule while reading.
     Raises SecateurError: `SCENARIO`: a path is absolute, or leads out, also through a link."""
     for input_ in kind.inputs:
-        for text in _texts(input_, given.get(input_.name)):
-            if input_.role == "path":
-                _check_path(input_.name, text, root)
-
-
-def _texts(input_: Input, value: Any) -> list[str]:
-    return [text for text in (value if input_.repeatable else [value]) if isinstance(text, str) and text]
+        value: Any = given.get(input_.name)
+        if input_.role == "path":
+            for text in value if input_.repeatable else [value]:
+                if isinstance(text, str) and text:
+                    _check_path(input_.name, text, root)
 
 
 def _check_path(name: str, text: str, root: Path) -> None:

@@ -146,15 +146,8 @@ def schema_error(path: Path, text: str, table: Mapping[str, Any], error: str, to
     return malformed(path, places.line(where), f"{dotted(where)}: {expected}", hint)
 
 
-_TYPES = {
-    "str": "a text",
-    "int": "an integer",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-    "null": "nothing",
-}
+_TYPES = {"str": "a text", "int": "an integer", "float": "a number", "bool": "true or false", "array": "a list"}
+_TYPES |= {"object": "a table", "null": "nothing"}
 
 
 def _parse_location(top: type[Struct], table: Mapping[str, Any], written: str) -> KeyPath:
@@ -180,7 +173,6 @@ def _first_invalid_key(top: type[Struct], table: Mapping[str, Any], where: KeyPa
 
 
 def _type_at(top: type[Struct], keys: Sequence[str]) -> Any:
-    """Returns the type of a field, through structs, lists and tables."""
     type_: Any = top
     for key in keys:
         struct = _first_type(type_, _is_struct)

@@ -20,7 +20,7 @@ from secateur import Kind, Reason, Settings, State, UsageError, redact, refuse_l
 
 from secateur_lab.scenarios.location import inputs_folder, root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
-from secateur_lab.scenarios.running import Decided, Listed, Session, settings_to_save
+from secateur_lab.scenarios.running import Decided, Session, settings_to_save
 from secateur_lab.scenarios.scenario import (
     FORMAT,
     SUFFIX,
@@ -135,9 +135,13 @@ def assertions_of(decided: Decided) -> Expect:
     kept.sort(key=lambda listed: (-relevances[listed.id], -listed.entry.before))
     ids, texts = [], []
     for listed in kept[:MOST_KEPT]:
-        text = _find_line(decided, listed, leaving) if _PLACE.fullmatch(listed.id) else ""
+        text = ""
+        if _PLACE.fullmatch(listed.id):  # the longest line of its text that is a line of the output
+            lines = set(kind.texts(outcome, listed.number)[1].splitlines()) & set(leaving.splitlines())
+            text = max(lines, key=lambda line: (len(line), line), default="").strip()
         texts.append(text) if text else ids.append(listed.id)
-    excluded = [id_ for id_ in outcome.settings.excludes if kind.finds and not _leaves(decided, id_)]
+    leaves = {listed.id for listed in decided.listed if listed.entry.state is not State.DROPPED}
+    excluded = [id_ for id_ in outcome.settings.excludes if kind.finds and id_ not in leaves]
     fits = 0 < ledger.after <= ledger.budget
     # what else went out may be gone with a later commit that touched none of the best
     best = sum(decided.by_id[id_].entry.after for id_ in ids) if ids else ledger.after
@@ -148,13 +152,3 @@ def assertions_of(decided: Decided) -> Expect:
         contains=list(dict.fromkeys(texts)),
         lacks_credentials=not redact(leaving)[1],
     )
-
-
-def _find_line(decided: Decided, listed: Listed, leaving: str) -> str:
-    """Returns the longest line of an item's text that is a line of the output; "" if none is."""
-    lines = set(decided.kind.texts(decided.outcome, listed.number)[1].splitlines()) & set(leaving.splitlines())
-    return max(lines, key=lambda line: (len(line), line), default="").strip()
-
-
-def _leaves(decided: Decided, id_: str) -> bool:
-    return id_ in decided.by_id and decided.by_id[id_].entry.state is not State.DROPPED

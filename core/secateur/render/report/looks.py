@@ -125,9 +125,8 @@ def segments_of(report: DecisionReport) -> list[Segment]:
     segments = [segment for run in _runs(report.going_out, least) if (segment := _segment(run)).tokens > 0]
     for state, sums in report.unlisted.items():
         if sums.after > 0:
-            segments.append(
-                Segment(sums.after, state.label, f"{sums.number:,} others {state.label}, {sums.after:,} tokens")
-            )
+            told = f"{sums.number:,} others {state.label}, {sums.after:,} tokens"
+            segments.append(Segment(sums.after, state.label, told))
     if report.wrapper > 0:
         segments.append(Segment(report.wrapper, WRAPPER, f"around the items: {report.wrapper:,} tokens"))
     free = report.free + min(0, report.wrapper)  # the segments before it overlap by as much as they are fewer together
@@ -154,13 +153,8 @@ def _segment(run: Sequence[ReportItem]) -> Segment:
     first, tokens, state = max(run, key=lambda item: item.after), sum(item.after for item in run), run[0].state
     others = f" and {len(run) - 1:,} more" if len(run) > 1 else ""
     location = f" ({first.place})" if first.place and not others else ""
-    return Segment(
-        tokens,
-        state.label,
-        f"{first.name}{location}{others}, {tokens:,} tokens, {state.label}",
-        first.number,
-        first.name,
-    )
+    told = f"{first.name}{location}{others}, {tokens:,} tokens, {state.label}"
+    return Segment(tokens, state.label, told, first.number, first.name)
 
 
 def fit_name(name: str, room: int) -> str:
