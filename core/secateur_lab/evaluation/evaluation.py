@@ -19,7 +19,6 @@ from secateur import (
     Executor,
     Progress,
     SecateurError,
-    Settings,
     Shape,
     keep_open,
     lookup,
@@ -90,11 +89,12 @@ def measure_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> Me
     try:
         for name, choice in zip(plan.names, plan.choices, strict=True):
             settings = opened.settings(case, choice)
-            weights = ablation_keys(case, settings) if plan.ablate else []
-            for key in (None, *weights):
+            kind, _ = case.asked
+            weights = kind.weights() if plan.ablate else []
+            for key in (None, *(weight for weight in weights if lookup(settings, weight))):
                 tried = settings if key is None else with_values(settings, {key: 0.0})
                 for budget in plan.budgets:
-                    values = opened.measure(case, case.asked[0].budget.put(tried, budget))
+                    values = opened.measure(case, kind.budget.put(tried, budget))
                     if key is None:
                         figures[name, budget] = values
                     else:
@@ -102,12 +102,6 @@ def measure_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> Me
     except SecateurError as error:
         return LeftOut(case.name, error)
     return MeasuredCase(case, figures, without)
-
-
-def ablation_keys(case: JudgedCase, settings: Settings) -> list[str]:
-    """Returns the keys of the weights of a case's kind that are not 0 already."""
-    kind, _ = case.asked
-    return [key for key in kind.weights() if lookup(settings, key)]
 
 
 def make_plan(choices: Sequence[Choice], budgets: Sequence[int] = (), *, ablate: bool = False) -> EvaluationPlan:

@@ -157,7 +157,12 @@ class _Player:
                 self.shown = name
                 return ReplayStep(0, event, name, words, self.bench.decided, self.bench.refusal)
             case InputChanged(input=changed):
-                self._type(changed)
+                bench = self.bench
+                given = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)}
+                outputs = {spec.name for spec in bench.kind.inputs if spec.role == "output"} - set(changed)
+                kept = {name: value for name, value in (given | changed).items() if name not in outputs}
+                _, inputs = check_scenario_inputs(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
+                bench.type({name: inputs[name] for name in changed})
             case Undone() | Redone():
                 by, what = (-1, "back") if isinstance(event, Undone) else (1, "back any more")
                 if not self.bench.step(by):
@@ -169,7 +174,11 @@ class _Player:
             case BaselineSet():
                 self.bench.baseline = self.bench.decided
             case ComparisonShown():
-                return self._compare(event, words)
+                base, now = self.bench.baseline, self.bench.decided
+                if base is None or now is None:
+                    raise event_error("there is nothing to compare with", "set a baseline before, or change a setting")
+                changes, then = changes_between(base, now), base.ledger.after
+                return ReplayStep(0, event, self.shown, words, now, self.bench.refusal, changes, then=then)
             case AnswerSeen():
                 return self._verify(event)
             case _ if isinstance(event, SettingEvent):
@@ -177,15 +186,6 @@ class _Player:
         if not event.decides:
             return ReplayStep(0, event, self.shown, words)
         return self._decide(event, words)
-
-    def _type(self, changed: Mapping[str, Any]) -> None:
-        bench = self.bench
-        given = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)}
-        given |= changed
-        outputs = {spec.name for spec in bench.kind.inputs if spec.role == "output"}
-        kept = {name: value for name, value in given.items() if name in changed or name not in outputs}
-        _, inputs = check_scenario_inputs(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
-        bench.type({name: inputs[name] for name in changed})
 
     def _hold(self, name: str) -> Settings:
         bench = self.bench
@@ -212,13 +212,6 @@ class _Player:
         changes = changes_between(then, bench.decided) if then is not None else ()
         tokens = then.ledger.after if then else None
         return ReplayStep(0, event, self.shown, words, bench.decided, changes=changes, then=tokens)
-
-    def _compare(self, event: AnyEvent, words: str) -> ReplayStep:
-        base, now = self.bench.baseline, self.bench.decided
-        if base is None or now is None:
-            raise event_error("there is nothing to compare with", "set a baseline before, or change a setting")
-        changes, then = changes_between(base, now), base.ledger.after
-        return ReplayStep(0, event, self.shown, words, now, self.bench.refusal, changes, then=then)
 
     def _verify(self, event: AnswerSeen) -> ReplayStep:
         now = self.bench.decided

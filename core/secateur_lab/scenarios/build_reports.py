@@ -16,7 +16,6 @@ from secateur import visible
 
 from secateur_lab.scenarios.causes import join_first
 from secateur_lab.scenarios.check import CheckVerdict, Result
-from secateur_lab.scenarios.comparison import DecisionChange
 from secateur_lab.scenarios.report import MARKS, details, difference_lines, summary, words
 
 ANNOTATIONS = 5  # annotations per scenario: GitHub shows ten per step
@@ -90,11 +89,10 @@ def _annotations(result: Result, *, verbose: bool) -> Iterator[str]:
         yield _command(result, result.line, title, "\n".join(details(result)))
         return
     messages = [(item.line, f"{item.assertion}: {item.said}") for item in result.compared.failures]
-    messages += [
-        (item.line, "\n".join([*difference_lines(item), *_instead(item)]))
-        for item in result.compared.differences
-        if isinstance(item.line, int)
-    ]
+    for item in result.compared.differences:
+        if isinstance(item.line, int):
+            instead = [f"in its place: {join_first(item.instead)}"] if item.instead else []
+            messages.append((item.line, "\n".join([*difference_lines(item), *instead])))
     shown = messages if verbose else messages[:ANNOTATIONS]
     for index, (line, message) in enumerate(shown):
         ending = []
@@ -102,10 +100,6 @@ def _annotations(result: Result, *, verbose: bool) -> Iterator[str]:
             more = len(messages) - len(shown)
             ending = [*([f"and {more:,} more"] if more else []), *result.ways_to_accept]
         yield _command(result, line, title, "\n".join([message, *ending]))
-
-
-def _instead(change: DecisionChange) -> list[str]:
-    return [f"in its place: {join_first(change.instead)}"] if change.instead else []
 
 
 def _command(result: Result, line: int, title: str, message: str) -> str:

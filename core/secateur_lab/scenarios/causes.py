@@ -77,16 +77,13 @@ class Moves:
         elif moved:
             yield f"rank {was.rank} -> {now.rank} because {moved}"
         else:
-            passed = self._passed_by(was.rank, now.rank)
-            yield f"rank {was.rank} -> {now.rank}" + (f": passed by {passed}" if passed else "")
-
-    def _passed_by(self, was: int, now: int) -> str:
-        others = [
-            f"{other.id} ({_terms(before, other)})"
-            for before, other in self._pairs
-            if before.rank and other.rank and before.rank > was and other.rank < now and _terms(before, other)
-        ]
-        return join_first(others)
+            passed = [
+                f"{other.id} ({terms})"
+                for before, other in self._pairs
+                if before.rank and other.rank and before.rank > was.rank and other.rank < now.rank
+                if (terms := _terms(before, other))
+            ]
+            yield f"rank {was.rank} -> {now.rank}" + (f": passed by {join_first(passed)}" if passed else "")
 
 
 def _terms(was: RecordedItem, now: RecordedItem) -> str:

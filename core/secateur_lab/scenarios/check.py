@@ -180,7 +180,11 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
         result = result_of(path, shown_name, scenario, decided, text)
         if result.verdict is CheckVerdict.PASSED and not result.compared.flips:
             return replace(result, remarks=decided.left_out)
-        return replace(result, remarks=_remarks(decided, root))
+        # the warnings that may explain a change, and that the history is incomplete
+        remarks = [notice.message for notice in decided.outcome.warnings if notice.code in MOVING]
+        git = Git.discover(root) if decided.kind.finds else None
+        remarks += [SHALLOW] if isinstance(git, Git) and git.shallow() else []
+        return replace(result, remarks=tuple(dict.fromkeys(remarks)))
     except SecateurError as error:
         stale = error.code in STALE_CODES
         verdict = CheckVerdict.STALE if stale else CheckVerdict.CANNOT_RUN
@@ -215,15 +219,6 @@ def result_of(path: Path, name: str, scenario: Scenario, decided: Decided, text:
     records = unrecorded or scenario.recorded is not None or scenario.expect.exact
     recorded = decided.recorded() if records else None  # a scenario of assertions alone stays one
     return Result(path, name, verdict, scenario.kind, scenario.about, compared, recorded, unrecorded=unrecorded)
-
-
-def _remarks(decided: Decided, root: Path) -> tuple[str, ...]:
-    """Returns the warnings of the answer that may explain a change, and one about an incomplete history."""
-    messages = [notice.message for notice in decided.outcome.warnings if notice.code in MOVING]
-    if decided.kind.finds:
-        git = Git.discover(root)
-        messages += [SHALLOW] if isinstance(git, Git) and git.shallow() else []
-    return tuple(dict.fromkeys(messages))
 
 
 def text_with_decisions(result: Result) -> str | None:

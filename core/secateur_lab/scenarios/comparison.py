@@ -238,17 +238,8 @@ def match_entries(
 
 
 def _differing_aspect(was: RecordedItem, now: RecordedItem, *, exact: bool) -> Aspect | None:
-    if was.state != now.state:
-        return Aspect.STATE
-    if was.reason != now.reason:
-        return Aspect.REASON
-    if not exact:
-        return None
-    if was.tokens != now.tokens:
-        return Aspect.TOKENS
-    if was.score != now.score:
-        return Aspect.SCORE
-    return Aspect.RANK if was.rank != now.rank else None
+    aspects = (Aspect.STATE, Aspect.REASON, *((Aspect.TOKENS, Aspect.SCORE, Aspect.RANK) if exact else ()))
+    return next((aspect for aspect in aspects if getattr(was, aspect) != getattr(now, aspect)), None)
 
 
 def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:

@@ -46,7 +46,12 @@ def find_scenarios(paths: Sequence[Path]) -> list[Path]:
     """
     scenarios: dict[Path, Path] = {}
     for path in paths:
-        for scenario in _scenarios_below(path) if os.path.isdir(path) else [_check_scenario_path(path)]:  # noqa: PTH112
+        is_folder = os.path.isdir(path)  # noqa: PTH112
+        if not is_folder and not os.path.lexists(path):
+            raise UsageError(f"there is no file or folder {shown(path)}", hint="check the path")
+        if not is_folder and not path.name.endswith(SUFFIX):
+            raise UsageError(f"{shown(path)} is not a scenario", hint=f"their names end in {SUFFIX}")
+        for scenario in _scenarios_below(path) if is_folder else [path]:
             scenarios.setdefault(_real(scenario), scenario)
     return list(scenarios.values())
 
@@ -56,14 +61,6 @@ def _real(path: Path) -> Path:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):
         return path.absolute()
-
-
-def _check_scenario_path(path: Path) -> Path:
-    if not os.path.lexists(path):
-        raise UsageError(f"there is no file or folder {shown(path)}", hint="check the path")
-    if not path.name.endswith(SUFFIX):
-        raise UsageError(f"{shown(path)} is not a scenario", hint=f"their names end in {SUFFIX}")
-    return path
 
 
 def _scenarios_below(path: Path) -> Iterator[Path]:

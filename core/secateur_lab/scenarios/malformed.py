@@ -120,7 +120,9 @@ def schema_error(path: Path, text: str, table: Mapping[str, Any], error: str, to
     """Adds line and key to msgspec's error about a table: "Expected `str`, got `int` - at `$.expect.must_keep[0]`".
     `top`: the type that the table was to be converted to."""
     what, _, written = error.partition(" - at `")
-    where = _parse_location(top, table, written.rstrip("`").removeprefix("$"))
+    where: KeyPath = ()
+    for name, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", written.rstrip("`")):  # [...]: some key
+        where = (*where, _first_invalid_key(top, table, where) if index == "..." else name or int(index))
     keys = [part for part in where if isinstance(part, str)]
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what, re.DOTALL)
     places = toml_places(text)
@@ -148,14 +150,6 @@ def schema_error(path: Path, text: str, table: Mapping[str, Any], error: str, to
 
 _TYPES = {"str": "a text", "int": "an integer", "float": "a number", "bool": "true or false", "array": "a list"}
 _TYPES |= {"object": "a table", "null": "nothing"}
-
-
-def _parse_location(top: type[Struct], table: Mapping[str, Any], written: str) -> KeyPath:
-    """Parses a path that msgspec writes as `.judged[...]`, and adds the key that it leaves out."""
-    where: KeyPath = ()
-    for name, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", written):
-        where = (*where, _first_invalid_key(top, table, where) if index == "..." else name or int(index))
-    return where
 
 
 def _first_invalid_key(top: type[Struct], table: Mapping[str, Any], where: KeyPath) -> str:
