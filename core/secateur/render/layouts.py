@@ -28,6 +28,7 @@ from msgspec import Struct
 from secateur.errors import UsageError
 from secateur.model import FragmentKind, IntArray, Notice
 from secateur.render.markdown import SHORTEST_FENCE, escape_line, fence_ends, heading, one_line, replace_backticks
+from secateur.render.page import count_noun
 from secateur.terminal import ELLIPSIS, visible
 from secateur.tokens import Counter
 
@@ -122,7 +123,7 @@ class Markdown:
 
     def last_line(self, count: int, names: Sequence[str]) -> str:
         best = ", best first: " + ", ".join(f"`{_line(name)}`" for name in names) if names else ""
-        return f"{_count(count)} left out{best}; a larger budget holds more.\n"
+        return f"{count_noun(count, 'candidate')} left out{best}; a larger budget holds more.\n"
 
     def foot(self) -> str:
         return ""
@@ -164,7 +165,7 @@ class Xml:
 
     def last_line(self, count: int, names: Sequence[str]) -> str:
         best = f' best="{_attribute(", ".join(map(_line, names)))}"' if names else ""
-        return f"<left-out{best}>{_count(count)}; a larger budget holds more</left-out>\n"
+        return f"<left-out{best}>{count_noun(count, 'candidate')}; a larger budget holds more</left-out>\n"
 
     def foot(self) -> str:
         return "</context>\n"
@@ -179,10 +180,6 @@ def layout_of(form: str) -> Layout:
     if layout is None:
         raise UsageError(f"unknown pack format {form!r}", hint="a pack is " + " or ".join(LAYOUTS))
     return layout
-
-
-def _count(candidates: int) -> str:
-    return f"{candidates:,} candidate{'' if candidates == 1 else 's'}"
 
 
 def _tag(language: str) -> str:

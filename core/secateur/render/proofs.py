@@ -15,7 +15,7 @@ from secateur.progress import Progress, unreported
 from secateur.render.page import Column, Page, Section, count_noun
 from secateur.shape import Shape
 from secateur.terminal import clip, visible
-from secateur.what_if.curve import Curve, Point
+from secateur.what_if.curve import Curve
 from secateur.what_if.explanation import Explanation, explain_one, what_if_of
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, HOLD, TimeLimit, TrialRuns, Trials
@@ -194,16 +194,13 @@ def nothing_words(trials: Trials, tried: int, every: tuple[int, int] | None, rea
         reached: the limit that prevented further trials, in words; "" if there was none.
     """
     else_ = f"; something else may, but the search ended after {reached}" if reached else ""
-    return f"nothing tried would change it: {_tried_words(trials, tried, every)}{else_}"
-
-
-def _tried_words(trials: Trials, tried: int, every: tuple[int, int] | None) -> str:
     budgets = f"{count_noun(tried, 'budget')} up to {trials.enough:,}"
     if every is not None:
         low, high = every
         budgets = f"every budget from {low:,} to {high:,}"
         budgets += f", and {trials.enough:,}" if high < trials.enough else ""
-    return budgets + (", and other values of each number" if trials.knobs else "")
+    budgets += ", and other values of each number" if trials.knobs else ""
+    return f"nothing tried would change it: {budgets}{else_}"
 
 
 def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
@@ -244,7 +241,10 @@ def _flips(explanation: Explanation, because: Because) -> Iterator[Sequence[str]
 def _points(curve: Curve, present: int, label: str) -> Iterator[Sequence[str]]:
     figures = figures_of(curve)
     yield label, "tokens", "whole", "partly", *figures
-    for point in _some(curve, present):
+    step, last = -(-len(curve.points) // SHOWN_POINTS), len(curve.points) - 1
+    for index, point in enumerate(curve.points):
+        if index % step and index != last and point.budget not in (present, curve.knee):
+            continue
         marks = [word for word, budget in (("now", present), ("knee", curve.knee)) if budget == point.budget]
         cells = [f"{figure:,}" for figure in (point.budget, point.tokens, point.whole, point.partly)]
         cells += [f"{point.figures.get(name, 0):,}" for name in figures]
@@ -254,16 +254,6 @@ def _points(curve: Curve, present: int, label: str) -> Iterator[Sequence[str]]:
 def figures_of(curve: Curve) -> list[str]:
     """Returns the names of further figures of points: "chunks"."""
     return list(dict.fromkeys(name for point in curve.points for name in point.figures))
-
-
-def _some(curve: Curve, present: int) -> Sequence[Point]:
-    step = -(-len(curve.points) // SHOWN_POINTS)
-    last = len(curve.points) - 1
-    return [
-        point
-        for index, point in enumerate(curve.points)
-        if index % step == 0 or index == last or point.budget in (present, curve.knee)
-    ]
 
 
 def range_words(low: float, high: float) -> str:

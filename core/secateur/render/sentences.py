@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 
 from secateur.ledger import Entry, Figure, Reason, Redaction
+from secateur.render.page import listed
 
 _NAMED_REDACTIONS = 5  # most credentials of one input in a sentence
 _OLDEST = "is among the oldest: {over:# token was|# tokens were} still too many when its turn came"
@@ -202,6 +203,4 @@ def _format(figure: Figure, form: str) -> str:
 
 def describe_redactions(redactions: Sequence[Redaction]) -> str:
     """Describes the credentials that were removed from an input: "aws-access-key in line 6, jwt in line 9", or ""."""
-    parts = [f"{redaction.rule} in line {redaction.line:,}" for redaction in redactions[:_NAMED_REDACTIONS]]
-    more = f" and {len(redactions) - _NAMED_REDACTIONS:,} more" if len(redactions) > _NAMED_REDACTIONS else ""
-    return ", ".join(parts) + more
+    return listed([f"{found.rule} in line {found.line:,}" for found in redactions], _NAMED_REDACTIONS)

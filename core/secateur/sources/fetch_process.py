@@ -108,10 +108,13 @@ def fetch(
     shape += ["--no-write-fetch-head", "--update-shallow", "--no-show-forced-updates", *words]
     arguments = [*settings, f"--git-dir={git_dir}", "fetch", *shape, "--", address.url, *refs]
     command = command_line(binary, git_dir, arguments)
+    own = {name: environ[name] for name in _USER_VARIABLES.get(address.scheme, ()) if name in environ}
+    if address.scheme == "ssh" and not own.keys() & {"GIT_SSH_COMMAND", "GIT_SSH"}:
+        own["GIT_SSH_COMMAND"] = _SSH
     try:
         process = Child(
             command,
-            env=_make_environment(binary, address.scheme, environ),
+            env=environment(binary) | own | {"GIT_ALLOW_PROTOCOL": address.scheme},
             cwd=git_dir,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -128,14 +131,6 @@ def fetch(
         process.wait()
     if process.returncode:
         raise _make_error(address, output, process.returncode)
-
-
-def _make_environment(binary: str, scheme: str, environ: Mapping[str, str]) -> dict[str, str]:
-    variables = _USER_VARIABLES.get(scheme, ())
-    own = {name: environ[name] for name in variables if name in environ}
-    if scheme == "ssh" and not own.keys() & {"GIT_SSH_COMMAND", "GIT_SSH"}:
-        own["GIT_SSH_COMMAND"] = _SSH
-    return environment(binary) | own | {"GIT_ALLOW_PROTOCOL": scheme}
 
 
 def _wait_for_git(

@@ -293,7 +293,7 @@ class Comparison:
         return replace(diff, changes=tuple(changes))
 
     def _note_missing(self, count: int, error: RepositoryError) -> None:
-        objects = "1 object is" if count == 1 else f"{count:,} objects are"
+        objects = count_noun(count, "object is", "objects are")
         sentence = f"{objects} missing in this {'partial clone' if self._git.is_partial else 'repository'}"
         if self._git.is_partial:
             sides = " ".join(side for side in (self._base, self._head) if side)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from secateur.kinds.diff.changes import Change, Hunk, Row, Treatment, number_rows
+from secateur.kinds.diff.changes import Change, Row, Treatment, number_rows
 from secateur.kinds.diff.chunk_text import PartLocation, block, widest_number
 from secateur.model import FileFacts, FragmentKind
 from secateur.tokens import Counter
@@ -152,7 +152,11 @@ class Splitter:
                     part = replace(part, cost=spent)
                     break
                 part = None
-                end = self._find_cut(units, start, self._shrink_end(units, start, end, spent - capacity))
+                excess = spent - capacity
+                while end > start and excess > 0:
+                    end -= 1
+                    excess -= max(units[end].cost, 1)
+                end = self._find_cut(units, start, end)
             if part is None:
                 short = self._shorten_line(units[start])
                 if short is None:
@@ -222,13 +226,6 @@ class Splitter:
                 between_hunks = at
         return between_hunks or end
 
-    @staticmethod
-    def _shrink_end(units: list[_Unit], start: int, end: int, excess: int) -> int:
-        while end > start and excess > 0:
-            end -= 1
-            excess -= max(units[end].cost, 1)
-        return end
-
     # --- what a part is -----------------------------------------------------------------------------------------------
 
     def _part(self, units: list[_Unit], start: int, end: int) -> Part:
@@ -266,7 +263,10 @@ class Splitter:
         if self._outline and not begins:
             inside = self._outline.inside(self._line(first))
             section = f" {inside}" if inside else ""
-        return _head(hunk, first, rows, section) + body
+        marks = "@" * (len(hunk.old) + 1)
+        olds = [_range(first.olds[parent], sum(row.old[parent] for row in rows)) for parent in range(len(hunk.old))]
+        ranges = " ".join([*(f"-{old}" for old in olds), f"+{_range(first.new, sum(row.new for row in rows))}"])
+        return f"{marks} {ranges} {marks}{' '.join(section.splitlines())}\n{body}"
 
     def _locate_part(self, units: list[_Unit], start: int, end: int) -> PartLocation:
         first, last = self._line(units[start]), self._line(units[end - 1])
@@ -314,13 +314,5 @@ def _describe_cuts(units: Sequence[_Unit], lines: Sequence[int]) -> str:
     return f"{len(units):,} lines are cut to {shown:,} of their {whole:,} characters"
 
 
-def _head(hunk: Hunk, first: _Unit, rows: Sequence[Row], section: str) -> str:
-    """Makes the head for some rows of a hunk. An empty range names the line before it, as in any diff."""
-    marks = "@" * (len(hunk.old) + 1)
-    olds = [_range(first.olds[parent], sum(row.old[parent] for row in rows)) for parent in range(len(hunk.old))]
-    ranges = " ".join([*(f"-{old}" for old in olds), f"+{_range(first.new, sum(row.new for row in rows))}"])
-    return f"{marks} {ranges} {marks}{' '.join(section.splitlines())}\n"
-
-
 def _range(first: int, count: int) -> str:
-    return f"{first if count else max(first - 1, 0)},{count}"
+    return f"{first if count else max(first - 1, 0)},{count}"  # an empty one names the line before it, as in any diff

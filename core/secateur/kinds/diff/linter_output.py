@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from secateur.errors import SecateurError
 from secateur.kinds.diff.chunk_text import one_line
 from secateur.model import Notice
+from secateur.render.page import count_noun
 
 LONGEST_FINDING = 240  # cells of a finding in a chunk; messages that quote the code can be pages
 
@@ -94,7 +95,7 @@ def read_findings(data: bytes, name: str = "the linter's output") -> Findings:
         raise SecateurError(f"{name}: no line names a file and a line", hint=hint, code="LINTER_OUTPUT")
     if not skipped:
         return Findings(findings)
-    many = "1 entry names" if len(skipped) == 1 else f"{len(skipped):,} entries name"
+    many = count_noun(len(skipped), "entry names", "entries name")
     message = f"{name}: {many} no file or no message and cannot be shown; the first is {skipped[0]}."
     return Findings(findings, [Notice(PASSED_OVER, message)])
 
@@ -171,7 +172,7 @@ def _read_sarif(runs: Sequence[Any]) -> Iterator[_Entry]:
                 yield f"$.runs[{index}]", None
             continue
         for position, result in enumerate(results):
-            findings = [finding for finding in _read_result(result) if finding is not None]
+            findings: list[Finding | None] = [finding for finding in _read_result(result) if finding is not None]
             yield from ((f"$.runs[{index}].results[{position}]", finding) for finding in findings or [None])
 
 

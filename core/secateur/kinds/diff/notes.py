@@ -17,6 +17,7 @@ from secateur.kinds.diff.chunk_text import LONGEST_PLACE, one_line
 from secateur.kinds.diff.skip_rules import Verdict
 from secateur.model import Notice, Reason
 from secateur.render.markdown import heading
+from secateur.render.page import listed
 from secateur.settings import FILE_NAME, Committed, keys
 from secateur.sources.committed_settings import SETTINGS_FILES
 from secateur.tokens import Counter
@@ -127,8 +128,7 @@ def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes 
     if not changed and not unread:
         return None
     file = next((table[0] for table in (new, old) if table), FILE_NAME)
-    more = f" and {len(changed) - _NAMED:,} more" if len(changed) > _NAMED else ""
-    which = f" ({', '.join(changed[:_NAMED])}{more})" if changed else ""
+    which = f" ({listed(changed, _NAMED)})" if changed else ""
     message = f"The chunks are made with those from before it, {before.place}."
     return Notice(SETTINGS_CHANGED, f"This change edits settings in {file}{which}. {message}")
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from secateur.errors import BudgetExceeded
 from secateur.kinds.diff.arrangement import Piece, arrange, capacity_for_even, fewest_bins
@@ -105,12 +104,6 @@ class Plan:
     notices: tuple[Notice, ...]
     notes: str = ""  # the end of every chunk: settings that changed, files that are left out
 
-    @cached_property
-    def charged(self) -> tuple[int, ...]:
-        """Tokens per chunk: at least those of its text."""
-        injected = self.limit - self.capacity
-        return tuple(injected + sum(piece.cost + piece.filled for piece in chunk) for chunk in self.chunks)
-
     def shown(self, title: str) -> tuple[int, int]:
         """(lines, tokens) of all fillings with this title."""
         fillings = [filling for chunk in self.chunks for piece in chunk for filling in piece.filling]
@@ -152,7 +145,14 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
     if measured.remarks:  # even chunks, so that each has room for remarks
         even = capacity_for_even([piece.size for piece in packable], capacity)
     several = rules.keep_together and sum(piece.size for piece in packable) > even
-    bins = arrange(packable, even, _links(measured, pieces) if several else None, together=rules.keep_together)
+    # only whole files have links: a part belongs to its file before all
+    positions = {piece.file.number: position for position, piece in enumerate(pieces) if piece.part is None}
+    links = {
+        (positions[first], positions[second]): worth
+        for (first, second), worth in measured.links.items()
+        if several and first in positions and second in positions
+    }
+    bins = arrange(packable, even, links if several else None, together=rules.keep_together)
     lengthened = [_lengthen_lines(measured, [pieces[at] for at in members], capacity) for members in bins]
     chunks = _add_remarks(measured, lengthened, capacity)
     coverage = _coverage(measured, chunks, verdicts)
@@ -177,16 +177,6 @@ def _all_pieces(
         else:
             without_room[file.number] = Verdict(Reason.NO_ROOM, {"capacity": capacity})
     return pieces, without_room
-
-
-def _links(measured: MeasuredDiff, pieces: list[FilePiece]) -> dict[tuple[int, int], float]:
-    """Links of files as links of pieces. Only whole files have them: a part belongs to its file before all."""
-    positions = {piece.file.number: position for position, piece in enumerate(pieces) if piece.part is None}
-    return {
-        (positions[first], positions[second]): worth
-        for (first, second), worth in measured.links.items()
-        if first in positions and second in positions
-    }
 
 
 def _lengthen_lines(measured: MeasuredDiff, pieces: list[FilePiece], capacity: int) -> list[FilePiece]:

@@ -42,7 +42,13 @@ def signatures(
         lines_of: lines of a file of the snapshot, by path.
         changed: numbers of changed lines, by path.
     """
-    rows = _find_changed_rows(snapshot, changed)
+    rows: dict[int, None] = {}  # that changed
+    for file, path in enumerate(snapshot.paths):
+        lines = changed.get(path, ())
+        for row in range(*np.searchsorted(snapshot.file, (file, file + 1)).tolist()) if lines else ():
+            start, end = int(snapshot.line_start[row]), int(snapshot.line_end[row])
+            if snapshot.kind(row) in _NAMED and any(start <= line <= end for line in lines):
+                rows[row] = None
     users_by_relation: dict[tuple[str, int, str], list[int]] = {}  # (path, neighbour, relation) -> changed rows
     for row in rows:
         path = snapshot.paths[int(snapshot.file[row])]
@@ -63,17 +69,6 @@ def signatures(
         rank = (_AFTER_LINTERS, int(tests), -len(users), int(relation != "calls"), other)
         hints.append(Hint(path, int(snapshot.line_start[users[0]]), rank, text))
     return sorted(hints, key=lambda hint: (hint.path, hint.rank))
-
-
-def _find_changed_rows(snapshot: Snapshot, changed: Mapping[str, frozenset[int]]) -> dict[int, None]:
-    rows: dict[int, None] = {}
-    for file, path in enumerate(snapshot.paths):
-        lines = changed.get(path, ())
-        for row in range(*np.searchsorted(snapshot.file, (file, file + 1)).tolist()) if lines else ():
-            start, end = int(snapshot.line_start[row]), int(snapshot.line_end[row])
-            if snapshot.kind(row) in _NAMED and any(start <= line <= end for line in lines):
-                rows[row] = None
-    return rows
 
 
 def chunk_repository(

@@ -39,6 +39,7 @@ from secateur.kinds.envelope.stages import Shrinking
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, LedgerShape, Totals
 from secateur.logs import log_report
 from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport
+from secateur.render.page import listed
 from secateur.settings import ContextBudget, Settings
 from secateur.shape import Shape
 from secateur.suggestions import suggestion
@@ -303,9 +304,8 @@ def _exceeded_error(
         message += f": {TARGET} takes {target:,}, what may be trimmed is trimmed"
     if pinned:
         held = sum(counter.count(text_of(value_at(envelope, path))) for path in pinned)
-        names = ", ".join(clip(name, _LONGEST_PIN) for name in sorted(map(section_of, pinned))[:_PINS_NAMED])
-        more = f" and {len(pinned) - _PINS_NAMED:,} more" if len(pinned) > _PINS_NAMED else ""
-        message += f"; pins hold {held:,} ({names}{more})"
+        names = listed([clip(name, _LONGEST_PIN) for name in sorted(map(section_of, pinned))], _PINS_NAMED)
+        message += f"; pins hold {held:,} ({names})"
     other = "take pins away" if pinned else "make what may not be trimmed smaller"
     return BudgetExceeded(message, hint=f"a context budget of {tokens:,} is enough, or {other}")
 

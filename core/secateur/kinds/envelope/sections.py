@@ -107,11 +107,6 @@ def sections(envelope: Any) -> dict[str, Any]:
         near = next((near for key in unknown if isinstance(key, str) and (near := suggestion(key, missing))), "")
         hint = f"did you mean {near}? " if near else "put further fields into a section; " if unknown else ""
         raise PromptComposeError(f"$: the envelope {' and '.join(faults)}", hint=hint + _HINT)
-    return copy_envelope(envelope)
-
-
-def copy_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """Copies an envelope deeply. Raises PromptComposeError as `sections` does."""
     return {section: _copy_value(value, (section,), set()) for section, value in envelope.items()}
 
 

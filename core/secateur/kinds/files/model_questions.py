@@ -120,12 +120,21 @@ def apply_replies(
     files = list(measured.files)
     for file_index, file_answers in answers.items():
         if rules.strategy == "score":
-            files[file_index] = _apply_score(files[file_index], file_answers[0][1])
+            answer: FileScore = file_answers[0][1]
+            score, said = round(answer.relevant_score, 1), answer.reason[:LONGEST_SAID]
+            files[file_index] = replace(files[file_index], score=score, judge=MODEL, said=said)
         else:
             files[file_index] = _apply_snippets(files[file_index], file_answers, counter)
-    kept_notices = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may judge better
-    notices = (*kept_notices, *_notices(replies, asking.unasked, rules.max_questions))
-    return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=notices)
+    notices = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may judge better
+    notices += notices_of(replies)
+    failed = sum(reply.value is None for reply in replies)
+    if failed:
+        message = f"What {failed:,} of {len(replies):,} questions were about is decided without the model."
+        notices.append(Notice("model_fallback", message))
+    if asking.unasked:
+        limit = f"{asking.unasked:,} questions were not asked (context_prune.max_questions is {rules.max_questions:,})"
+        notices.append(Notice("not_asked", f"{limit}: what they were about is decided without the model."))
+    return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=tuple(notices))
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
@@ -173,10 +182,6 @@ def _question(strategy: str, file: MeasuredFile, lines: Range, numbered: str, re
 # --- what is answered -------------------------------------------------------------------------------------------------
 
 
-def _apply_score(file: MeasuredFile, answer: FileScore) -> MeasuredFile:
-    return replace(file, score=round(answer.relevant_score, 1), judge=MODEL, said=answer.reason[:LONGEST_SAID])
-
-
 def _apply_snippets(file: MeasuredFile, answers: Sequence[tuple[Range, Snippets]], counter: Counter) -> MeasuredFile:
     """Applies the ranges that the model named: each is widened to whole statements within its fragment."""
     named = merge((named_range for window, answer in answers for named_range in _ranges(answer, window)), file.lines)
@@ -202,15 +207,3 @@ def _ranges(answer: Snippets, window: Range) -> list[Range]:
     """Clips the ranges of an answer to its window; ranges that run backwards are dropped."""
     named = ((lines.start_line, lines.end_line) for lines in answer.snippets)
     return intersect(window, (lines for lines in named if lines[0] <= lines[1]))
-
-
-def _notices(replies: Sequence[Reply], unasked: int, most: int) -> list[Notice]:
-    notices = list(notices_of(replies))
-    failed = sum(reply.value is None for reply in replies)
-    if failed:
-        message = f"What {failed:,} of {len(replies):,} questions were about is decided without the model."
-        notices.append(Notice("model_fallback", message))
-    if unasked:
-        limit = f"{unasked:,} questions were not asked (context_prune.max_questions is {most:,})"
-        notices.append(Notice("not_asked", f"{limit}: what they were about is decided without the model."))
-    return notices

@@ -21,6 +21,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.log.levels import DECIDES
 from secateur.ledger import Notice
 from secateur.progress import Progress
+from secateur.render.page import count_noun
 from secateur.terminal import visible
 from secateur.tokens import Counter
 
@@ -218,7 +219,7 @@ def _decode(data: bytes) -> tuple[str, list[Notice]]:
         lines = [line.rstrip("\r") for line in text.split("\n")]
         overwritten = sum("\r" in line for line in lines)
         if overwritten:
-            subject = "1 line that was" if overwritten == 1 else f"{overwritten:,} lines that were"
+            subject = count_noun(overwritten, "line that was", "lines that were")
             message = f"Of {subject} overwritten after a carriage return, the last state is shown."
             notices.append(Notice("overwritten", message))
         text = "\n".join(line.rpartition("\r")[2] for line in lines)

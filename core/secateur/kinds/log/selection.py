@@ -16,6 +16,7 @@ from secateur.kinds.log.levels import LIKELY, POSSIBLE, RESULT
 from secateur.kinds.log.lines import LogLines
 from secateur.ledger import Figure, Reason, State
 from secateur.redaction import Redactor
+from secateur.render.page import count_noun
 from secateur.settings import Log
 from secateur.tokens import Counter
 
@@ -164,9 +165,9 @@ class LogText:
         if not more:
             return ""
         if start in self._log.failures.timed:
-            equal = "error equals" if more == 1 else "errors equal"
-            return self._mark_line(f"{more:,} later {equal} the above, time aside")
-        return self._mark_line(f"the above comes {more:,} more {'time' if more == 1 else 'times'}")
+            errors = count_noun(more, "later error equals", "later errors equal")
+            return self._mark_line(f"{errors} the above, time aside")
+        return self._mark_line(f"the above comes {count_noun(more, 'more time')}")
 
     def _gap_marks(self, start: int, end: int) -> Iterator[str]:
         count = end - start
@@ -174,7 +175,7 @@ class LogText:
             return
         repeats = self._log.lines.repeats
         repeated = self._log.repeated[end] - self._log.repeated[start]
-        what = f"{count:,} {'line' if count == 1 else 'lines'}"
+        what = count_noun(count, "line")
         if start and repeats.get(start) == repeats.get(end - 1) == start - 1:
             what += " like the one above, numbers aside"
         elif repeated == count:
@@ -234,12 +235,17 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
     whole, before all others, while they fit."""
     budget, size = rules.max_tokens, len(log.lines)
     text = LogText(log, counter)
+    stretches = list(_make_stretches(log, rules))
     if size and log.lines.after[-1] <= 2 * budget:
         text.put([(0, size)])
         if text.recount(always=True) <= budget:
-            return _select_all(log, rules, text.render(), text.tokens)
+            for stretch in stretches:
+                stretch.state, stretch.spans = State.KEPT, ((stretch.start, stretch.end),)
+                if stretch.block is None or stretch.block.repeats is not None:
+                    stretch.reason = Reason.ROUTINE
+            return LogSelection(log, _settle_all(log, rules, stretches), text.render(), text.tokens)
         text = LogText(log, counter)
-    stretches = _mark_pinned(list(_make_stretches(log, rules)), pins)
+    stretches = _mark_pinned(stretches, pins)
     added = _fill(log, rules, stretches, text)
     tokens = text.recount(always=True)
     at_once = 1.0
@@ -266,9 +272,16 @@ def _make_stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
     last, blocks = 0, log.failures.blocks
     errors = [block for block in blocks if block.grade != RESULT and not log.failures.green]
     first = next((block for block in errors if block.grade >= LIKELY), errors[0] if errors else None)
-    marked = sorted(_find_special_lines(log, rules).items())
+    size = len(log.lines)
+    special: dict[int, Reason] = {}
+    for known in blocks:
+        if known.grade != RESULT and known.repeats is None:
+            around = range(max(0, known.start - rules.context_lines), min(size, known.end + rules.context_lines))
+            special |= dict.fromkeys(around, Reason.BESIDE_ERROR)
+    special |= dict.fromkeys(range(max(0, size - rules.last_lines), size), Reason.LAST_LINES)
+    marked = sorted((special | dict.fromkeys(log.matches, Reason.MATCHES_QUERY)).items())
     for block in (*blocks, None):
-        end = block.start if block else len(log.lines)
+        end = block.start if block else size
         yield from _split_between(last, end, marked, len(blocks))
         if block is None:
             break
@@ -277,17 +290,6 @@ def _make_stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
             reason = Reason.REPEATS_EARLIER
         yield Stretch(block.start, block.end, Reason.FIRST_FAILURE if block is first else reason, block)
         last = block.end
-
-
-def _find_special_lines(log: ReadLog, rules: Log) -> dict[int, Reason]:
-    size = len(log.lines)
-    marked: dict[int, Reason] = {}
-    for block in log.failures.blocks:
-        if block.grade != RESULT and block.repeats is None:
-            around = range(max(0, block.start - rules.context_lines), min(size, block.end + rules.context_lines))
-            marked |= dict.fromkeys(around, Reason.BESIDE_ERROR)
-    marked |= dict.fromkeys(range(max(0, size - rules.last_lines), size), Reason.LAST_LINES)
-    return marked | dict.fromkeys(log.matches, Reason.MATCHES_QUERY)
 
 
 def parse_lines(name: str, lines: int) -> Span | None:
@@ -556,15 +558,6 @@ def _grade(stretch: Stretch) -> int:
 
 
 # --- the list of decisions --------------------------------------------------------------------------------------------
-
-
-def _select_all(log: ReadLog, rules: Log, text: str, tokens: int) -> LogSelection:
-    stretches = list(_make_stretches(log, rules))
-    for stretch in stretches:
-        stretch.state, stretch.spans = State.KEPT, ((stretch.start, stretch.end),)
-        if stretch.block is None or stretch.block.repeats is not None:
-            stretch.reason = Reason.ROUTINE
-    return LogSelection(log, _settle_all(log, rules, stretches), text, tokens)
 
 
 def _settle_all(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[Stretch]:

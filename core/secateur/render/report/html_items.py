@@ -164,7 +164,13 @@ def _row(item: ReportItem, report: DecisionReport, most: float) -> str:
     place = f' <span class="place mono">{escape(item.place)}</span>' if item.place else ""
     beside = f'<span class="beside">{escape(item.beside)}</span>' if item.beside else ""
     rank = f'<span class="rank">{item.number}</span>' if report.scored else ""
-    score = f'<span class="score">{_score(item, most)}</span>' if report.scored else ""
+    score = ""
+    if report.scored:  # the terms as one stacked bar, with their sum
+        description = escape(" + ".join(f"{name} {value:.3f}" for name, value in item.terms.items()))
+        score = (
+            f'<span class="score"><svg width="{SCORE_CELLS}" height="11" aria-hidden="true">'
+            f"<title>{description}</title>{stacked_bar(item.terms, most, SCORE_CELLS)}</svg>{item.score:.3f}</span>"
+        )
     same = item.state is State.KEPT and item.before == item.after
     before = "" if same else f"<s>{item.before:,} →</s> "
     pairs = item.facts or (() if item.id == item.name else (("id", item.id),))
@@ -183,15 +189,6 @@ def _row(item: ReportItem, report: DecisionReport, most: float) -> str:
         f'<span class="reason">{escape(item.reason)}</span>{beside}</span>'
         f'{score}<span class="tokens">{before}{item.after:,}</span></div></summary>'
         f'<div class="body">{_terms(item)}{facts}{_texts(item)}</div></details></li>'
-    )
-
-
-def _score(item: ReportItem, most: float) -> str:
-    """Draws the terms as one stacked bar, with their sum."""
-    description = " + ".join(f"{name} {value:.3f}" for name, value in item.terms.items())
-    return (
-        f'<svg width="{SCORE_CELLS}" height="11" aria-hidden="true"><title>{escape(description)}</title>'
-        f"{stacked_bar(item.terms, most, SCORE_CELLS)}</svg>{item.score:.3f}"
     )
 
 

@@ -23,7 +23,9 @@ _MENTION = re.compile(r"@(?=\w)")
 def markdown_report(report: DecisionReport) -> str:
     """Returns the whole text. Items without room are counted."""
     notices = [f"> **{_prose(notice.title)}** {_prose(notice.message)}\n>\n" for notice in report.notices]
-    parts = [_head(report), _figures(report)]
+    source = f" ({_prose(report.source)})" if report.source else ""
+    head = f"{heading(2, f'{report.kind}: {_prose(report.title(_TITLE))}{source}')}\n"
+    parts = [head, _figures(report)]
     parts += ["".join(notices).removesuffix(">\n") + "\n"] if notices else []
     going = [item for item in report.items if item.state is not State.DROPPED]
     dropped = [item for item in report.items if item.state is State.DROPPED]
@@ -37,11 +39,6 @@ def markdown_report(report: DecisionReport) -> str:
         parts.append(table)
         room -= len(table)
     return "".join((*parts, end))
-
-
-def _head(report: DecisionReport) -> str:
-    source = f" ({_prose(report.source)})" if report.source else ""
-    return f"{heading(2, f'{report.kind}: {_prose(report.title(_TITLE))}{source}')}\n"
 
 
 def _figures(report: DecisionReport) -> str:
