@@ -26,16 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["DecisionExtension", "ExactDecisionExtension"]
 
 SUFFIX = ".scenario.toml"
-INPUTS_SUFFIX = ".scenario.inputs"
-"""As in `secateur_lab.scenarios.scenario`, which is slow to import."""
-
+INPUTS_SUFFIX = ".scenario.inputs"  # as in `secateur_lab.scenarios.scenario`, which is slow to import
 INI = "secateur_scenarios"
 UPDATE = "--snapshot-update"
-ACCEPT = "to accept: pytest", "to accept: secateur check"
-"""Beginnings of lines in the reports of changed decisions."""
+ACCEPT = "to accept: pytest", "to accept: secateur check"  # beginnings of lines in the reports of changed decisions
 
+# Name of the section in the report of a scenario that was recorded anew; a report crosses processes.
 UPDATED = "Captured scenario call"
-"""Name of the section in the report of a scenario that was recorded anew; a report crosses processes."""
 
 _ABSENT = object()
 
@@ -86,12 +83,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         if any(line in text for text in failed for line in ACCEPT):
             terminalreporter.write_line("to accept all changed decisions: pytest --snapshot-update")
         return
-    reports = [
-        report
-        for category in terminalreporter.stats.values()
-        for report in category
-        if isinstance(report, pytest.TestReport)
-    ]
+    every = [report for category in terminalreporter.stats.values() for report in category]
+    reports = [report for report in every if isinstance(report, pytest.TestReport)]
     updated = {report.nodeid.partition("::")[0] for report in reports if UPDATED in dict(report.sections)}
     if updated:
         terminalreporter.write_sep("-", "scenarios recorded anew")

@@ -53,9 +53,8 @@ class DecisionExtension(SingleFileSnapshotExtension):
         head += f'scenario = {FORMAT}\nkind = "{data.kind}"\n'
         head += "\n[expect]\nexact = true\n" if self.exact else ""
         text = replace_recorded(head, decided.recorded())
-        return re.sub(
-            r"^\[recorded\].*$", "[recorded]", text, count=1, flags=re.MULTILINE
-        )  # the head says who wrote it
+        # the head says who wrote it
+        return re.sub(r"^\[recorded\].*$", "[recorded]", text, count=1, flags=re.MULTILINE)
 
     def matches(self, *, serialized_data: Any, snapshot_data: Any) -> bool:
         """Tells whether the decisions are those of the snapshot. An unreadable snapshot never matches."""

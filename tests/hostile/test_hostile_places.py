@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import RepositoryError
-from secateur.kinds.diff.comparison import ComparedStates, compare
+from secateur.kinds.diff.comparison import ComparedStates, Comparison
+from secateur.redaction import Redactor
 from secateur.settings import Chunking
 from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository
@@ -211,7 +212,7 @@ def test_what_belongs_to_the_folder_is_read(tmp_path: Path, way: Callable[[Path,
     source = open_source(root)
     assert list(source.history())
     assert source.notices() == []
-    assert compare(root, ComparedStates(worktree=True), Chunking()).diff.changes == ()
+    assert Comparison(root, ComparedStates(worktree=True)).read(Chunking(), Redactor()).diff.changes == ()
 
 
 def test_a_work_tree_of_another_owner_is_not_read(tmp_path: Path) -> None:

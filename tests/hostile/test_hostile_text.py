@@ -9,12 +9,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from secateur.error_shapes import ErrorOutput
 from secateur.errors import SecateurError
 from secateur.model import Notice, Selection
 from secateur.render.layouts import LAYOUTS
 from secateur.render.pack import render_pack
 from secateur.render.search_json import json_report
-from secateur.render.structured import dumps, error_json
+from secateur.render.structured import dumps
 from support.cli import secateur
 from support.packs import page_text, selection_of
 from support.repos import SHOP, write
@@ -53,7 +54,7 @@ def test_no_format_lets_a_terminal_be_commanded(text: str) -> None:
     outputs = [render_pack(hostile_selection(text, form), lambda _: text, lambda _: text) for form in LAYOUTS]
     outputs += [page_text(selection, 10), page_text(selection, 10, explain=True)]
     outputs.append(dumps(json_report(selection, lambda _: text, lambda _: text, 10, explain=True)))
-    outputs.append(error_json(SecateurError(text, hint=text)))
+    outputs.append(dumps(ErrorOutput(SecateurError(text, hint=text).details)))
     for output in outputs:
         assert not FORBIDDEN.search(output)
         output.encode("utf-8")
@@ -89,7 +90,7 @@ def test_json_gives_everything_back_exactly(text: str) -> None:
     assert read == report
     assert read["query"] == text
     assert [candidate["content"] for candidate in read["candidates"]] == [text, text]
-    assert json.loads(error_json(SecateurError(text, hint=text)))["error"] == {
+    assert json.loads(dumps(ErrorOutput(SecateurError(text, hint=text).details)))["error"] == {
         "code": "FAILED",
         "message": text,
         "hint": text,

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import RepositoryError
-from secateur.kinds.diff.comparison import ComparedStates, compare
+from secateur.kinds.diff.comparison import ComparedStates, Comparison
+from secateur.redaction import Redactor
 from secateur.settings import Chunking
 from secateur.sources import git as git_module
 from secateur.sources.commit import CommitSource
@@ -116,11 +117,11 @@ def test_ignore_rules_that_take_git_years_are_read_by_us(asking: Asking) -> None
 def test_what_is_reviewed_does_not_need_the_ignore_rules(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
     (asking.root / "shop" / "new.py").write_text("x = 2\n")
     monkeypatch.setitem(git_module._GIVEN_UP, (asking.root / ".git", True), "git was not done")
-    found = compare(asking.root, ComparedStates(worktree=True), Chunking())
+    found = Comparison(asking.root, ComparedStates(worktree=True)).read(Chunking(), Redactor())
     assert [change.path for change in found.diff.changes] == ["shop/new.py"]
     assert [notice.code for notice in found.notices] == ["untracked_unknown"]
     with pytest.raises(RepositoryError, match="not asked again"):
-        compare(asking.root, ComparedStates(untracked=True), Chunking())
+        Comparison(asking.root, ComparedStates(untracked=True)).read(Chunking(), Redactor())
 
 
 def test_all_waits_of_a_run_together_are_less_than_five_seconds() -> None:

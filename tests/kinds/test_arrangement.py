@@ -6,12 +6,12 @@ import pytest
 from secateur import chunk_diff
 from secateur.errors import UsageError
 from secateur.kinds.diff.arrangement import (
+    Arrangement,
     Piece,
     arrange,
     capacity_for_even,
     fewest_bins,
     first_fit_decreasing,
-    togetherness,
 )
 from secateur.kinds.diff.file_parts import Outline
 from secateur.kinds.diff.measured_diff import links
@@ -53,8 +53,9 @@ def test_a_link_is_worth_what_it_says_where_its_ends_share_a_chunk() -> None:
     pieces = [Piece(f"{name}/x.py", 0, 5) for name in "abc"]
     links = {(0, 1): 0.75}
     apart, beside = [[0], [1], [2]], [[0, 1], [2]]
-    assert togetherness(pieces, apart, links) == togetherness(pieces, apart)
-    assert togetherness(pieces, beside, links) == pytest.approx(togetherness(pieces, beside) + 0.75)
+    apart_alone, beside_alone = (Arrangement(pieces, 0, {}, bins).worth() for bins in (apart, beside))
+    assert Arrangement(pieces, 0, links, apart).worth() == apart_alone
+    assert Arrangement(pieces, 0, links, beside).worth() == pytest.approx(beside_alone + 0.75)
 
 
 def test_it_never_costs_a_chunk() -> None:

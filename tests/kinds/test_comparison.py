@@ -12,15 +12,16 @@ import pytest
 from secateur.errors import RepositoryError, UsageError
 from secateur.kinds.diff.changes import Treatment
 from secateur.kinds.diff.chunks import Chunks, chunk_measured_diff
-from secateur.kinds.diff.comparison import ComparedStates, RepositoryDiff, compare
+from secateur.kinds.diff.comparison import ComparedStates, Comparison, RepositoryDiff
 from secateur.kinds.diff.measured_diff import measure_diff
+from secateur.redaction import Redactor
 from secateur.settings import Chunking, Settings
 from support.repos import committed, git, write
 from support.systems import mkfifo, posix
 
 
 def found(root: Path, **asked: object) -> RepositoryDiff:
-    return compare(root, ComparedStates(**asked), Chunking())  # type: ignore[arg-type]
+    return Comparison(root, ComparedStates(**asked)).read(Chunking(), Redactor())  # type: ignore[arg-type]
 
 
 def paths(root: Path, **asked: object) -> dict[str, str]:
@@ -294,7 +295,13 @@ def test_how_a_file_beyond_all_chunks_differs_is_not_asked(tmp_path: Path) -> No
     assert (it.diff.changes[0].added, it.known["a.txt"].size) == (0, 10_000_000)
     (entry,) = chunks_of(root, worktree=True).coverage
     assert entry.reason == "too large (10,000,000 bytes, the limit is 1,048,576)"
-    assert compare(root, ComparedStates(worktree=True), Chunking(max_file_kb=20_000)).diff.changes[0].added == 2_000_000
+    assert (
+        Comparison(root, ComparedStates(worktree=True))
+        .read(Chunking(max_file_kb=20_000), Redactor())
+        .diff.changes[0]
+        .added
+        == 2_000_000
+    )
 
 
 def test_functions_of_the_head_are_where_a_file_is_cut(tmp_path: Path) -> None:

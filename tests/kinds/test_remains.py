@@ -12,7 +12,7 @@ import pytest
 from secateur import count_tokens, prune
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, trim_envelope
 from secateur.kinds.envelope.kind import _find_entries
-from secateur.kinds.envelope.remains import describe_remains
+from secateur.kinds.envelope.ledger_entries import describe_remains
 from secateur.kinds.envelope.sections import value_at
 from secateur.model import Entry, State
 from secateur.render.sentences import sentence

@@ -7,10 +7,11 @@ import json
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from secateur.error_shapes import ErrorOutput
 from secateur.errors import BudgetExceeded
 from secateur.model import Channel
 from secateur.render.search_json import json_report
-from secateur.render.structured import dumps, error_json
+from secateur.render.structured import dumps
 from secateur.selection import select
 from secateur.settings import Settings
 from support.pools import FOUND, REACHED, Row, pool_of
@@ -148,7 +149,9 @@ def test_text_stays_readable_and_harmless() -> None:
 
 
 def test_an_error_has_its_shape() -> None:
-    read = json.loads(error_json(BudgetExceeded("the target holds 900 tokens", hint="raise the budget")))
+    read = json.loads(
+        dumps(ErrorOutput(BudgetExceeded("the target holds 900 tokens", hint="raise the budget").details))
+    )
     assert read == {
         "error": {
             "code": "AI_CONTEXT_BUDGET_EXCEEDED",

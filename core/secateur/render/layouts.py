@@ -28,19 +28,20 @@ from msgspec import Struct
 from secateur.errors import UsageError
 from secateur.model import FragmentKind, IntArray, Notice
 from secateur.render.markdown import SHORTEST_FENCE, escape_line, fence_ends, heading, one_line, replace_backticks
+from secateur.render.page import count_noun
 from secateur.terminal import ELLIPSIS, visible
 from secateur.tokens import Counter
 
+# Most characters of a name or a query in a pack: the heading of a document can be a whole paragraph.
 LONGEST_LABEL = 160
-"""Most characters of a name or a query in a pack: the heading of a document can be a whole paragraph."""
 
 CDATA_END = "]]>"
 
 _CDATA_END_SPLIT = "]]]]><![CDATA[>"
 _NOT_TAG = re.compile("[^a-z0-9]")
 _ENDS_IN_WORD = re.compile(r"[^\W_]\Z")
+# Kinds whose qualified name is made from the names of their containers.
 _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
-"""Kinds whose qualified name is made from the names of their containers."""
 
 
 class Item(Struct, frozen=True):
@@ -57,14 +58,9 @@ class Item(Struct, frozen=True):
 class Layout(Protocol):
     """One pack format. The items of a file stand in one block, which begins with the file's path."""
 
-    signature_mark: str
-    """The additional text in the heading of a shortened item."""
-
-    cdata_end_cost: int
-    """Most tokens that one `]]>` in a body adds."""
-
-    close: str
-    """The text after the body of an item."""
+    signature_mark: str  # the additional text in the heading of a shortened item
+    cdata_end_cost: int  # most tokens that one `]]>` in a body adds
+    close: str  # the text after the body of an item
 
     def head(self, query: str) -> str:
         """Returns the first lines; as few as possible if `query` is empty."""
@@ -114,7 +110,10 @@ class Markdown:
 
     def heading(self, item: Item) -> str:
         mark = self.signature_mark if item.shortened else ""
-        return f"@@{item.line_start}-{item.line_end}{_owner(item)}{mark}\n"
+        # the owner of a member, which the member's own text does not say; no mark, which would join the line break
+        owner = _line(item.qualname.rpartition(".")[0]) if item.kind in _MEMBERS else ""
+        owner = f" {owner}" if _ENDS_IN_WORD.search(owner) else ""
+        return f"@@{item.line_start}-{item.line_end}{owner}{mark}\n"
 
     def text(self, body: str) -> str:
         return body
@@ -124,7 +123,7 @@ class Markdown:
 
     def last_line(self, count: int, names: Sequence[str]) -> str:
         best = ", best first: " + ", ".join(f"`{_line(name)}`" for name in names) if names else ""
-        return f"{_count(count)} left out{best}; a larger budget holds more.\n"
+        return f"{count_noun(count, 'candidate')} left out{best}; a larger budget holds more.\n"
 
     def foot(self) -> str:
         return ""
@@ -166,7 +165,7 @@ class Xml:
 
     def last_line(self, count: int, names: Sequence[str]) -> str:
         best = f' best="{_attribute(", ".join(map(_line, names)))}"' if names else ""
-        return f"<left-out{best}>{_count(count)}; a larger budget holds more</left-out>\n"
+        return f"<left-out{best}>{count_noun(count, 'candidate')}; a larger budget holds more</left-out>\n"
 
     def foot(self) -> str:
         return "</context>\n"
@@ -183,10 +182,6 @@ def layout_of(form: str) -> Layout:
     return layout
 
 
-def _count(candidates: int) -> str:
-    return f"{candidates:,} candidate{'' if candidates == 1 else 's'}"
-
-
 def _tag(language: str) -> str:
     return _NOT_TAG.sub("", language.lower()) or "text"
 
@@ -194,13 +189,6 @@ def _tag(language: str) -> str:
 def _line(text: str) -> str:
     line = one_line(text[: 2 * LONGEST_LABEL])
     return line if len(line) <= LONGEST_LABEL else line[: LONGEST_LABEL - 1] + ELLIPSIS
-
-
-def _owner(item: Item) -> str:
-    """Returns the owner of a member after a space, which the member's own text does not say; "" if it ends in a mark,
-    which would join the line break."""
-    owner = _line(item.qualname.rpartition(".")[0]) if item.kind in _MEMBERS else ""
-    return f" {owner}" if _ENDS_IN_WORD.search(owner) else ""
 
 
 def _attribute(text: str) -> str:
@@ -213,8 +201,8 @@ def pack_format(form: str) -> str:
 
 
 LAST_LINE = 30  # most tokens of the line that says what was left out
+# Longer runs of backticks, found only in hostile text, cost a token for each backtick of both fences.
 _LONGEST_COUNTED_RUN = 32
-"""Longer runs of backticks, found only in hostile text, cost a token for each backtick of both fences."""
 
 
 class PackCosts:
@@ -240,8 +228,8 @@ class PackCosts:
         self._counter = counter
         self._layout = layout_of(form)
         self._frames: dict[tuple[str, int], int] = {}
+        # additional tokens in the heading of a shortened row; tokens after the body of a row
         self.signature_mark, self._close = counter.count_many([self._layout.signature_mark, self._layout.close])
-        """Additional tokens in the heading of a shortened row; tokens after the body of a row."""
 
     def overhead(self, query: str) -> int:
         """Returns the tokens that belong to no row: head and foot."""

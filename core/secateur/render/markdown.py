@@ -16,14 +16,8 @@ _BACKTICKS = re.compile("`{3,}")
 _MARKS = re.compile(r"[\\*_\[\]<>&#|~]")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _OPENERS = (
-    ("<!--", "-->"),
-    ("<![CDATA[", "]]>"),
-    ("<?", "?>"),
-    ("<!", ">"),
-    ("<textarea", "</textarea>"),
-    ("<pre", "</pre>"),
-    ("<script", "</script>"),
-    ("<style", "</style>"),
+    *(("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">")),
+    *((f"<{tag}", f"</{tag}>") for tag in ("textarea", "pre", "script", "style")),
 )
 
 

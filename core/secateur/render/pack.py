@@ -75,15 +75,8 @@ def _last_line(selection: Selection, layout: Layout) -> str:
 
 
 def _item(selection: Selection, row: int) -> Item:
-    pool = selection.pool
-    return Item(
-        pool.path[row],
-        int(pool.line_start[row]),
-        int(pool.line_end[row]),
-        pool.kind[row],
-        pool.qualname[row],
-        selection.state[row] != State.KEPT,
-    )
+    pool, lines = selection.pool, (int(selection.pool.line_start[row]), int(selection.pool.line_end[row]))
+    return Item(pool.path[row], *lines, pool.kind[row], pool.qualname[row], selection.state[row] != State.KEPT)
 
 
 def render_message(selection: Selection, counter: Counter) -> str:
@@ -103,7 +96,6 @@ def gives_notices(text: str, notices: Sequence[Notice], form: str) -> bool:
 
 
 def _messages(form: str, notices: Sequence[Notice]) -> Sequence[str]:
-    """Returns what may stand instead of an empty pack, longest first."""
     shown = shown_notices(notices)
     codes = [Notice(notice.code, notice.code) for notice in shown]
     return [_message(layout_of(form), part) for part in (shown, codes, [])]

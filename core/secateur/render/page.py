@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from secateur.model import Selection
 
 LONGEST_NAME = 200  # most characters of a name in a sentence
+# Codes of notices about what is installed: `index` and `status` say them and JSON keeps them. In every answer for
+# people they would hide the others.
 OF_INSTALLATION = frozenset({"not_scanned"})
-"""Codes of notices about what is installed: `index` and `status` say them and JSON keeps them. In every answer for
-people they would hide the others."""
 
 NO_MATCH = Notice("no_match", "Nothing that is indexed matches the query.")
 
@@ -38,9 +38,8 @@ def shown_notices(notices: Iterable[Notice]) -> list[Notice]:
 
 def listed(names: Sequence[str], most: int = 3) -> str:
     """Formats the first of many names for a sentence."""
-    return ", ".join(name[:LONGEST_NAME] for name in names[:most]) + (
-        f" and {len(names) - most:,} more" if len(names) > most else ""
-    )
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(name[:LONGEST_NAME] for name in names[:most]) + more
 
 
 LABEL_CELLS = 9  # cells for the labels of a page
@@ -78,7 +77,10 @@ class Page(Struct, frozen=True):
         """Formats the page, ending in a line break."""
         lines = [f"{label:<{self.label_cells}} {text}" if label else text for label, text in self.head]
         if self.calls:
-            lines.append(f"{'model':<{self.label_cells}} {_calls(self.calls)}")
+            spent = sum(call.prompt_tokens + call.completion_tokens for call in self.calls)
+            answered = sum(call.outcome == "answered" for call in self.calls)
+            told = f"{answered:,} of {len(self.calls):,} questions answered, {spent:,} tokens"
+            lines.append(f"{'model':<{self.label_cells}} {told}")
         lines += [f"! {notice.title}: {visible(notice.message)}" for notice in shown_notices(self.notices)]
         for section in self.sections:
             lines += [""] if section.apart else []
@@ -101,9 +103,8 @@ def add_redactions(page: Page, taken: Sequence[tuple[bool, str]]) -> Page:
     text = ": " + ", ".join(going[:_MOST_REDACTIONS]) if going else ""
     more = f" and {len(going) - _MOST_REDACTIONS:,} more" if len(going) > _MOST_REDACTIONS else ""
     rest = f"; {others:,} in what does not go out" if others else ""
-    return replace(
-        page, head=(*page.head, ("secrets", f"{count_noun(len(going), 'credential')} taken out{text}{more}{rest}"))
-    )
+    secrets = f"{count_noun(len(going), 'credential')} taken out{text}{more}{rest}"
+    return replace(page, head=(*page.head, ("secrets", secrets)))
 
 
 _MOST_PINS = 5  # most pins that a report names
@@ -150,10 +151,3 @@ def _row(cells: Sequence[str], columns: Sequence[Column]) -> str:
         " " * column.gap + (cell.rjust(column.width) if column.right else cell.ljust(column.width))
         for cell, column in zip(cells, columns, strict=False)
     )
-
-
-def _calls(calls: Sequence[ModelCall]) -> str:
-    """Formats one line about a language model's replies and cost."""
-    spent = sum(call.prompt_tokens + call.completion_tokens for call in calls)
-    answered = sum(call.outcome == "answered" for call in calls)
-    return f"{answered:,} of {len(calls):,} questions answered, {spent:,} tokens"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from operator import add
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from secateur.progress import Progress, unreported
 from secateur.render.page import Column, Page, Section, count_noun
 from secateur.shape import Shape
 from secateur.terminal import clip, visible
-from secateur.what_if.curve import Curve, Point
+from secateur.what_if.curve import Curve
 from secateur.what_if.explanation import Explanation, explain_one, what_if_of
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, HOLD, TimeLimit, TrialRuns, Trials
@@ -24,12 +25,10 @@ Because = Callable[[int], str]
 
 MOST_NAMED = 3  # most items in a sentence
 SHOWN_POINTS = 14  # about how many points of the curve are in the text; the JSON has more
+# For an item whose reason is one of `FIXED`.
 NOTHING_FIXED = "nothing would change it: its reason depends on no budget and no number"
-"""For an item whose reason is one of `FIXED`."""
 
-NOTHING_ADDED = "it is no part of the input: ask what keeps one of those that it stands for"
-"""For a summary."""
-
+NOTHING_ADDED = "it is no part of the input: ask what keeps one of those that it stands for"  # for a summary
 _ID_CELLS = 120
 _TURNS = "what turns each, whole or not, the cheapest first, and what it costs; proven by deciding again"
 LEVERS = Column(38, gap=6), Column()
@@ -82,14 +81,19 @@ def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pi
     not_known = f"not known: the search ended after {explanation.reached}"
     ranges = [(name, range_words(*ends) if ends else not_known) for name, ends in explanation.ranges.items()]
     points = tuple(_points(curve, trials.budget, trials.budget_label))
+    keeps = ", --pin ID keeps one of them" if pins else ""
+    others = f"  {explanation.unlisted:,} more: --dropped all lists them, --why ID explains one{keeps}"
+    lost = [f"at {drop.budget:,} it loses {name_items(trials, drop.loses)}" for drop in curve.drops]
+    gained = [f", gains {name_items(trials, drop.gains)}" if drop.gains else "" for drop in curve.drops]
+    words = [*curve_words(trials, curve), *map(add, lost, gained)]
     columns = (*_POINTS, *[_FIGURE] * len(figures_of(curve)), _MARK)
     sections = [
         Section(
-            tuple(_lever_rows(explanation, because)), _TURNS, _describe_unlisted(explanation, pins), columns=LEVERS
+            tuple(_lever_rows(explanation, because)), _TURNS, others if explanation.unlisted else "", columns=LEVERS
         ),
         Section(ranges, "nothing changes between", columns=_RANGES),
         Section(points, "what goes out against the budget", columns=columns),
-        Section([f"  {line}" for line in (*curve_words(trials, curve), *_drops(trials, curve))], apart=False),
+        Section([f"  {line}" for line in words], apart=False),
     ]
     return [section for section in sections if section.rows]
 
@@ -103,10 +107,8 @@ def lever_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]
     elif trials.fixed[item]:
         yield "", fixed_words(trials, item)
     elif item not in explanation.levers:
-        yield (
-            "",
-            "it was not asked what would change it" + ("" if trials.now.whole[item] else ": --dropped all asks it"),
-        )
+        asks = "" if trials.now.whole[item] else ": --dropped all asks it"
+        yield "", f"it was not asked what would change it{asks}"
     else:
         curve, reached = explanation.curve, explanation.reached if item in explanation.unknown else ""
         yield "", nothing_words(trials, curve.tried, curve.every, reached)
@@ -194,17 +196,13 @@ def nothing_words(trials: Trials, tried: int, every: tuple[int, int] | None, rea
         reached: the limit that prevented further trials, in words; "" if there was none.
     """
     else_ = f"; something else may, but the search ended after {reached}" if reached else ""
-    return f"nothing tried would change it: {_tried_words(trials, tried, every)}{else_}"
-
-
-def _tried_words(trials: Trials, tried: int, every: tuple[int, int] | None) -> str:
     budgets = f"{count_noun(tried, 'budget')} up to {trials.enough:,}"
     if every is not None:
         low, high = every
-        budgets = f"every budget from {low:,} to {high:,}" + (
-            f", and {trials.enough:,}" if high < trials.enough else ""
-        )
-    return budgets + (", and other values of each number" if trials.knobs else "")
+        budgets = f"every budget from {low:,} to {high:,}"
+        budgets += f", and {trials.enough:,}" if high < trials.enough else ""
+    budgets += ", and other values of each number" if trials.knobs else ""
+    return f"nothing tried would change it: {budgets}{else_}"
 
 
 def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
@@ -223,18 +221,6 @@ def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
         yield f"at none of them more budget drops anything: {of}"
 
 
-def _drops(trials: Trials, curve: Curve) -> Iterator[str]:
-    for drop in curve.drops:
-        gains = f", gains {name_items(trials, drop.gains)}" if drop.gains else ""
-        yield f"at {drop.budget:,} it loses {name_items(trials, drop.loses)}{gains}"
-
-
-def _list(trials: Trials, items: Sequence[int]) -> str:
-    ids = [visible(trials.ids[item]) for item in items[:MOST_NAMED]]
-    more = f" and {len(items) - MOST_NAMED:,} more" if len(items) > MOST_NAMED else ""
-    return ", ".join(ids) + more
-
-
 def _lever_rows(explanation: Explanation, because: Because) -> Iterator[Sequence[str] | str]:
     """Yields the listed items that do not go out whole, then the others, each with its reason and what turns it; at the
     end those that go out whole and that nothing turns, grouped by what was tried."""
@@ -249,20 +235,18 @@ def _lever_rows(explanation: Explanation, because: Because) -> Iterator[Sequence
         yield f"  {glyph} {visible(trials.ids[item])}" + (f": {reason}" if reason else "")
         yield from (turn if turn[0] else f"      {turn[1]}" for turn in turns)
     for why, items in others.items():
-        yield f"  {State.KEPT.glyph} {_list(trials, items)}: {why}"
-
-
-def _describe_unlisted(explanation: Explanation, pins: bool) -> str:
-    """Says how many more items do not go out whole, and how one gets at them; "" if all are listed."""
-    keeps = ", --pin ID keeps one of them" if pins else ""
-    others = f"  {explanation.unlisted:,} more: --dropped all lists them, --why ID explains one{keeps}"
-    return others if explanation.unlisted else ""
+        ids = ", ".join(visible(trials.ids[item]) for item in items[:MOST_NAMED])
+        more = f" and {len(items) - MOST_NAMED:,} more" if len(items) > MOST_NAMED else ""
+        yield f"  {State.KEPT.glyph} {ids}{more}: {why}"
 
 
 def _points(curve: Curve, present: int, label: str) -> Iterator[Sequence[str]]:
     figures = figures_of(curve)
     yield label, "tokens", "whole", "partly", *figures
-    for point in _some(curve, present):
+    step, last = -(-len(curve.points) // SHOWN_POINTS), len(curve.points) - 1
+    for index, point in enumerate(curve.points):
+        if index % step and index != last and point.budget not in (present, curve.knee):
+            continue
         marks = [word for word, budget in (("now", present), ("knee", curve.knee)) if budget == point.budget]
         cells = [f"{figure:,}" for figure in (point.budget, point.tokens, point.whole, point.partly)]
         cells += [f"{point.figures.get(name, 0):,}" for name in figures]
@@ -272,17 +256,6 @@ def _points(curve: Curve, present: int, label: str) -> Iterator[Sequence[str]]:
 def figures_of(curve: Curve) -> list[str]:
     """Returns the names of further figures of points: "chunks"."""
     return list(dict.fromkeys(name for point in curve.points for name in point.figures))
-
-
-def _some(curve: Curve, present: int) -> Sequence[Point]:
-    """Returns evenly spaced points, plus the present one and the knee."""
-    step = -(-len(curve.points) // SHOWN_POINTS)
-    last = len(curve.points) - 1
-    return [
-        point
-        for index, point in enumerate(curve.points)
-        if index % step == 0 or index == last or point.budget in (present, curve.knee)
-    ]
 
 
 def range_words(low: float, high: float) -> str:

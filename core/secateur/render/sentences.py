@@ -9,11 +9,14 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 
 from secateur.ledger import Entry, Figure, Reason, Redaction
+from secateur.render.page import listed
 
 _NAMED_REDACTIONS = 5  # most credentials of one input in a sentence
 _OLDEST = "is among the oldest: {over:# token was|# tokens were} still too many when its turn came"
 _CUT = f"{_OLDEST}; cutting begins above {{zone:,}} tokens and goes on down to {{target:,}} (cut_to)"
 
+# By reason; figures of the entry in braces, with a format or with the words for one and for several, or for none, one
+# and several.
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
     Reason.NO_ROOM: "needs {needed:,}{left:; nothing was left|, only # left|, only # left} then",
@@ -86,9 +89,8 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.REPEATS_EARLIER: "like earlier ones (numbers aside): {repeats:,} of its {lines:# line|# lines}",
     Reason.LONG_LINES: "what is beyond {longest:,} characters of a line is cut off",
 }
-"""By reason; figures of the entry in braces, with a format or with the words for one and for several, or for
-none, one and several."""
 
+# By reason and figure, or several: the sentence if the entry has these figures, and none is 0.
 VARIANTS: Mapping[tuple[Reason, str], str] = {
     **{
         (reason, "left"): "{steps}: {left}" for reason in Reason if Reason.LONG_LIST <= reason <= Reason.ENTRIES_DROPPED
@@ -156,7 +158,6 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.WRAPPER, "limit"): "rules, instructions and headings of every chunk",
     (Reason.DAMAGED, "fault"): "damaged in the diff ({fault})",
 }
-"""By reason and figure, or several: the sentence if the entry has these figures, and none is 0."""
 
 
 def fewer_together(wrapper: int) -> str:
@@ -202,6 +203,4 @@ def _format(figure: Figure, form: str) -> str:
 
 def describe_redactions(redactions: Sequence[Redaction]) -> str:
     """Describes the credentials that were removed from an input: "aws-access-key in line 6, jwt in line 9", or ""."""
-    parts = [f"{redaction.rule} in line {redaction.line:,}" for redaction in redactions[:_NAMED_REDACTIONS]]
-    more = f" and {len(redactions) - _NAMED_REDACTIONS:,} more" if len(redactions) > _NAMED_REDACTIONS else ""
-    return ", ".join(parts) + more
+    return listed([f"{found.rule} in line {found.line:,}" for found in redactions], _NAMED_REDACTIONS)

@@ -12,18 +12,11 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from secateur.error_shapes import ErrorOutput
-from secateur.errors import SecateurError
 from secateur.shape import Shape, plain_values
 from secateur.terminal import visible
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _COMPACT = (",", ":")
-
-
-def error_json(error: SecateurError) -> str:
-    """Formats an error as `{"error": {"code", "message", "hint"}}`."""
-    return dumps(ErrorOutput(error.details))
 
 
 def dumps(value: Any, one_line: Collection[str] = ()) -> str:

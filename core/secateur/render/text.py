@@ -134,7 +134,6 @@ def signals_of(selection: Selection, row: int, digits: int = 6) -> Sequence[tupl
 
 
 def _parts(pool: Pool, signal: str, row: int, lead: str, between: str, digits: int, *, zeros: bool = False) -> str:
-    """Formats the parts of a signal, largest first; for a product also those that are 0."""
     parts = sorted(
         (-float(column[row]), name) for name, column in pool.parts.get(signal, {}).items() if zeros or column[row]
     )

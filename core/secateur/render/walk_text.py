@@ -155,14 +155,13 @@ def walk_sections(walk: Walk) -> tuple[Section, ...]:
     if calls:
         sections.append(Section(calls, title="calls"))
     if walk.chains:
-        sections.append(
-            Section(tuple(_chains(walk)), title="shortest chains of calls between what goes out, through what does not")
-        )
+        chains = ["  " + " → ".join(map(_name, chain.symbol_ids)) for chain in walk.chains[:ITEMS_SHOWN]]
+        chains += _more(len(walk.chains) - ITEMS_SHOWN)
+        title = "shortest chains of calls between what goes out, through what does not"
+        sections.append(Section(tuple(chains), title=title))
     step = walk.next_step
-    title = (
-        f"one call further: {count_noun(step.count, 'fragment')}, {step.token_count:,} tokens,"
-        f" {step.candidates:,} of them candidates"
-    )
+    fragments = f"{count_noun(step.count, 'fragment')}, {step.token_count:,} tokens"
+    title = f"one call further: {fragments}, {step.candidates:,} of them candidates"
     further = [*(_next(item) for item in step.items[:ITEMS_SHOWN]), *_more(step.count - ITEMS_SHOWN)]
     if walk.deeper is not None:
         further += _deeper(walk.deeper)
@@ -192,32 +191,19 @@ def _calls(walk: Walk) -> Iterator[str]:
     shown = [item for item in walk.nodes if item.state not in (None, State.DROPPED.label)]
     for item in shown[:ITEMS_SHOWN]:
         yield f"  #{item.rank} {visible(item.symbol_id)}"
-        for word, ends, more in (
-            ("called by", item.callers, item.callers_more),
-            ("calls", item.callees, item.callees_more),
-        ):
+        sides = ("called by", item.callers, item.callers_more), ("calls", item.callees, item.callees_more)
+        for word, ends, more in sides:
             for end in ends[:ENDS_SHOWN]:
-                yield f"    {word:<9} {_mark(end)}  ({rule_of(end)})"
+                glyph = f"{GLYPHS[end.state]} " if end.state else ""
+                yield f"    {word:<9} {glyph}{visible(end.symbol_id)}  ({rule_of(end)})"
             if rest := len(ends) + more - len(ends[:ENDS_SHOWN]):
                 yield f"    {word:<9} … and {rest:,} more"
     yield from _more(len(shown) + walk.nodes_more - ITEMS_SHOWN)
 
 
-def _chains(walk: Walk) -> Iterator[str]:
-    for chain in walk.chains[:ITEMS_SHOWN]:
-        yield "  " + " → ".join(_name(symbol) for symbol in chain.symbol_ids)
-    yield from _more(len(walk.chains) - ITEMS_SHOWN)
-
-
 def _next(item: NextItem) -> str:
-    touched = [
-        f"{word} {_names(symbols, len(symbols) + more)}"
-        for word, symbols, more in (
-            ("calls", item.calls, item.calls_more),
-            ("called by", item.called_by, item.called_by_more),
-        )
-        if symbols
-    ]
+    sides = ("calls", item.calls, item.calls_more), ("called by", item.called_by, item.called_by_more)
+    touched = [f"{word} {_names(symbols, len(symbols) + more)}" for word, symbols, more in sides if symbols]
     joins = f"; joins {item.joins:,} parts" if item.joins > 1 else ""
     state = "" if item.state is None else f"{GLYPHS[item.state]} #{item.rank} "
     return f"  {state}{visible(item.symbol_id)}  {item.token_count:,} tokens; {', '.join(touched)}{joins}"
@@ -244,10 +230,6 @@ def _name(symbol: str) -> str:
     """Returns only the name; or the file and line if there is no name."""
     path, _, name = symbol.rpartition("::")
     return visible(f"{path.rpartition('/')[2]}::{name}" if _NAMELESS.fullmatch(name) else name)
-
-
-def _mark(end: CallEnd) -> str:
-    return (f"{GLYPHS[end.state]} " if end.state else "") + visible(end.symbol_id)
 
 
 def _more(count: int) -> Iterator[str]:

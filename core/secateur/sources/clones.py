@@ -38,8 +38,7 @@ _DIGEST_BYTES = 8
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 _DEFAULT = "refs/secateur/default"
 _BRANCHES = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
-_MAIN = ("main", "master")
-"""Branches preferred as HEAD when several point to the commit of the remote HEAD."""
+_MAIN = ("main", "master")  # branches preferred as HEAD when several point to the commit of the remote HEAD
 
 
 def clone_folder(address: GitAddress, cache_dir: Path) -> Path:
@@ -61,9 +60,8 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
     folder = clone_folder(address, cache_dir)
     is_there = clone_at(folder) is not None
     if options is None and not is_there:
-        raise RepositoryError(
-            f"{address.url} is not fetched here", hint="secateur index URL fetches it", code=NOT_FETCHED
-        )
+        message = f"{address.url} is not fetched here"
+        raise RepositoryError(message, hint="secateur index URL fetches it", code=NOT_FETCHED)
     if options is None or (is_there and (not options.refresh or address.url in options.refreshed)):
         return folder
     binary = find_git(options.environ.get("PATH", ""), outside=cache_dir.resolve())
@@ -75,11 +73,10 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with options.open_progress() as progress, hold_folder(folder.parent, progress):
             clone = clone_at(folder)
-            if clone is None or (options.refresh and clone.fetched < asked):  # no other process fetched it meanwhile
-                if clone is None:
-                    _fetch_new(binary, folder, address, options, progress)
-                else:
-                    _fetch_again(binary, folder, address, options, progress)
+            if clone is None:
+                _fetch_new(binary, folder, address, options, progress)
+            elif options.refresh and clone.fetched < asked:  # no other process fetched it meanwhile
+                _fetch_again(binary, folder, address, options, progress)
     except OSError as error:
         raise unwritable_cache(folder.parent, error) from error
     options.refreshed.add(address.url)
@@ -92,7 +89,6 @@ def remove_clone(address: GitAddress, cache_dir: Path) -> int:
 
 
 def _fetch_new(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:
-    """Fetches a repository that is not in the cache."""
     unfinished = folder.with_name(_UNFINISHED)
     shutil.rmtree(unfinished, ignore_errors=True)
     shutil.rmtree(folder, ignore_errors=True)  # not a clone of ours: it was damaged
@@ -170,7 +166,6 @@ def _read_answer(binary: str, git_dir: Path, *words: str) -> str:
 
 @contextmanager
 def _replace_file(path: Path) -> Iterator[Path]:
-    """Hands out a temporary file that replaces `path` when the block ends."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".lock")
     os.close(handle)
     try:

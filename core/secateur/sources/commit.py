@@ -12,9 +12,9 @@ from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
 from secateur.sources.source import MAX_FILE_BYTES, RepositorySource, SourceFile
 from secateur.sources.walk import Skip, SkipReason, deep_reason
 
+# Contents taken from git at a time. The deadline of a git process counts git's own time, so git must not wait for the
+# code that uses its output.
 READ_AHEAD_BYTES = 8 * 1024 * 1024
-"""Contents taken from git at a time. The deadline of a git process counts git's own time, so git must not wait for the
-code that uses its output."""
 
 
 class CommitSource(RepositorySource):
@@ -100,7 +100,6 @@ class CommitSource(RepositorySource):
 
 
 def _split_batches(paths: Sequence[str], entries: Mapping[str, SourceFile]) -> Iterator[list[str]]:
-    """Splits the paths, in order, into batches of about READ_AHEAD_BYTES."""
     batch: list[str] = []
     size = 0
     for path in paths:

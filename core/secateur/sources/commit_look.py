@@ -43,22 +43,10 @@ def read_commit_look(folder: Path, rev: str | None, rules: Index) -> CommitLook 
     commit = None if os.path.lexists(git_dir / "commondir") else head_commit(git_dir)
     if commit is None:
         return None
-    evidence: list[object] = [
-        root,
-        str(git_dir),
-        rev,
-        repr(rules),
-        commit,
-        clone_record,
-        small_file(git_dir / "shallow", SHALLOW_BYTES),
-    ]
-    if not clone_record:  # a clone takes its settings from its commit
-        evidence += [_read_settings(os.path.join(root, name)) for name in (FILE_NAME, PROJECT_NAME)]  # noqa: PTH118
+    shallow = small_file(git_dir / "shallow", SHALLOW_BYTES)
+    evidence: list[object] = [root, str(git_dir), rev, repr(rules), commit, clone_record, shallow]
+    for name in (FILE_NAME, PROJECT_NAME) if not clone_record else ():  # a clone takes its settings from its commit
+        path = os.path.join(root, name)  # noqa: PTH118
+        content = os.path.islink(path), small_file(Path(path), MAX_FILE_BYTES + 1)  # noqa: PTH114
+        evidence.append(content if os.path.lexists(path) else None)
     return CommitLook(Path(root), commit, blake2b(repr(evidence).encode(), digest_size=_DIGEST_BYTES).hexdigest())
-
-
-def _read_settings(path: str) -> tuple[bool, bytes] | None:
-    """Returns whether a file is a link, and its content; None if it does not exist."""
-    if not os.path.lexists(path):
-        return None
-    return os.path.islink(path), small_file(Path(path), MAX_FILE_BYTES + 1)  # noqa: PTH114

@@ -12,9 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from secateur.errors import reason_of
 
-MAGIC = re.compile(r"[*?\[]")
-"""Characters that make a part of a path a pattern."""
-
+MAGIC = re.compile(r"[*?\[]")  # characters that make a part of a path a pattern
 _GIT_DATA = ".git"
 
 

@@ -30,15 +30,14 @@ FAILED = "FETCH_FAILED"
 TOO_LARGE = "FETCH_TOO_LARGE"
 TOO_LONG = "FETCH_TIMEOUT"
 
+# Fetching is given up when nothing arrives for this part of `inputs.clone_seconds`: two minutes of an hour.
 IDLE_SHARE = 30
-"""Fetching is given up when nothing arrives for this part of `inputs.clone_seconds`: two minutes of an hour."""
 
 _LOOK_SECONDS = 0.2  # between two looks at size, time and Ctrl-C
 _ANSWER_BYTES = 1 << 12  # the last bytes of git's output
 _PIECE_BYTES = 1 << 12
 _MESSAGE_CELLS = 300
-_REPEATED_LINES = 2
-"""Number of git's last lines that an error repeats."""
+_REPEATED_LINES = 2  # number of git's last lines that an error repeats
 
 _CONFIGURATION = (
     "fetch.unpackLimit=1",  # one pack, whose growth can be measured, and no million files
@@ -49,6 +48,7 @@ _CONFIGURATION = (
     "http.followRedirects=initial",  # a renamed repository; to the same protocol alone
     "http.sslVerify=true",
 )
+# Variables of the user that a protocol needs.
 _USER_VARIABLES = {
     "https": (
         *("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"),
@@ -59,7 +59,6 @@ _USER_VARIABLES = {
         *("GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSH_VARIANT"),
     ),
 }
-"""Variables of the user that a protocol needs."""
 
 _SSH = "ssh -oBatchMode=yes -oConnectTimeout=20"
 
@@ -109,10 +108,13 @@ def fetch(
     shape += ["--no-write-fetch-head", "--update-shallow", "--no-show-forced-updates", *words]
     arguments = [*settings, f"--git-dir={git_dir}", "fetch", *shape, "--", address.url, *refs]
     command = command_line(binary, git_dir, arguments)
+    own = {name: environ[name] for name in _USER_VARIABLES.get(address.scheme, ()) if name in environ}
+    if address.scheme == "ssh" and not own.keys() & {"GIT_SSH_COMMAND", "GIT_SSH"}:
+        own["GIT_SSH_COMMAND"] = _SSH
     try:
         process = Child(
             command,
-            env=_make_environment(binary, address.scheme, environ),
+            env=environment(binary) | own | {"GIT_ALLOW_PROTOCOL": address.scheme},
             cwd=git_dir,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -120,26 +122,15 @@ def fetch(
             group=True,  # no terminal to ask on
         )
     except (OSError, ValueError) as error:
-        raise RepositoryError(
-            f"git could not be started in {git_dir}: {error}", hint="Check the git installation.", code=FAILED
-        ) from error
+        message = f"git could not be started in {git_dir}: {error}"
+        raise RepositoryError(message, hint="Check the git installation.", code=FAILED) from error
     try:
         output = _wait_for_git(process, git_dir, address, limits, progress)
     finally:
         process.end_group()
         process.wait()
-        assert process.stderr is not None
     if process.returncode:
         raise _make_error(address, output, process.returncode)
-
-
-def _make_environment(binary: str, scheme: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """Returns the environment of git's process: ours, plus the one protocol and the user's variables for it."""
-    variables = _USER_VARIABLES.get(scheme, ())
-    own = {name: environ[name] for name in variables if name in environ}
-    if scheme == "ssh" and not own.keys() & {"GIT_SSH_COMMAND", "GIT_SSH"}:
-        own["GIT_SSH_COMMAND"] = _SSH
-    return environment(binary) | own | {"GIT_ALLOW_PROTOCOL": scheme}
 
 
 def _wait_for_git(
@@ -186,7 +177,6 @@ def _read(pipe: IO[bytes], into: queue.SimpleQueue[bytes]) -> None:
 
 
 def _find_step(tail: bytes) -> tuple[str, int, int] | None:
-    """Returns the last step that git reported; only its numbers are used."""
     steps = _STEP.findall(tail.decode("utf-8", "replace"))
     if not steps:
         return None

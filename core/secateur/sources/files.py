@@ -14,9 +14,9 @@ from types import TracebackType
 
 from secateur.system.files import OpenedFolder
 
+# Most folders above a file that is read: real trees have about thirty. Data stored per folder above a file grows with
+# the square of this number.
 DEEPEST = 100
-"""Most folders above a file that is read: real trees have about thirty. Data stored per folder above a file grows with
-the square of this number."""
 
 
 def path_text(raw: bytes) -> str:

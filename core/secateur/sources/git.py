@@ -34,27 +34,24 @@ from secateur.sources.location import (
     ForeignRepository,
     Location,
     NoGit,
-    common_folder,
     head_commit,
     is_remnant,
     locate,
 )
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, run_git
-from secateur.sources.provenance import small_file
+from secateur.sources.provenance import common_folder, small_file
 
+# Most commits read from a history, in two seconds. Older ones add nothing to hotspots, given their half-life.
 HISTORY_LIMIT = 50_000
-"""Most commits read from a history, in two seconds. Older ones add nothing to hotspots, given their half-life."""
 
 GITLINK = 0o160000
 SYMBOLIC_LINK = 0o120000
-UNTRACKED = 0
-"""`TreeEntry.mode` of a file that is not in the index."""
-
+UNTRACKED = 0  # `TreeEntry.mode` of a file that is not in the index
 FETCH_ALL = "This is a partial clone, and nothing is fetched: `git fetch --refetch --no-filter` fetches all."
 
+# Digits of a blob's id in a diff (more only if they would be ambiguous): full ids are a third of the tokens of a small
+# patch.
 DIFF_ID_DIGITS = 10
-"""Digits of a blob's id in a diff (more only if they would be ambiguous): full ids are a third of the tokens of a small
-patch."""
 
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
 _PLAIN_LOG = (*_PLAIN_DIFF, "--no-show-signature", "--no-notes", "--encoding=UTF-8")
@@ -69,14 +66,12 @@ _LISTING_BYTES = 1 << 29  # three million paths of 170 bytes
 SHALLOW_BYTES = 1 << 20  # twenty thousand commits without parents
 _CHUNK_BYTES = 1 << 20
 
-
+# Error messages of repositories that kept git waiting too long in this run: they are not tried again. Keys: the folder,
+# and whether only the listing of untracked files waited, which depends on ignore rules anywhere in the tree. Our own
+# walk can replace that listing.
 _GIVEN_UP: dict[tuple[Path, bool], str] = {}
-"""Error messages of repositories that kept git waiting too long in this run: they are not tried again. Keys: the
-folder, and whether only the listing of untracked files waited, which depends on ignore rules anywhere in the tree. Our
-own walk can replace that listing."""
 
-_TIMES: dict[str, int] = {}
-"""Date by full commit id: the id identifies the commit in every repository."""
+_TIMES: dict[str, int] = {}  # date by full commit id: the id identifies the commit in every repository
 
 
 class TreeEntry(Struct, frozen=True):
@@ -153,10 +148,8 @@ class Git:
         if commit is None:
             hint = "Name a branch, a tag or a commit id of that repository."
             if self.shallow():
-                hint = (
-                    "This clone is shallow, as clones in CI often are: fetch more of its history, or name a commit that"
-                    " it has."
-                )
+                hint = "This clone is shallow, as clones in CI often are"
+                hint += ": fetch more of its history, or name a commit that it has."
             raise RepositoryError(f"no commit {rev!r} in {self.root}{detail}", hint=hint, code="UNKNOWN_REVISION")
         return commit
 
@@ -165,11 +158,8 @@ class Git:
         if commit not in _TIMES:
             answer = self._read_answer("log", "--max-count=1", *_PLAIN_LOG, "--format=%ct", commit, "--")
             if not answer.isdigit():
-                raise RepositoryError(
-                    f"commit {commit} has no readable date in {self.root}",
-                    hint="Is the repository damaged?",
-                    code="GIT_FAILED",
-                )
+                message = f"commit {commit} has no readable date in {self.root}"
+                raise RepositoryError(message, hint="Is the repository damaged?", code="GIT_FAILED")
             if not _OBJECT_ID.fullmatch(commit):
                 return int(answer)
             _TIMES[commit] = int(answer)
@@ -182,9 +172,8 @@ class Git:
         """
         entries: dict[str, TreeEntry] = {}
         others = []
-        for record in self._read_records(
-            "ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", untracked=True
-        ):
+        shape = ("-z", "-t", "--stage", "--cached", "--others", "--exclude-standard")
+        for record in self._read_records("ls-files", *shape, untracked=True):
             if record.startswith(b"? "):
                 others.append(path_text(record[2:]))
             else:
@@ -197,36 +186,26 @@ class Git:
 
     def list_tracked(self) -> list[TreeEntry]:
         """Returns the files of the index, in path order."""
-        entries = {
-            entry.path: entry
-            for entry in map(_parse_index_entry, self._read_records("ls-files", "-z", "--cached", "--stage"))
-        }
-        return _sort_by_path(entries.values())
+        listed = map(_parse_index_entry, self._read_records("ls-files", "-z", "--cached", "--stage"))
+        return _sort_by_path({entry.path: entry for entry in listed}.values())
 
     def list_unmerged(self) -> list[str]:
         """Returns the files of the index that a merge left in conflict, sorted."""
-        return sorted(
-            {_parse_index_entry(record).path for record in self._read_records("ls-files", "-z", "--unmerged")}
-        )
+        listed = map(_parse_index_entry, self._read_records("ls-files", "-z", "--unmerged"))
+        return sorted({entry.path for entry in listed})
 
     def list_absent(self) -> frozenset[str]:
         """Returns the files of the index that a sparse checkout leaves out of the work tree."""
-        return frozenset(
-            path_text(record[2:])
-            for record in self._read_records("ls-files", "-z", "-t", "--cached")
-            if record.startswith(b"S ")
-        )
+        listed = self._read_records("ls-files", "-z", "-t", "--cached")
+        return frozenset(path_text(record[2:]) for record in listed if record.startswith(b"S "))
 
     def tree(self, commit: str) -> str:
         """Returns the id of the opened folder's tree in a commit. Raises RepositoryError if the commit lacks that
         folder."""
         tree = self._find_object(f"{commit}:{self.prefix.rstrip('/')}")
         if tree is None:
-            raise RepositoryError(
-                f"commit {commit[:10]} has no folder {self.prefix!r}",
-                hint="Open the repository's top folder.",
-                code="UNKNOWN_REVISION",
-            )
+            message = f"commit {commit[:10]} has no folder {self.prefix!r}"
+            raise RepositoryError(message, hint="Open the repository's top folder.", code="UNKNOWN_REVISION")
         return tree
 
     def ls_tree(self, commit: str) -> list[TreeEntry]:
@@ -257,8 +236,8 @@ class Git:
                 length = int(size)
                 wanted = kind == b"blob" and length <= max_bytes
                 content = output.read(length) if wanted else None
-                if not wanted:
-                    _discard(output, length)
+                while not wanted and length > 0 and (piece := output.read(min(length, _CHUNK_BYTES))):
+                    length -= len(piece)
                 if output.read(1) != b"\n":  # git was cut off; leaving the block says why
                     break
                 yield content if kind == b"blob" else None
@@ -303,9 +282,8 @@ class Git:
 
     def is_linear(self, base: str, head: str) -> bool:
         """Tells whether no merge lies between a commit and one that came from it."""
-        return not self._read_answer(
-            "rev-list", "--merges", "--max-count=1", head, f"^{base}", "--", seconds=self._patience.listing
-        )
+        range_ = (head, f"^{base}", "--")
+        return not self._read_answer("rev-list", "--merges", "--max-count=1", *range_, seconds=self._patience.listing)
 
     def shallow(self) -> bytes:
         """Returns the file in which git records where the history of a shallow clone ends; b"" for a full clone."""
@@ -327,16 +305,8 @@ class Git:
         Commits only: a diff with the work tree would run the filters that a repository configures. `context`: unchanged
         lines around a change; `paths`: limits the diff to these files.
         """
-        shape = [
-            "-r",
-            "-p",
-            f"--unified={context}",
-            "--find-renames",
-            f"--abbrev={DIFF_ID_DIGITS}",
-            "--src-prefix=a/",
-            "--dst-prefix=b/",
-            "--submodule=short",
-        ]
+        shape = ["-r", "-p", f"--unified={context}", "--find-renames", f"--abbrev={DIFF_ID_DIGITS}"]
+        shape += ["--src-prefix=a/", "--dst-prefix=b/", "--submodule=short"]
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
         wanted = paths or below
         with self._run("diff-tree", *shape, *relative, *_PLAIN_DIFF, base, head, "--", *wanted) as output:
@@ -358,7 +328,9 @@ class Git:
                 if oids and len(oids[0]) == _SHA256_DIGITS:
                     (folder / "config").write_text(_SHA256_CONFIG, encoding="ascii")
                 git = Git(self._binary, Location(folder, None), folder, patience=self._patience)
-            yield stack.enter_context(git._run("cat-file", form, "--buffer", feed=_encode_ids(oids)))
+            yield stack.enter_context(
+                git._run("cat-file", form, "--buffer", feed=[oid.encode("ascii") + b"\n" for oid in oids])
+            )
 
     # --- running git --------------------------------------------------------------------------------------------------
 
@@ -375,22 +347,14 @@ class Git:
         separately."""
         given_up = _GIVEN_UP.get((self.git_dir, untracked)) or _GIVEN_UP.get((self.git_dir, False))
         if given_up:
-            raise RepositoryError(
-                f"{given_up}; it is not asked again", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT
-            )
+            hint = "Is the repository damaged, or on a slow disk?"
+            raise RepositoryError(f"{given_up}; it is not asked again", hint=hint, code=TIMEOUT)
         where = [f"--git-dir={self.git_dir}", *([f"--work-tree={self.top}"] if self.top else [])]
         command = command_line(self._binary, self.top or self.git_dir, [*where, *arguments])
-        patience, idle = seconds or self._patience.listing, self._patience.idle
+        env, cwd, idle = environment(self._binary), self.root, self._patience.idle
+        seconds = seconds or self._patience.listing
         try:
-            with run_git(
-                command,
-                env=environment(self._binary),
-                cwd=self.root,
-                feed=feed,
-                seconds=patience,
-                idle=idle,
-                accept=accept,
-            ) as output:
+            with run_git(command, env=env, cwd=cwd, feed=feed, seconds=seconds, idle=idle, accept=accept) as output:
                 yield output
         except RepositoryError as error:
             if error.code == TIMEOUT:
@@ -407,20 +371,16 @@ class Git:
             return _read_all(output, _ANSWER_BYTES, self.root).decode("utf-8", "replace").strip()
 
     def _read_records(self, *arguments: str, untracked: bool = False) -> list[bytes]:
-        """Returns the NUL-terminated records a command prints."""
-        with self._run(
-            *arguments, untracked=untracked, seconds=self._patience.untracked if untracked else None
-        ) as output:
+        seconds = self._patience.untracked if untracked else None
+        with self._run(*arguments, untracked=untracked, seconds=seconds) as output:
             return _read_all(output, _LISTING_BYTES, self.root).split(b"\0")[:-1]
 
     def _find_object(self, name: str) -> str | None:
-        """Returns the id of the object that `name` stands for; None if there is no such object."""
         answer = self._read_answer("rev-parse", "--verify", "--quiet", name)
         return answer if _OBJECT_ID.fullmatch(answer) else None
 
 
 def _parse_index_entry(record: bytes) -> TreeEntry:
-    """Parses `mode id stage<TAB>path`."""
     fields, _, path = record.partition(b"\t")
     mode, oid, _stage = fields.split(b" ")
     return TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii"))
@@ -430,21 +390,9 @@ def _sort_by_path(entries: Iterable[TreeEntry]) -> list[TreeEntry]:
     return sorted(entries, key=lambda entry: path_bytes(entry.path))
 
 
-def _encode_ids(oids: Sequence[str]) -> list[bytes]:
-    return [oid.encode("ascii") + b"\n" for oid in oids]
-
-
 def _read_all(output: IO[bytes], limit: int, folder: Path) -> bytes:
     content = output.read(limit + 1)
     if len(content) > limit:
-        raise RepositoryError(
-            f"git printed more than {limit:,} bytes in {folder}",
-            hint="Open a smaller folder of that repository.",
-            code="GIT_FAILED",
-        )
+        message = f"git printed more than {limit:,} bytes in {folder}"
+        raise RepositoryError(message, hint="Open a smaller folder of that repository.", code="GIT_FAILED")
     return content
-
-
-def _discard(output: IO[bytes], length: int) -> None:
-    while length > 0 and (piece := output.read(min(length, _CHUNK_BYTES))):
-        length -= len(piece)

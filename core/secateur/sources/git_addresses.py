@@ -17,15 +17,9 @@ from msgspec import Struct
 from secateur.errors import UsageError, shown
 from secateur.hosts import is_this_machine
 
-REFUSED = "URL_REFUSED"
-"""Code of the error that an address is not used."""
-
-LONGEST = 2048
-"""Most characters of an address: more than servers and browsers allow."""
-
-SCHEMES = ("https", "ssh", "file")
-"""Allowed protocols; on this machine also `http`."""
-
+REFUSED = "URL_REFUSED"  # code of the error that an address is not used
+LONGEST = 2048  # most characters of an address: more than servers and browsers allow
+SCHEMES = ("https", "ssh", "file")  # allowed protocols; on this machine also `http`
 _HINT = "secateur takes https://HOST/PATH, ssh://USER@HOST/PATH, USER@HOST:PATH and file:///PATH"
 _LOCAL = "a path of this machine that looks like an address is written with ./ before it"
 
@@ -34,8 +28,8 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/]*)(.*)", re.DOTALL)
 _SCP = re.compile(r"([^/]*)@([^/@]*?):(.*)", re.DOTALL)
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 _HOST = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
+# Characters that no path of a repository needs unescaped; a token may follow `?` and `#`.
 _NOT_IN_PATHS = frozenset("\\\"'`<>{}|^?#$;")
-"""Characters that no path of a repository needs unescaped; a token may follow `?` and `#`."""
 
 _NAME_LETTERS = 40
 
@@ -105,18 +99,13 @@ def _check_user(user: str, host: str, scheme: str) -> None:
     """Raises UsageError if a name before the host may be a credential or an option."""
     shown_host = host if _HOST.fullmatch(host) else "a host"
     if scheme != "ssh" and user:
-        raise _refusal(
-            f"a {scheme} URL for {shown_host}",
-            "holds a user name, a password or a token",
-            "leave it out, and revoke it if it was a secret: command lines are stored. If the repository is private,"
-            " use ssh with a key, or clone it yourself and name the folder",
-        )
+        hint = "leave it out, and revoke it if it was a secret: command lines are stored. If the repository is private,"
+        hint += " use ssh with a key, or clone it yourself and name the folder"
+        raise _refusal(f"a {scheme} URL for {shown_host}", "holds a user name, a password or a token", hint)
     if user and not _USER.fullmatch(user):
-        raise _refusal(
-            f"an ssh URL for {shown_host}",
-            "holds a password, or a user name with characters other than letters, digits, dot, dash and underscore",
-            "ssh://USER@HOST/PATH with a key in the agent needs no password",
-        )
+        fault = "holds a password, or a user name with characters other than letters, digits, dot, dash and underscore"
+        hint = "ssh://USER@HOST/PATH with a key in the agent needs no password"
+        raise _refusal(f"an ssh URL for {shown_host}", fault, hint)
 
 
 def _address(scheme: str, authority: str, path: str) -> GitAddress:
@@ -134,7 +123,6 @@ def _check_path(path: str) -> None:
 
 
 def _name(path: str) -> str:
-    """Returns the last part of a path as a folder name that every system accepts."""
     last = path.rstrip("/").rpartition("/")[2].rpartition(":")[2].removesuffix(".git")
     clean = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in last)
     return clean.strip(".")[:_NAME_LETTERS] or "repository"

@@ -77,7 +77,6 @@ def parse_logged_commit(head: list[bytes], paths: list[bytes]) -> LoggedCommit:
 
 
 def _read_fields(output: IO[bytes]) -> Iterator[bytes]:
-    """Yields NUL-terminated fields as they arrive."""
     rest = b""
     while chunk := output.read(_CHUNK_BYTES):
         *whole, rest = (rest + chunk).split(b"\0")

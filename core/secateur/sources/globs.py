@@ -18,10 +18,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from secateur.errors import UsageError, shown
+from secateur.sources.confined import MAGIC
 
+# Most bytes of wildcard patterns in one set; patterns beyond it are ignored. Ten times the longest list ever seen.
 MOST_STATES = 1 << 14
-"""Most bytes of wildcard patterns in one set; patterns beyond it are ignored. Ten times the longest list ever
-seen."""
 
 WILD = b"*?[\\"
 
@@ -257,9 +257,6 @@ def _parse_bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | N
     return frozenset(_NOT_SLASH - members if negated else _NOT_SLASH & members), i + 1
 
 
-_MAGIC = re.compile(r"[*?\[]")
-
-
 class RepositoryPart:
     """Tells which paths belong to a part: paths that a glob matches, and everything below a folder that it matches.
     Raises UsageError: a glob cannot match a path below the repository."""
@@ -275,7 +272,7 @@ class RepositoryPart:
                     f"--only {shown(glob) or repr(glob)} names no part of the repository",
                     hint="globs start from the opened folder, for example --only 'services/billing/**'",
                 )
-            if not _MAGIC.search(clean):
+            if not MAGIC.search(clean):
                 self._literals.add(clean)
                 continue
             try:

@@ -22,9 +22,7 @@ from msgspec import Struct
 
 from secateur.errors import too_large, unreadable
 
-PROBE = 4096
-"""Bytes at the start, and at the end of what was read, by which a file is recognized."""
-
+PROBE = 4096  # bytes at the start, and at the end of what was read, by which a file is recognized
 _BLOCK = 1 << 20
 
 Change = Literal["same", "grown", "anew", "gone"]
@@ -117,7 +115,6 @@ class GrowingFile:
         return "was written anew" if self._taken and file.read(1) != b"\n" else None
 
     def _read_lines(self, file: BinaryIO) -> tuple[bytes, ...]:
-        """Returns the complete lines after what was read, without their line ends."""
         file.seek(self._read)
         data = file.read(self._largest + 1 - self._read)
         if self._read + len(data) > self._largest:
@@ -136,7 +133,6 @@ class GrowingFile:
 
 
 def _compute_checksum(file: BinaryIO, size: int) -> int:
-    """Returns the CRC-32 of the first bytes of a file."""
     checksum = 0
     while size > 0 and (block := file.read(min(_BLOCK, size))):
         checksum, size = zlib.crc32(block, checksum), size - len(block)

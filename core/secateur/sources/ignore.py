@@ -17,44 +17,17 @@ from msgspec import Struct
 from secateur.sources.files import path_bytes
 from secateur.sources.globs import WILD, Glob, Globs
 
+# Saved decisions, snapshots and their inputs: they contain the words of every query, and are never read as source.
 SCENARIO_FILES = ("*.scenario.toml", "*.scenario.inputs/", "*.decision.toml", "*.replay.jsonl", "*.replay.inputs/")
-"""Saved decisions, snapshots and their inputs: they contain the words of every query, and are never read as source."""
 
+# Patterns of generated files, for folders without git. `build`, `dist`, `target` and `vendor` are missing on purpose:
+# they may hold sources.
 DEFAULT_IGNORE = (
-    ".hg/",
-    ".svn/",
-    ".jj/",
-    "node_modules/",
-    "bower_components/",
-    "__pycache__/",
-    "*.py[co]",
-    "*.egg-info/",
-    ".venv/",
-    "venv/",
-    ".tox/",
-    ".nox/",
-    ".eggs/",
-    ".mypy_cache/",
-    ".pytest_cache/",
-    ".ruff_cache/",
-    ".hypothesis/",
-    ".ipynb_checkpoints/",
-    ".gradle/",
-    ".terraform/",
-    ".next/",
-    ".nuxt/",
-    ".parcel-cache/",
-    ".turbo/",
-    ".dart_tool/",
-    ".bundle/",
-    ".cache/",
-    ".idea/",
-    ".vs/",
-    ".devbooks/",
-    ".DS_Store",
+    *(".hg/", ".svn/", ".jj/", "node_modules/", "bower_components/", "__pycache__/", "*.py[co]", "*.egg-info/"),
+    *(".venv/", "venv/", ".tox/", ".nox/", ".eggs/", ".mypy_cache/", ".pytest_cache/", ".ruff_cache/"),
+    *(".hypothesis/", ".ipynb_checkpoints/", ".gradle/", ".terraform/", ".next/", ".nuxt/", ".parcel-cache/"),
+    *(".turbo/", ".dart_tool/", ".bundle/", ".cache/", ".idea/", ".vs/", ".devbooks/", ".DS_Store"),
 )
-"""Patterns of generated files, for folders without git. `build`, `dist`, `target` and `vendor` are missing on purpose:
-they may hold sources."""
 
 
 class IgnoreRule(Struct, frozen=True):
@@ -190,10 +163,12 @@ class _Table:
 
 
 def _parse_line(line: bytes) -> IgnoreRule | None:
-    """Parses one line of a `.gitignore` without its line end. Returns None for blank lines and comments."""
     if not line or line.startswith(b"#"):
         return None
-    pattern = _without_trailing_spaces(line.partition(b"\0")[0])
+    line = line.partition(b"\0")[0]
+    pattern = line.rstrip(b" ")
+    backslashes = len(pattern) - len(pattern.rstrip(b"\\"))
+    pattern += b" " * (backslashes % 2 == 1 and len(pattern) < len(line))  # a backslash quotes the first space
     negated = pattern.startswith(b"!")
     pattern = pattern[negated:]
     folders_only = pattern.endswith(b"/")
@@ -201,10 +176,3 @@ def _parse_line(line: bytes) -> IgnoreRule | None:
     by_name = b"/" not in pattern
     pattern = pattern.removeprefix(b"/")
     return IgnoreRule(pattern, negated, folders_only, by_name) if pattern else None
-
-
-def _without_trailing_spaces(line: bytes) -> bytes:
-    """Drops trailing spaces unless a backslash quotes them."""
-    kept = line.rstrip(b" ")
-    quoted = (len(kept) - len(kept.rstrip(b"\\"))) % 2 == 1 and len(kept) < len(line)
-    return kept + b" " if quoted else kept

@@ -21,8 +21,7 @@ from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source, SourceFile
 from secateur.sources.walk import Skip
 
-NOT_READ = "listed_files"
-"""Code of the notice about files that are listed and not read."""
+NOT_READ = "listed_files"  # code of the notice about files that are listed and not read
 
 
 def parse_file_list(data: bytes) -> tuple[str, ...]:
@@ -48,11 +47,8 @@ def missing_notice(files: Sequence[str], read: Collection[str]) -> Notice | None
     missing = [path for path in files if path not in read]
     if not missing:
         return None if files else Notice(NOT_READ, "The list of files is empty.")
-    return Notice(
-        NOT_READ,
-        f"{len(missing):,} of the {len(files):,} listed files are not read (the first is {shown(missing[0])}): they are"
-        " missing, ignored, too large, or relative to another folder.",
-    )
+    some = f"{len(missing):,} of the {len(files):,} listed files are not read (the first is {shown(missing[0])})"
+    return Notice(NOT_READ, f"{some}: they are missing, ignored, too large, or relative to another folder.")
 
 
 class ListedSource:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from secateur.sources.provenance import ALLOWED_BY, find_foreign, small_file
+from secateur.sources.provenance import ALLOWED_BY, common_folder, find_foreign, small_file
 from secateur.system.files import owner
 
+# Files that git opens without checking them: a pipe would make it wait for ever.
 _READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
-"""Files that git opens without checking them: a pipe would make it wait for ever."""
 
 _GITFILE_BYTES = 1 << 14
 
@@ -107,16 +107,8 @@ HEAD = "HEAD"
 
 _COMMIT = re.compile(rb"(?:[0-9a-f]{40}|[0-9a-f]{64})\n?")
 _SYMBOLIC = re.compile(rb"ref:[ \t]*(refs/[^\x00-\x20\x7f:?*\[\\^~]+)\n?")
-_MOST_LINKS = 5
-"""Most symbolic references in a row, as in git."""
-
+_MOST_LINKS = 5  # most symbolic references in a row, as in git
 _PACKED_BYTES = 16 << 20  # two hundred thousand references
-
-
-def common_folder(git_dir: Path) -> Path:
-    """Returns the folder that all work trees of a repository share."""
-    common = small_file(git_dir / "commondir").strip()
-    return git_dir / os.fsdecode(common) if common else git_dir
 
 
 def head_commit(git_dir: Path) -> str | None:
@@ -130,12 +122,10 @@ def head_commit(git_dir: Path) -> str | None:
         if reference is None or b".." in reference[1] or not (common / "refs").is_dir():
             return None
         loose_file = common / os.fsdecode(reference[1])
-        content = small_file(loose_file) if os.path.lexists(loose_file) else _read_packed_ref(common, reference[1])
+        if os.path.lexists(loose_file):
+            content = small_file(loose_file)
+        else:
+            packed = small_file(common / "packed-refs", _PACKED_BYTES)
+            end = packed.find(b" " + reference[1] + b"\n")
+            content = packed[packed.rfind(b"\n", 0, end) + 1 : end] if end >= 0 else b""
     return None
-
-
-def _read_packed_ref(common: Path, name: bytes) -> bytes:
-    """Returns the id of a reference from the file of packed references; b"" if it is not there."""
-    content = small_file(common / "packed-refs", _PACKED_BYTES)
-    end = content.find(b" " + name + b"\n")
-    return content[content.rfind(b"\n", 0, end) + 1 : end] if end >= 0 else b""

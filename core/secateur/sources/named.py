@@ -17,8 +17,7 @@ from secateur.sources.clones import clone_folder, clone_of, remove_clone
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.git_addresses import git_address, is_git_address
 
-FORMS = "a folder, sample:NAME[/FOLDER] or a git URL"
-"""The forms that a user may write, for the help of commands."""
+FORMS = "a folder, sample:NAME[/FOLDER] or a git URL"  # the forms that a user may write, for the help of commands
 
 
 def is_named(text: str) -> bool:

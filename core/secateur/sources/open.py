@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from secateur.settings import Index
 
 
+# Endings of archives, for the hint of an error.
 _PACKED = frozenset({".bz2", ".gz", ".tar", ".tgz", ".xz", ".zip", ".zst"})
-"""Endings of archives, for the hint of an error."""
 
 
 def open_source(
@@ -107,9 +107,7 @@ def _tracks_anything(git: Git) -> bool:
         return False
 
 
-CLONED = "cloned"
-"""Code of the notice that says when a clone was fetched."""
-
+CLONED = "cloned"  # code of the notice that says when a clone was fetched
 SHALLOW = "shallow_clone"
 
 

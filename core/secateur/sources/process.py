@@ -38,13 +38,11 @@ class Patience(Struct, frozen=True):
     listing: float = 60.0  # for commands that read many commits or objects
 
 
+# Even a repository that plays every trick costs only one small answer or the ignore rules, and one idle wait: less than
+# 5 seconds.
 PATIENCE = Patience()
-"""Even a repository that plays every trick costs only one small answer or the ignore rules, and one idle wait: less
-than 5 seconds."""
 
-TIMEOUT = "GIT_TIMEOUT"
-"""Code of the error that git took too long."""
-
+TIMEOUT = "GIT_TIMEOUT"  # code of the error that git took too long
 _LOOK_SECONDS = 0.1  # between two looks at what git is doing
 _LINGER_SECONDS = 1.0  # for our helper threads, in case a child of git keeps a pipe open
 _COMPLAINT_BYTES = 4096  # of git's stderr
@@ -144,27 +142,19 @@ def run_git(
     """
     try:
         process = Child(
-            command,
-            env=env,
-            cwd=cwd,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            group=True,
+            command, env=env, cwd=cwd, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, group=True
         )
     except (OSError, ValueError) as error:
-        raise RepositoryError(
-            f"git could not be started in {cwd}: {error}", hint="Check the git installation and the folder."
-        ) from error
+        hint = "Check the git installation and the folder."
+        raise RepositoryError(f"git could not be started in {cwd}: {error}", hint=hint) from error
     assert process.stdin and process.stdout and process.stderr
     output = _Awaited(cast("Any", process.stdout).raw)
     watch = _Watch(process, output, seconds, idle)
     errors: list[bytes] = []
-    helpers = [
-        threading.Thread(target=_write_all, args=(process.stdin, feed)),
-        threading.Thread(target=_read_start, args=(process.stderr, errors)),
-    ]
-    for thread in (watch, *helpers):
+    writer = threading.Thread(target=_write_all, args=(process.stdin, feed))
+    reader = threading.Thread(target=_read_start, args=(process.stderr, errors))
+    threads = (watch, writer, reader)
+    for thread in threads:
         thread.daemon = True
         thread.start()
     try:
@@ -176,26 +166,19 @@ def run_git(
         process.end_group()
         process.stdout.close()
         process.wait()
-        for thread in (watch, *helpers):
+        for thread in threads:
             thread.join(_LINGER_SECONDS)
     if watch.verdict:
-        raise RepositoryError(
-            f"{watch.verdict} in {cwd}", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT
-        )
+        hint = "Is the repository damaged, or on a slow disk?"
+        raise RepositoryError(f"{watch.verdict} in {cwd}", hint=hint, code=TIMEOUT)
     if status not in accept:
         messages = b"".join(errors).decode("utf-8", "replace").strip().split("\n")
-        reason = (
-            next((line for line in messages if not line.startswith("warning: ")), messages[0])
-            or f"exit status {status}"
-        )
-        raise RepositoryError(
-            f"git failed in {cwd}: {reason}", hint="Is this a complete, undamaged git repository?", code="GIT_FAILED"
-        )
+        told = next((line for line in messages if not line.startswith("warning: ")), messages[0])
+        reason, hint = told or f"exit status {status}", "Is this a complete, undamaged git repository?"
+        raise RepositoryError(f"git failed in {cwd}: {reason}", hint=hint, code="GIT_FAILED")
 
 
 class _Awaited(io.RawIOBase):
-    """Wraps the output of a process and records whether somebody waits for more of it."""
-
     def __init__(self, raw: io.RawIOBase) -> None:
         self._raw = raw
         self.is_awaited = False
@@ -242,10 +225,8 @@ class _Watch(threading.Thread):
             idle = idle + look if now == before else 0.0
             before = now
             if idle >= self._idle:
-                self.verdict = (
-                    f"git did nothing for {self._idle:g} seconds (it waits for a pipe or a lock that the repository"
-                    " names)"
-                )
+                why = "it waits for a pipe or a lock that the repository names"
+                self.verdict = f"git did nothing for {self._idle:g} seconds ({why})"
             elif waited >= self._seconds:
                 self.verdict = f"git was not finished after {self._seconds:g} seconds"
             if self.verdict:

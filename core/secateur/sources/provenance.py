@@ -16,8 +16,8 @@ from pathlib import Path
 
 from secateur.system.files import owner
 
+# The flag that allows all of it; `index.trust_git_dir` in the user's own configuration does the same.
 ALLOWED_BY = "--trust-git-dir"
-"""The flag that allows all of it; `index.trust_git_dir` in the user's own configuration does the same."""
 
 _SMALL_FILE = 1 << 16
 _OF_A_REPOSITORY = ("HEAD", "config", "index", "packed-refs", "shallow", "commondir", "objects", "refs", "info")
@@ -35,7 +35,7 @@ def find_foreign(git_dir: Path, dot_git: Path | None) -> str:
     """
     top = dot_git.parent if dot_git else git_dir
     try:
-        common = _find_common(git_dir)
+        common = common_folder(git_dir).resolve()
         if not git_dir.is_relative_to(top) and not (dot_git and _points_back(git_dir, common, dot_git)):
             return f"its .git leads to {git_dir}, and nothing there shows that it belongs to this folder"
         if common != git_dir and not _holds(common, git_dir):
@@ -46,12 +46,10 @@ def find_foreign(git_dir: Path, dot_git: Path | None) -> str:
             if link is not None:
                 return f"{link} is a link to {link.resolve()}"
         borrowed = next((path for path in _list_alternates(common / "objects") if not _is_inside(path, inside)), None)
-        return (
-            f"it borrows objects from {borrowed}, as a --shared or --reference clone does "
-            "(`git repack -ad`, then deleting .git/objects/info/alternates, makes it whole)"
-            if borrowed
-            else ""
-        )
+        if borrowed is None:
+            return ""
+        whole = "`git repack -ad`, then deleting .git/objects/info/alternates, makes it whole"
+        return f"it borrows objects from {borrowed}, as a --shared or --reference clone does ({whole})"
     except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a locked folder, a NUL in a name
         return f"the location of its objects cannot be determined ({getattr(error, 'strerror', None) or error})"
 
@@ -67,10 +65,10 @@ def small_file(path: Path, limit: int = _SMALL_FILE) -> bytes:
         return b""
 
 
-def _find_common(git_dir: Path) -> Path:
+def common_folder(git_dir: Path) -> Path:
     """Returns the folder that a repository's work trees share: itself, unless it is a further work tree."""
-    common_dir = small_file(git_dir / "commondir").rstrip(b"\r\n")
-    return (git_dir / os.fsdecode(common_dir)).resolve() if common_dir else git_dir
+    common = small_file(git_dir / "commondir").rstrip(b"\r\n")
+    return git_dir / os.fsdecode(common) if common else git_dir
 
 
 def _holds(common: Path, git_dir: Path) -> bool:
@@ -86,11 +84,9 @@ def _points_back(git_dir: Path, common: Path, dot_git: Path) -> bool:
         back = small_file(git_dir / "gitdir").rstrip(b"\r\n")
         return bool(back) and _holds(common, git_dir) and (git_dir / os.fsdecode(back)).resolve() == dot_git.resolve()
     work_tree = _read_work_tree(small_file(git_dir / "config"))
-    return (
-        bool(work_tree)
-        and not dot_git.is_symlink()
-        and (git_dir / os.fsdecode(work_tree)).resolve() == dot_git.parent.resolve()
-    )
+    if not work_tree or dot_git.is_symlink():
+        return False
+    return (git_dir / os.fsdecode(work_tree)).resolve() == dot_git.parent.resolve()
 
 
 def _read_work_tree(config: bytes) -> bytes:
@@ -105,22 +101,17 @@ def _read_work_tree(config: bytes) -> bytes:
 
 
 def _find_links(git_dir: Path) -> Iterator[Path]:
-    """Yields the links among the files of a repository, including its packs and loose objects."""
     for name in _OF_A_REPOSITORY:
         if (git_dir / name).is_symlink():
             yield git_dir / name
     objects = git_dir / "objects"
-    for folder in _list_folders(objects):
+    if not objects.is_dir():  # a further work tree has none
+        return
+    with os.scandir(objects) as entries:
+        folders = [objects, *(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))]
+    for folder in folders:
         with os.scandir(folder) as entries:
             yield from (Path(entry.path) for entry in entries if entry.is_symlink())
-
-
-def _list_folders(objects: Path) -> list[Path]:
-    """Returns the folder of objects and the folders in it; [] for a further work tree, which has no objects."""
-    if not objects.is_dir():
-        return []
-    with os.scandir(objects) as entries:
-        return [objects, *(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))]
 
 
 def _list_alternates(objects: Path) -> Iterator[Path]:

@@ -24,9 +24,7 @@ from secateur.sources.confined import confine_path
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, run_git
 
 HISTORY_SUFFIX = ".history.jsonl"
-LAYOUT_VERSION = b"1"
-"""Changes when the same history would be unpacked to another folder."""
-
+LAYOUT_VERSION = b"1"  # changes when the same history would be unpacked to another folder
 _DIGEST_DIGITS = 12
 _PLAIN = "100644"
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
@@ -38,11 +36,8 @@ def folder() -> Path:
     samples_folder = data_dir("sample_repos")
     if samples_folder.is_dir():
         return samples_folder
-    raise RepositoryError(
-        "the sample repositories are not installed",
-        hint="Install the published package or work from a checkout.",
-        code="NO_SAMPLES",
-    )
+    hint = "Install the published package or work from a checkout."
+    raise RepositoryError("the sample repositories are not installed", hint=hint, code="NO_SAMPLES")
 
 
 def sample_names(samples: Path | None = None) -> list[str]:
@@ -72,13 +67,9 @@ def path_of(text: str, cache_dir: Path) -> Path:
     root = materialise(name, cache_dir)
     wanted = root.joinpath(*(part for part in inside.split("/") if part not in ("", ".")))
     if not _is_folder_in(wanted, root):
-        known = (
-            ", ".join(sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")))
-            or "none"
-        )
-        raise RepositoryError(
-            f"no folder {inside!r} in the sample {name}", hint=f"Folders at its top: {known}.", code="NO_SUCH_FOLDER"
-        )
+        known = sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith("."))
+        hint = f"Folders at its top: {', '.join(known) or 'none'}."
+        raise RepositoryError(f"no folder {inside!r} in the sample {name}", hint=hint, code="NO_SUCH_FOLDER")
     return wanted
 
 
@@ -101,11 +92,8 @@ def materialise(
     """
     samples = samples or folder()
     if name not in sample_names(samples):
-        raise RepositoryError(
-            f"no sample named {name!r}",
-            hint=f"There are: {', '.join(sample_names(samples)) or 'none'}.",
-            code="NO_SUCH_SAMPLE",
-        )
+        hint = f"There are: {', '.join(sample_names(samples)) or 'none'}."
+        raise RepositoryError(f"no sample named {name!r}", hint=hint, code="NO_SUCH_SAMPLE")
     history = (samples / f"{name}{HISTORY_SUFFIX}").read_bytes()
     git = find_git(environ.get("PATH", ""), outside=cache_dir.resolve())
     digest = sha256(LAYOUT_VERSION + (b"git" if git else b"plain") + history).hexdigest()[:_DIGEST_DIGITS]
@@ -153,7 +141,6 @@ def _replay(commits: list[dict[str, Any]]) -> tuple[dict[str, tuple[str, str]], 
 
 
 def _apply_edits(text: str, edits: list[tuple[int, int, str]]) -> str:
-    """Returns `text` with line ranges replaced; lines end after each newline character."""
     lines = text.split("\n")
     lines = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
     for start, end, replacement in reversed(edits):

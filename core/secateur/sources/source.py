@@ -26,14 +26,8 @@ from secateur.sources.git import FETCH_ALL, HISTORY_LIMIT, Git
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.walk import Skip, SkipReason
 
-MAX_FILE_BYTES = 1024 * 1024
-"""Default size above which a file is skipped: `index.max_file_kb`."""
-
-
-HISTORY_INCOMPLETE = "history_incomplete"
-"""Code of the notice that `history` stopped early."""
-
-
+MAX_FILE_BYTES = 1024 * 1024  # default size above which a file is skipped: `index.max_file_kb`
+HISTORY_INCOMPLETE = "history_incomplete"  # code of the notice that `history` stopped early
 TOKEN_BYTES = 16
 
 
@@ -174,7 +168,6 @@ class RepositorySource:
         return [*self._notices.values(), Notice("unread_files", message)]
 
     def _add_unread(self, skipped: Sequence[Skip]) -> list[Skip]:
-        """Returns the skipped paths and the files that could not be read, in byte order of the paths."""
         unread = (Skip(path, SkipReason.UNREADABLE) for path in self._unread)
         return sorted({*skipped, *unread}, key=lambda skip: path_bytes(skip.path))
 
@@ -184,16 +177,12 @@ class RepositorySource:
         if absent:
             from secateur.render.page import listed  # see `notices`
 
-            self._note(
-                "sparse_checkout",
-                f"This is a sparse checkout, without {listed(absent)}. `git sparse-checkout add FOLDER` brings more.",
-            )
+            message = f"This is a sparse checkout, without {listed(absent)}."
+            self._note("sparse_checkout", f"{message} `git sparse-checkout add FOLDER` brings more.")
         deep = [skip.path for skip in skipped if skip.reason == SkipReason.TOO_DEEP]
         if deep:
-            self._note(
-                "paths_too_deep",
-                f"Files below more than {DEEPEST} folders are not read: {len(deep):,} (the first is {shown(deep[0])}).",
-            )
+            which = f"{len(deep):,} (the first is {shown(deep[0])})"
+            self._note("paths_too_deep", f"Files below more than {DEEPEST} folders are not read: {which}.")
 
     def _note(self, code: str, message: str) -> None:
         self._notices.setdefault(code, Notice(code, message))

@@ -24,12 +24,11 @@ from secateur.system.files import path_below
 
 IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = ".git/info/exclude"
-IGNORE_FILE_BYTES = 256 * 1024
-"""A longer `.gitignore` is ignored: nobody wrote it by hand."""
+IGNORE_FILE_BYTES = 256 * 1024  # a longer `.gitignore` is ignored: nobody wrote it by hand
 
+# Most bytes of wildcard patterns in one walk. Rules beyond it, or beyond MOST_STATES for one path, are listed as
+# skipped.
 MOST_STATES_OF_ALL = 1 << 20
-"""Most bytes of wildcard patterns in one walk. Rules beyond it, or beyond MOST_STATES for one path, are listed as
-skipped."""
 
 
 class SkipReason(StrEnum):
@@ -123,9 +122,8 @@ class _ListingBuilder:
 
     def listing(self) -> Listing:
         files = sorted(self._files, key=lambda file: path_bytes(file.path))
-        return Listing(
-            tuple(files), tuple(sorted(set(self._skipped), key=lambda skip: (path_bytes(skip.path), skip.reason)))
-        )
+        skipped = sorted(set(self._skipped), key=lambda skip: (path_bytes(skip.path), skip.reason))
+        return Listing(tuple(files), tuple(skipped))
 
 
 def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listing:
@@ -162,7 +160,6 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
 
 
 def _find_link_above(root: Path, folder: str, links: dict[str, str]) -> str:
-    """Returns the first symbolic link on the way from the root to a tracked folder, or ""."""
     unknown: list[str] = []
     while folder not in links:
         unknown.append(folder)
@@ -200,13 +197,11 @@ def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | N
     return builder.listing()
 
 
+# The rules that apply in a folder, nearest first, each with the length of the path that it is relative to.
 _Layers = tuple[tuple[int, Rules], ...]
-"""The rules that apply in a folder, nearest first, each with the length of the path that it is relative to."""
 
 
 class _RuleReader:
-    """Reads ignore rules up to a limit on their total cost."""
-
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._left = MOST_STATES_OF_ALL
@@ -214,14 +209,11 @@ class _RuleReader:
     def read(self, path: str, above: _Layers = ()) -> Rules | None:
         """Returns the rules of a file, empty if it is gone; None if it is too long, or has too many patterns together
         with the rules above."""
-        content = self._folder.read(path, 2 * IGNORE_FILE_BYTES)
-        rules = Rules.parse(content or b"")
+        content = self._folder.read(path, 2 * IGNORE_FILE_BYTES) or b""
+        rules = Rules.parse(content)
         states = rules.states
-        if (
-            len(content or b"") > IGNORE_FILE_BYTES
-            or states > self._left
-            or states + sum(layer.states for _, layer in above) > MOST_STATES
-        ):
+        together = states + sum(layer.states for _, layer in above)
+        if len(content) > IGNORE_FILE_BYTES or states > self._left or together > MOST_STATES:
             return None
         self._left -= states
         return rules
@@ -246,7 +238,6 @@ def _add_rules(reader: _RuleReader, folder: str, above: _Layers) -> _Layers | No
 
 
 def _is_ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
-    """Tells whether the nearest rules with an opinion ignore `path` (relative to the top)."""
     for length, rules in layers:
         decision = rules.decide(path[length:], is_folder=is_folder)
         if decision is not None:
@@ -267,12 +258,10 @@ def is_ignored_folder(top: Path, folder: Path) -> bool:
 
 
 def _path_from_top(top: Path, folder: Path) -> str:
-    """Returns the path of a folder relative to the top, with a trailing slash; "" for the top itself."""
     return "" if folder == top else folder.relative_to(top).as_posix() + "/"
 
 
 def _list_folders_to(folder: str) -> list[str]:
-    """Returns the folders on the way: "", "a/", "a/b/" for "a/b/"."""
     return ["", *(folder[: i + 1] for i, char in enumerate(folder) if char == "/")]
 
 

@@ -18,20 +18,19 @@ from msgspec import Struct
 
 from secateur.errors import ConfigError, shown
 from secateur.settings.loading import read_config
+from secateur.sources.confined import MAGIC
 from secateur.sources.files import path_bytes
 from secateur.sources.named import is_named
 
 SUFFIX = ".toml"
 
-MOST = 20_000
-"""Most repositories of a workspace."""
+MOST = 20_000  # most repositories of a workspace
 
+# Most repositories of a workspace that did not come from this user: each takes processes and open files.
 MOST_WITHIN = 200
-"""Most repositories of a workspace that did not come from this user: each takes processes and open files."""
 
 _NAME = re.compile(r"[^\s/\\:*?!\[\]{}\"<>|\x00-\x1f]{1,100}")
 _KEYS = frozenset({"path", "rev", "name", "only"})
-_GLOB = re.compile(r"[*?\[]")
 
 
 class WorkspaceMember(Struct, frozen=True):
@@ -72,10 +71,9 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
     for member in members:
         other = taken.setdefault(member.name, member)
         if other is not member:
-            raise ConfigError(
-                f"{path}: {other.location} and {member.location} are both called {member.name}",
-                hint=f'give one of them another name: {{path = "{member.location}", name = "…"}}',
-            )
+            both = f"{path}: {other.location} and {member.location} are both called {member.name}"
+            hint = f'give one of them another name: {{path = "{member.location}", name = "…"}}'
+            raise ConfigError(both, hint=hint)
     return sorted(members, key=lambda member: path_bytes(f"{member.name}/"))
 
 
@@ -93,7 +91,6 @@ def _read_table(path: Path) -> dict[str, Any]:
 
 
 def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] | None) -> Iterator[WorkspaceMember]:
-    """Yields the members that one entry names: several if it is a pattern."""
     prefix = f"{path}: repository {index}"
     table = {"path": entry} if isinstance(entry, str) else entry
     if not isinstance(table, dict):
@@ -114,25 +111,22 @@ def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] 
         yield WorkspaceMember(_check_name(prefix, name or _last_part(location)), location, rev, tuple(only))
         return
     folder = path.parent / location
-    if not _GLOB.search(location):
-        yield WorkspaceMember(
-            _check_name(prefix, name or _last_part(str(folder.resolve()))), str(folder), rev, tuple(only)
-        )
+    if not MAGIC.search(location):
+        checked = _check_name(prefix, name or _last_part(str(folder.resolve())))
+        yield WorkspaceMember(checked, str(folder), rev, tuple(only))
         return
     if location.count("**") > 1:  # each further one walks every folder once more
         raise ConfigError(f"{prefix}: {shown(location)} has ** more than once", hint='write "services/**/api"')
     folders = _match_folders(folder)
     if not folders or (name and len(folders) > 1):
-        fault = (
-            f"{location} matches no folder" if not folders else f"{len(folders)} folders cannot all be called {name}"
-        )
+        several = f"{len(folders)} folders cannot all be called {name}"
+        fault = several if folders else f"{location} matches no folder"
         raise ConfigError(f"{prefix}: {fault}", hint="patterns start from the folder of the file")
     for match in folders:
         yield WorkspaceMember(_check_name(prefix, name or match.name), str(match), rev, tuple(only))
 
 
 def _match_folders(pattern: Path) -> list[Path]:
-    """Returns the folders that a pattern matches, in byte order."""
     top = Path(pattern.anchor) if pattern.is_absolute() else Path()
     try:
         folders = [path for path in top.glob(str(pattern.relative_to(top))) if path.is_dir()]
@@ -156,11 +150,10 @@ def _read_members_within(
     )
     if is_named(member.location):
         raise refused
-    pattern = last if _GLOB.search(last) else ""
-    if "**" in pattern or _GLOB.search(str(Path(member.location).parent) if pattern else member.location):
-        raise ConfigError(
-            f"{prefix}: {shown(member.location)} may have * only in its last part, and no **", hint='write "services/*"'
-        )
+    pattern = last if MAGIC.search(last) else ""
+    if "**" in pattern or MAGIC.search(str(Path(member.location).parent) if pattern else member.location):
+        fault = f"{prefix}: {shown(member.location)} may have * only in its last part, and no **"
+        raise ConfigError(fault, hint='write "services/*"')
     try:
         top = (folder.parent if pattern else folder).resolve()
         if not _lies_in(top, within) or not top.is_dir():

@@ -36,10 +36,8 @@ class WorktreeSource(RepositorySource):
         self._ignore = IgnoreFilter((*ignore, *SCENARIO_FILES))
         self._max_file_bytes = max_file_bytes
         if git is NoGit.NO_BINARY:
-            self._note(
-                "git_missing",
-                "git was not found: ignore rules are read by secateur, and there is no history for hotspots",
-            )
+            message = "git was not found: ignore rules are read by secateur, and there is no history for hotspots"
+            self._note("git_missing", message)
         elif git is NoGit.BROKEN_REPOSITORY:
             self._note("git_failed", f"{git.value}: {_WITHOUT_GIT}")
         elif isinstance(git, ForeignRepository):
@@ -79,10 +77,6 @@ class WorktreeSource(RepositorySource):
                     self._unread.add(path)
                 yield path, data
 
-    def _top(self) -> Path | None:
-        """Returns the folder whose ignore rules apply first."""
-        return top_of(self._root)
-
     @cached_property
     def _listing(self) -> Listing:
         listing = self._list_files()
@@ -97,7 +91,7 @@ class WorktreeSource(RepositorySource):
             except RepositoryError as error:
                 self._note("git_failed", f"{error.message}: secateur reads the ignore rules itself")
         try:
-            return walk(self._root, self._ignore, self._max_file_bytes, top=self._top())
+            return walk(self._root, self._ignore, self._max_file_bytes, top=top_of(self._root))
         except OSError as error:
             raise unreadable_folder(self._root, error) from error
 

@@ -48,35 +48,30 @@ def run(options: CommandCall) -> int:
     run."""
     _check_call(options)
     paths = _chosen(options)
-    results = _run(paths, options)
-    if options.review:
-        results = _review(results, options)
-    options.emit(FORMATS[options.format](results, options.verbose))
-    return exit_code(results)
-
-
-def _run(paths: Sequence[Path], options: CommandCall) -> list[Result]:
-    """Returns the results in the order of the paths. With `--update` it records each result as it arrives."""
     indexing, checking = options.progress_bar(), options.progress_bar(unit="scenarios")
     results: dict[int, Result] = {}
     try:
         with options.executor_of() as jobs, closing(results_of(paths, os.environ, jobs, indexing)) as coming:
             checking("checking", 0, len(paths))
             for index, result in coming:
-                results[index] = record_decisions(result) if options.update else result
+                results[index] = record_decisions(result) if options.update else result  # as each arrives
                 checking("checking", len(results), len(paths))
     except KeyboardInterrupt:
         updated = f", {sum(result.updated for result in results.values()):,} updated" if options.update else ""
         indexing.close()
         checking.close()
         options.say(
-            f"{len(results):,} of {len(paths):,} scenario{' was' if len(paths) == 1 else 's were'} run{updated}",
+            f"{len(results):,} of {len(paths):,} scenario{' was' if len(paths) == 1 else 's were'} run{updated}"
         )
         raise
     finally:
         indexing.close()
         checking.close()
-    return [results[index] for index in sorted(results)]
+    in_order = [results[index] for index in sorted(results)]
+    if options.review:
+        in_order = _review(in_order, options)
+    options.emit(FORMATS[options.format](in_order, options.verbose))
+    return exit_code(in_order)
 
 
 def _check_call(options: CommandCall) -> None:
@@ -98,7 +93,11 @@ def _check_call(options: CommandCall) -> None:
 def _chosen(options: CommandCall) -> list[Path]:
     """Returns the scenarios to run. If there are none, it says whether the folders or `--only` are the reason."""
     scenarios = find_scenarios([Path(name) for name in options.paths])
-    chosen = [path for path in scenarios if _matches(path, options.only)]
+    chosen = [
+        path
+        for path in scenarios
+        if not options.only or any(fnmatch(path.as_posix(), glob) or fnmatch(path.name, glob) for glob in options.only)
+    ]
     if scenarios and not chosen:
         globs = " --only ".join(map(shown, options.only))
         raise UsageError(
@@ -111,36 +110,26 @@ def _chosen(options: CommandCall) -> list[Path]:
     return chosen
 
 
-def _matches(path: Path, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatch(path.as_posix(), pattern) or fnmatch(path.name, pattern) for pattern in patterns)
-
-
 def _review(results: Sequence[Result], options: CommandCall) -> list[Result]:
-    """Asks for each changed scenario whether to record its decisions, until the answer is "quit"."""
-    out, asking = [], True
-    waiting = [result for result in results if _can_be_recorded(result)]
-    for result in results:
-        if asking and _can_be_recorded(result):
-            position = waiting.index(result) + 1
-            options.emit("\n".join([heading(result), *(f"    {line}" for line in details(result)), ""]), sys.stderr)
-            answer = _read_answer(
-                options, f"record these decisions? ({position} of {len(waiting)}) [y]es, [n]o, [q]uit: "
-            )
-            asking = answer != "q"
-            out.append(record_decisions(result) if answer == "y" else result)
-        else:
-            out.append(result)
+    out = list(results)
+    waiting = [
+        index
+        for index, result in enumerate(results)
+        if result.recorded is not None
+        and (result.verdict is CheckVerdict.CHANGED or result.compared.differences or result.unrecorded)
+    ]
+    for position, index in enumerate(waiting, 1):
+        result = results[index]
+        options.emit("\n".join([heading(result), *(f"    {line}" for line in details(result)), ""]), sys.stderr)
+        question = f"record these decisions? ({position} of {len(waiting)}) [y]es, [n]o, [q]uit: "
+        answer = _read_answer(options, question)
+        if answer == "q":
+            break
+        out[index] = record_decisions(result) if answer == "y" else result
     return out
 
 
-def _can_be_recorded(result: Result) -> bool:
-    return result.recorded is not None and (
-        result.verdict is CheckVerdict.CHANGED or bool(result.compared.differences) or result.unrecorded
-    )
-
-
 def _read_answer(options: CommandCall, question: str) -> str:
-    """Returns the letter that was typed, or "q" at the end of the input."""
     while True:
         options.emit(question, sys.stderr)
         line = sys.stdin.readline()

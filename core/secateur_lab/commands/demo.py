@@ -27,8 +27,8 @@ from secateur_lab.replays.recording import SUFFIX, Recording, read_recording
 FOLDER = "docs/examples"
 NAME_CELLS = 13
 
+# The demo that tells all of it: the problem, the cut, why, what would keep an item, and how a test guards it.
 STORY = "search"
-"""The demo that tells all of it: the problem, the cut, why, what would keep an item, and how a test guards it."""
 
 
 class DemoShape(Shape, frozen=True):
@@ -50,14 +50,13 @@ def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     names = ", ".join(_recordings())
     name = parser.add_argument("name", metavar="NAME", nargs="?", help=f"which: {names} (default: {STORY})")
-    parser.completed_by(name, _demo_names)
+
+    def demo_names(_prefix: str) -> Mapping[str, str]:
+        titles = {name: title_of(recording).partition(". ")[0] for name, recording in list_demos().items()}
+        return {name: visible(title.rstrip(".")) for name, title in titles.items()}
+
+    parser.completed_by(name, demo_names)
     parser.common_arguments()
-
-
-def _demo_names(_prefix: str) -> Mapping[str, str]:
-    return {
-        name: visible(title_of(recording).partition(". ")[0].rstrip(".")) for name, recording in list_demos().items()
-    }
 
 
 def run(options: CommandCall) -> int:

@@ -57,10 +57,8 @@ def run(options: CommandCall) -> int:
 
     profiles = list(dict.fromkeys(options.profile)) or [None]
     choices = [Choice(name, sources=options.settings_sources()) for name in profiles]
-    loaded = [choice.load(None) for choice in choices]  # reports a wrong name or key before anything is measured
-    choices = [
-        replace(choice, profile=settings.settings.profile) for choice, settings in zip(choices, loaded, strict=True)
-    ]
+    # loading reports a wrong name or key before anything is measured
+    choices = [replace(choice, profile=choice.load(None).settings.profile) for choice in choices]
     plan = make_plan(choices, options.budget, ablate=options.ablate)
     judged, unreadable = read_cases([options.named_folder(path) for path in options.paths])
     cases = select_set(judged, options.part)

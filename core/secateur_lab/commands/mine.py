@@ -4,9 +4,10 @@ workspace."""
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 from secateur import (
@@ -14,26 +15,27 @@ from secateur import (
     CommandCall,
     CommandParser,
     Count,
+    Executor,
+    RepositoryHistory,
     SecateurError,
+    Settings,
     Shape,
+    TaskOutcome,
     UsageError,
     Version,
     dumps,
     is_named,
+    read_workspace,
     refuse_links,
     shown,
+    spread_tasks,
     visible,
     write_folder,
 )
 
-if TYPE_CHECKING:
-    from secateur_lab.evaluation.mining import Mined, MinedCase
-from collections.abc import Generator, Mapping
-from dataclasses import dataclass
-
-from secateur import Executor, RepositoryHistory, Settings, TaskOutcome, spread_tasks
-
-from secateur_lab.evaluation.mining import Mined, mine
+from secateur_lab.evaluation.mining import Mined, MinedCase, mine
+from secateur_lab.scenarios.location import SAMPLE, find_scenarios, root_of
+from secateur_lab.scenarios.scenario import SUFFIX, dump_scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +126,6 @@ def arguments(parser: CommandParser) -> None:
 def run(options: CommandCall) -> int:
     """Draws cases and writes them. The exit code is 0 even if there is no case. After an interruption (130) it keeps
     the cases found so far."""
-    from secateur import RepositoryHistory
-
-    from secateur_lab.evaluation.mining import Mined, mine
-
     if options.workspace is not None:
         return _run_workspace(options)
     if options.jobs is not None or options.on is not None:
@@ -156,10 +154,6 @@ def run(options: CommandCall) -> int:
 def _run_workspace(options: CommandCall) -> int:
     """Draws cases from each repository of a workspace into a folder of its own. The exit code is 1 if a repository
     cannot be read. The other repositories are written all the same."""
-    from secateur import read_workspace
-
-    from secateur_lab.evaluation.mining import Mined
-
     members = read_workspace(Path(options.workspace_or_path()))
     if Path(options.out).is_absolute():
         raise UsageError(
@@ -207,8 +201,6 @@ def _run_workspace(options: CommandCall) -> int:
 def _root_for_cases(location: str, options: CommandCall) -> tuple[Path, str]:
     """Returns the root of a repository that will hold cases, and its path as the cases write it. Raises
     SecateurError."""
-    from secateur import RepositoryHistory
-
     if is_named(location):
         _place(location, Path(), Path(options.out))
     folder = options.named_folder(location)
@@ -220,8 +212,6 @@ def _root_for_cases(location: str, options: CommandCall) -> tuple[Path, str]:
 
 def _place(named: str, root: Path, out: Path) -> str:
     """Returns the path of the repository as the cases write it: from the root of the repository that will hold them."""
-    from secateur_lab.scenarios.location import SAMPLE, find_scenarios, root_of
-
     refuse_links(out)
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {shown(out)} is no folder", hint="name a folder for the cases")
@@ -247,9 +237,6 @@ def _place(named: str, root: Path, out: Path) -> str:
 
 
 def _write(out: Path, cases: Sequence[MinedCase], repository: str) -> list[str]:
-    """Writes each case into a file of its own. The files sort by time."""
-    from secateur_lab.scenarios.scenario import SUFFIX, dump_scenario
-
     digits = max(3, len(str(len(cases))))
     names = [f"{position:0{digits}}-{case.commit[:10]}{SUFFIX}" for position, case in enumerate(cases, 1)]
     if cases:
@@ -265,11 +252,7 @@ def _shapes(cases: Sequence[MinedCase], names: Sequence[str]) -> list[MinedShape
 
 
 def _output(
-    mined: Mined,
-    cases: list[MinedShape],
-    failed: list[MineFailure] | UnsetType = UNSET,
-    *,
-    interrupted: bool = False,
+    mined: Mined, cases: list[MinedShape], failed: list[MineFailure] | UnsetType = UNSET, *, interrupted: bool = False
 ) -> MineOutput:
     left_out = {reason.name.lower(): count for reason, count in sorted(mined.left_out.items())}
     return MineOutput(SCHEMA_VERSION, mined.looked_at, cases, left_out, interrupted, failed)
@@ -283,10 +266,8 @@ def _text(mined: Mined, cases: Sequence[MinedCase], out: Path, *, verbose: bool)
             lines.append(f"  {len(of_part):>6,} {part.replace('_', '-')}, {what}")
     if mined.left_out:
         lines.append("left out:")
-        lines += [
-            f"  {count:>6,} {reason.value}"
-            for reason, count in sorted(mined.left_out.items(), key=lambda pair: (-pair[1], pair[0].name))
-        ]
+        most_first = sorted(mined.left_out.items(), key=lambda pair: (-pair[1], pair[0].name))
+        lines += [f"  {count:>6,} {reason.value}" for reason, count in most_first]
     if not cases:
         lines.append("no case: commits that say in words what they change, and change functions, make good ones")
     for case in cases if verbose else ():

@@ -14,11 +14,10 @@ from secateur_lab.scenarios.location import SAMPLE, find_scenarios, root_of
 from secateur_lab.scenarios.running import check_scenario_inputs
 from secateur_lab.scenarios.scenario import PartName, Scenario, read_scenario
 
+# A set of cases: one part, or all. A case without a part belongs to every set.
 CaseSet = Literal["held_out", "training", "all"]
-"""A set of cases: one part, or all. A case without a part belongs to every set."""
 
-NOT_A_CASE = "CASE"
-"""Code of the error about a scenario that cannot be measured."""
+NOT_A_CASE = "CASE"  # code of the error about a scenario that cannot be measured
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from secateur import (
     Executor,
     Progress,
     SecateurError,
-    Settings,
     Shape,
     keep_open,
     lookup,
@@ -33,8 +32,7 @@ from secateur_lab.evaluation.measuring import Choice, Measurer, open_measurer
 from secateur_lab.evaluation.metrics import Figures
 from secateur_lab.scenarios.scenario import PartName
 
-BUDGETS = (4_000, 8_000, 16_000)
-"""Budgets in tokens that are measured by default."""
+BUDGETS = (4_000, 8_000, 16_000)  # budgets in tokens that are measured by default
 
 
 @dataclass(frozen=True)
@@ -91,27 +89,19 @@ def measure_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> Me
     try:
         for name, choice in zip(plan.names, plan.choices, strict=True):
             settings = opened.settings(case, choice)
-            figures |= {(name, budget): values for budget, values in _at_budgets(case, settings, plan, opened)}
-            for key in ablation_keys(case, settings) if plan.ablate else ():
-                less = with_values(settings, {key: 0.0})
-                without |= {(name, key, budget): values for budget, values in _at_budgets(case, less, plan, opened)}
+            kind, _ = case.asked
+            weights = kind.weights() if plan.ablate else []
+            for key in (None, *(weight for weight in weights if lookup(settings, weight))):
+                tried = settings if key is None else with_values(settings, {key: 0.0})
+                for budget in plan.budgets:
+                    values = opened.measure(case, kind.budget.put(tried, budget))
+                    if key is None:
+                        figures[name, budget] = values
+                    else:
+                        without[name, key, budget] = values
     except SecateurError as error:
         return LeftOut(case.name, error)
     return MeasuredCase(case, figures, without)
-
-
-def ablation_keys(case: JudgedCase, settings: Settings) -> list[str]:
-    """Returns the keys of the weights of a case's kind that are not 0 already."""
-    kind, _ = case.asked
-    return [key for key in kind.weights() if lookup(settings, key)]
-
-
-def _at_budgets(
-    case: JudgedCase, settings: Settings, plan: EvaluationPlan, opened: Measurer
-) -> Iterator[tuple[int, Figures]]:
-    kind, _ = case.asked
-    for budget in plan.budgets:
-        yield budget, opened.measure(case, kind.budget.put(settings, budget))
 
 
 def make_plan(choices: Sequence[Choice], budgets: Sequence[int] = (), *, ablate: bool = False) -> EvaluationPlan:

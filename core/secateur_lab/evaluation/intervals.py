@@ -16,18 +16,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 from secateur import Count, Shape
 
-LEVEL = 0.95
-"""Share of the resampled means inside an interval."""
-
-RESAMPLES = 2_000
-"""Number of resamples: enough to keep the ends stable in the second decimal."""
-
-SEED = 12
-"""Seed of the random numbers. Those of `RandomState` are the same in every version of numpy (NEP 19)."""
-
-NOTHING = 1e-9
-"""A mean this near to 0 is 0: rounding errors of float sums."""
-
+LEVEL = 0.95  # share of the resampled means inside an interval
+RESAMPLES = 2_000  # number of resamples: enough to keep the ends stable in the second decimal
+SEED = 12  # Seed of the random numbers. Those of `RandomState` are the same in every version of numpy (NEP 19).
+NOTHING = 1e-9  # a mean this near to 0 is 0: rounding errors of float sums
 _DRAWN_AT_ONCE = 1 << 22
 
 

@@ -37,11 +37,10 @@ from secateur_lab.evaluation.cases import NOT_A_CASE, JudgedCase
 from secateur_lab.evaluation.metrics import Figures, figures_of
 from secateur_lab.scenarios.running import Session
 
-MOST_READINGS = 8
-"""Retrievals of a case that are kept: one per profile, while weights of the priority change."""
+MOST_READINGS = 8  # retrievals of a case that are kept: one per profile, while weights of the priority change
 
+# Tables of a case's own settings that apply: they define what can be found. The choice supplies all other settings.
 READ_TABLES = ("index", "tokens")
-"""Tables of a case's own settings that apply: they define what can be found. The choice supplies all other settings."""
 
 
 @dataclass(frozen=True)

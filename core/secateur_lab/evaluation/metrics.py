@@ -16,11 +16,8 @@ import numpy as np
 from msgspec import Meta
 from secateur import Count, Outcome, Shape
 
-METRICS = ("recall", "precision", "ndcg")
-"""Names of the figures, in the order of reports."""
-
-AT = 10
-"""Ranks that nDCG uses: the first ones that a reader sees."""
+METRICS = ("recall", "precision", "ndcg")  # names of the figures, in the order of reports
+AT = 10  # ranks that nDCG uses: the first ones that a reader sees
 
 
 Fraction = Annotated[float, Meta(ge=0, le=1)]

@@ -19,27 +19,14 @@ from secateur import LoggedCommit, Progress, RepositoryError, RepositoryHistory,
 
 from secateur_lab.scenarios.scenario import FORMAT, PartName, Scenario
 
-MOST_CASES = 100
-"""Cases that are mined by default: enough for intervals of about a tenth."""
-
-MOST_COMMITS = 20_000
-"""Most commits that are examined, newest first."""
-
-MOST_FILES = 8
-"""Most code files in a commit; with more it is a mass edit, about which its message says little."""
-
-MOST_PATHS = 40
-"""Most files of any kind in a commit."""
-
+MOST_CASES = 100  # cases that are mined by default: enough for intervals of about a tenth
+MOST_COMMITS = 20_000  # most commits that are examined, newest first
+MOST_FILES = 8  # most code files in a commit; with more it is a mass edit, about which its message says little
+MOST_PATHS = 40  # most files of any kind in a commit
 MOST_FUNCTIONS = 10
-MOST_LINES = 300
-"""Most functions and lines of code that a commit may change."""
-
-TRAINING_SHARE = 0.6
-"""Share of the oldest cases; the rest still gives useful intervals."""
-
-GRADE = 3
-"""Grade of a function that the commit changed."""
+MOST_LINES = 300  # most functions and lines of code that a commit may change
+TRAINING_SHARE = 0.6  # share of the oldest cases; the rest still gives useful intervals
+GRADE = 3  # grade of a function that the commit changed
 
 
 class NoCase(StrEnum):

@@ -1,10 +1,12 @@
-"""The report of `secateur evaluate`, as text and as JSON."""
+"""The report of `secateur evaluate`, as text and as JSON: figures of many cases as means with intervals, per profile,
+between profiles, and without each weight."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
@@ -12,31 +14,52 @@ from secateur import SCHEMA_VERSION, Count, Shape, Version, clip, dumps, visible
 
 from secateur_lab.evaluation.cases import CaseSet, LeftOut, LeftOutShape
 from secateur_lab.evaluation.evaluation import EvaluationPlan, MeasuredCase, MeasuredShape
-from secateur_lab.evaluation.intervals import NOTHING, Interval
-from secateur_lab.evaluation.metrics import METRICS
-from secateur_lab.evaluation.summary import (
-    Ablation,
-    Mean,
-    MeanShape,
-    QueryDifference,
-    ablations,
-    profile_differences,
-    profile_means,
-    query_differences,
-)
+from secateur_lab.evaluation.intervals import NOTHING, Interval, differences, mean_of
+from secateur_lab.evaluation.metrics import METRICS, Figures
 
 TITLES = {"recall": "recall", "precision": "precision", "ndcg": "nDCG@10"}
 
-EXTREMES = 5
-"""Queries that the text lists at each end: those that gain most and those that lose most."""
-
-BEYOND = "*"
-"""Mark of a difference beyond noise."""
-
+EXTREMES = 5  # queries that the text lists at each end: those that gain most and those that lose most
+BEYOND = "*"  # mark of a difference beyond noise
 ABOUT_CELLS = 60
 
 _CELL = 20
 _NAME = 16
+
+
+class Ends(Shape, frozen=True):
+    """An interval that holds 95 % of the resampled means; its ends are null if fewer than two things are drawn."""
+
+    low: float | None
+    high: float | None
+    drawn: Annotated[Count, Meta(description="Cases, or repositories.")]
+
+
+class MeanShape(Shape, frozen=True):
+    """A mean over cases; also by repository if there are several."""
+
+    mean: float
+    by_case: Ends
+    by_repository: Ends | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of one figure over cases, with its interval by case and, for several repositories, by repository."""
+
+    metric: str
+    budget: int
+    by_case: Interval
+    by_repository: Interval | None  # None: there is one repository
+
+    def shape(self) -> MeanShape:
+        """Returns the mean in JSON."""
+        case, repository = self.by_case.rounded(), self.by_repository and self.by_repository.rounded()
+        return MeanShape(
+            case.mean,
+            Ends(case.low, case.high, case.drawn),
+            Ends(repository.low, repository.high, repository.drawn) if repository else UNSET,
+        )
 
 
 MeansShape = Annotated[
@@ -89,14 +112,57 @@ class Evaluation:
     interrupted: bool = False
 
 
+def profile_means(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str) -> tuple[Mean, ...]:
+    """Returns the mean figures of a profile."""
+    return _means(measured, plan, lambda row, budget: row.figures[name, budget])
+
+
+def profile_gains(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str) -> tuple[Mean, ...]:
+    """Returns the gain of a profile over the first one, case by case."""
+    first = plan.names[0]
+    return _means(measured, plan, lambda row, b: row.figures[name, b], lambda row, b: row.figures[first, b])
+
+
+def ablations(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str) -> dict[str, tuple[Mean, ...]]:
+    """Returns the gain of a profile without each of its weights, by key in the order of the settings: below 0 if the
+    weight helps."""
+
+    def without(key: str) -> tuple[Mean, ...]:
+        having = [row for row in measured if (name, key, plan.budgets[0]) in row.without]
+        return _means(having, plan, lambda row, b: row.without[name, key, b], lambda row, b: row.figures[name, b])
+
+    keys = dict.fromkeys(key for row in measured for other, key, _ in row.without if other == name)
+    return {key: without(key) for key in keys}
+
+
+_Side = Callable[[MeasuredCase, int], Figures]
+
+
+def _means(
+    measured: Sequence[MeasuredCase], plan: EvaluationPlan, side: _Side, base: _Side | None = None
+) -> tuple[Mean, ...]:
+    """Returns the mean of each figure at each budget; with `base` that of its gain over the base, case by case."""
+    groups, means = [row.case.repository for row in measured], []
+    for metric, budget in product(METRICS, plan.budgets) if measured else ():
+        values = [_value(side(row, budget), metric) for row in measured]
+        if base is not None:
+            values = differences([_value(base(row, budget), metric) for row in measured], values)
+        by_repository = mean_of(values, groups) if len(set(groups)) > 1 else None
+        means.append(Mean(metric, budget, mean_of(values), by_repository))
+    return tuple(means)
+
+
+def _value(figures: Figures, metric: str) -> float:
+    value: float = getattr(figures, metric)
+    return value
+
+
 def json_report(evaluation: Evaluation) -> str:
     """Formats everything as JSON."""
     plan, measured = evaluation.plan, evaluation.measured
-    without = [
-        AblationShape(name, item.key, _table(item.means))
-        for name in plan.names
-        for item in ablations(measured, plan, name)
-    ]
+    weights = [(name, *row) for name in plan.names for row in ablations(measured, plan, name).items()]
+    without = [AblationShape(name, key, _table(means)) for name, key, means in weights]
+    first, *others = plan.names
     return dumps(
         EvaluationOutput(
             schema_version=SCHEMA_VERSION,
@@ -108,9 +174,7 @@ def json_report(evaluation: Evaluation) -> str:
             budgets=plan.budgets,
             left_out=[item.shape() for item in evaluation.left_out],
             profiles={name: _table(profile_means(measured, plan, name)) for name in plan.names},
-            differences=[
-                GainShape(item.before, item.after, _table(item.means)) for item in profile_differences(measured, plan)
-            ],
+            differences=[GainShape(first, name, _table(profile_gains(measured, plan, name))) for name in others],
             ablations=without if plan.ablate else UNSET,
             queries=[item.shape() for item in measured],
         )
@@ -136,9 +200,8 @@ def _head(evaluation: Evaluation) -> Iterator[str]:
     repositories = Counter(item.case.repository for item in evaluation.measured)
     count, where = len(evaluation.measured), len(repositories)
     of = f" of {where:,} repositories" if where > 1 else f" of {visible(next(iter(repositories)))}" if where else ""
-    yield f"{_count_cases(count)} measured{of}" + (
-        " (interrupted: cases measured until then)" if evaluation.interrupted else ""
-    )
+    cut = " (interrupted: cases measured until then)" if evaluation.interrupted else ""
+    yield f"{_count_cases(count)} measured{of}{cut}"
     if evaluation.of_other_part:
         other = "training" if evaluation.part == "held_out" else "held-out"
         yield f"not among them: {_count_cases(evaluation.of_other_part)} of the {other} part (--part all)"
@@ -157,14 +220,15 @@ def _count_cases(count: int) -> str:
 def _tables(evaluation: Evaluation) -> list[str]:
     plan, lines = evaluation.plan, []
     means = {name: profile_means(evaluation.measured, plan, name) for name in plan.names}
-    gains = profile_differences(evaluation.measured, plan)
+    first, *others = plan.names
+    gains = {name: profile_gains(evaluation.measured, plan, name) for name in others}
     for metric in METRICS:
         lines.append(f"{TITLES[metric]:<{_NAME}}" + "".join(f"{budget:>{_CELL - 1},} " for budget in plan.budgets))
         for name in plan.names:
             lines += _rows(name, [item for item in means[name] if item.metric == metric])
-        for gain in gains:
-            title = "difference" if len(gains) == 1 else f"{gain.after} less {gain.before}"
-            lines += _rows(title, [item for item in gain.means if item.metric == metric], signed=True)
+        for name, gain in gains.items():
+            title = "difference" if len(gains) == 1 else f"{name} less {first}"
+            lines += _rows(title, [item for item in gain if item.metric == metric], signed=True)
         lines.append("")
     return lines[:-1]
 
@@ -181,47 +245,38 @@ def _rows(name: str, means: Sequence[Mean], *, signed: bool = False) -> list[str
 
 def _query_lines(evaluation: Evaluation, name: str, budget: int, *, verbose: bool) -> list[str]:
     first = evaluation.plan.names[0]
-    items = query_differences(evaluation.measured, first, name, "recall", budget)
-    better = [item for item in items if item.gain > 0]
-    worse = [item for item in reversed(items) if item.gain < 0]
+    items = []
+    for row in evaluation.measured:
+        was, now = (row.figures[side, budget].recall for side in (first, name))
+        items.append((now - was, was, now, row.case))
+    items.sort(key=lambda item: (-item[0], item[3].name))
+    better = [item for item in items if item[0] > 0]
+    worse = [item for item in reversed(items) if item[0] < 0]
     same = len(items) - len(better) - len(worse)
     head = f"{name} against {first}, recall at {budget:,} by query: "
     lines = [head + f"{len(better):,} better, {same:,} equal, {len(worse):,} worse"]
     most = len(items) if verbose else EXTREMES
-    several = len({item.case.case.repository for item in items}) > 1
-    for some in (better[:most], worse[:most]):
-        lines += [_query_line(item, several=several) for item in some]
+    several = len({case.repository for *_, case in items}) > 1
+    for gain, was, now, case in (*better[:most], *worse[:most]):
+        where = f"  {visible(case.repository)}" if several and case.repository not in case.name else ""
+        about = clip(visible(case.about.partition("\n")[0]), ABOUT_CELLS)
+        lines.append(f"  {gain:+.2f}  {was:.2f} -> {now:.2f}  {visible(case.name)}{where}  {about}")
     return lines
-
-
-def _query_line(item: QueryDifference, *, several: bool) -> str:
-    case = item.case.case
-    where = f"  {visible(case.repository)}" if several and case.repository not in case.name else ""
-    head = f"  {item.gain:+.2f}  {item.was:.2f} -> {item.now:.2f}"
-    return f"{head}  {visible(case.name)}{where}  {_about(case.about)}"
-
-
-def _about(text: str) -> str:
-    return clip(visible(text.partition("\n")[0]), ABOUT_CELLS)
 
 
 def _ablation_lines(evaluation: Evaluation, name: str) -> list[str]:
     items, budgets = ablations(evaluation.measured, evaluation.plan, name), evaluation.plan.budgets
     if not items:
         return [f"{visible(name)} has no weight that can be set to 0"]
-    width = max(len(item.key) for item in items) + 2
+    width = max(map(len, items)) + 2
     lines = [f"{visible(name)} without a weight: recall gained or lost"]
     lines.append(" " * width + "".join(f"{budget:>{_CELL - 1},} " for budget in budgets))
-    for item in sorted(items, key=_worth):
-        cells = [mean for mean in item.means if mean.metric == "recall"]
-        shown = "".join(f"{_format_mean(mean.by_case, signed=True):>{_CELL}}" for mean in cells)
-        lines.append(f"{item.key:<{width}}" + shown)
+    recalls = {key: [mean.by_case for mean in means if mean.metric == "recall"] for key, means in items.items()}
+    # weights first whose removal costs most
+    for key in sorted(recalls, key=lambda key: (sum(recall.mean for recall in recalls[key]), key)):
+        shown = "".join(f"{_format_mean(recall, signed=True):>{_CELL}}" for recall in recalls[key])
+        lines.append(f"{key:<{width}}" + shown)
     return lines
-
-
-def _worth(item: Ablation) -> tuple[float, str]:
-    """Sorts weights first whose removal costs most."""
-    return sum(mean.by_case.mean for mean in item.means if mean.metric == "recall"), item.key
 
 
 def _legend(evaluation: Evaluation) -> Iterator[str]:

@@ -17,11 +17,10 @@ from secateur_lab.evaluation.tuning import Fit
 from secateur_lab.scenarios.running import deciding_keys
 from secateur_lab.scenarios.toml_writing import flat
 
-FEWEST = 10
-"""Least cases of each part for a proven gain: an interval of fewer says little."""
+FEWEST = 10  # least cases of each part for a proven gain: an interval of fewer says little
 
+# Prefixes of keys that describe a machine, which are not part of a portable profile.
 _MACHINE_KEYS = ("index.", "tokens.", "embedding.", "llm.", "ui.")
-"""Prefixes of keys that describe a machine, which are not part of a portable profile."""
 
 
 class HeldOutGain(Shape, frozen=True):
@@ -94,13 +93,11 @@ class Tuned:
         groups = [item.case.repository for item in self.held_out]
         by = groups if len(set(groups)) > 1 else None
         gain = differences(before, after)
-        return HeldOutGain(
-            budgets[0] if len(budgets) == 1 else None, mean_of(before, by), mean_of(after, by), mean_of(gain, by)
-        )
+        budget = budgets[0] if len(budgets) == 1 else None
+        return HeldOutGain(budget, mean_of(before, by), mean_of(after, by), mean_of(gain, by))
 
 
-START, FITTED = "start", "fitted"
-"""Names of the two choices in the plan of the held-out cases."""
+START, FITTED = "start", "fitted"  # names of the two choices in the plan of the held-out cases
 
 
 def profile_values(kind: Kind[Any, Any], tuned: Tuned) -> dict[str, Any]:
@@ -147,10 +144,8 @@ def _evidence(tuned: Tuned) -> Iterator[str]:
     yield "recall of the held-out cases, mean [95 % interval]:"
     for item in tuned.gains:
         at = "mean" if item.budget is None else f"{item.budget:,}"
-        yield (
-            f"  {at:>7}  before {interval_text(item.before)}  after {interval_text(item.after)}"
-            f"  gain {interval_text(item.gain, signed=True)}"
-        )
+        sides = f"before {interval_text(item.before)}  after {interval_text(item.after)}"
+        yield f"  {at:>7}  {sides}  gain {interval_text(item.gain, signed=True)}"
     yield tuned.verdict
 
 

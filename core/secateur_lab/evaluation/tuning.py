@@ -23,17 +23,10 @@ from secateur import Kind, Progress, Settings, lookup, unreported, with_values
 from secateur_lab.evaluation.intervals import Interval, mean_of
 from secateur_lab.evaluation.metrics import figures
 
-SEED = 12
-"""Default seed of the restarts. Numbers of `RandomState` are the same in every version of numpy (NEP 19)."""
-
-FOLDS = 4
-"""Parts of the training cases, each left out once. Neighbours in time stay together because they are alike."""
-
-PRICES = (0.01, 0.005, 0.002)
-"""Recall that each changed weight must gain, the highest first: it wins ties."""
-
-TIE_BREAK = 0.05
-"""Weight of nDCG beside recall, which does not change while an order improves below the budget's edge."""
+SEED = 12  # Default seed of the restarts. Numbers of `RandomState` are the same in every version of numpy (NEP 19).
+FOLDS = 4  # Parts of the training cases, each left out once. Neighbours in time stay together because they are alike.
+PRICES = (0.01, 0.005, 0.002)  # recall that each changed weight must gain, the highest first: it wins ties
+TIE_BREAK = 0.05  # weight of nDCG beside recall, which does not change while an order improves below the budget's edge
 
 
 @dataclass(frozen=True)
@@ -88,7 +81,8 @@ class Fitter:
         everything = np.ones(len(self.cases), dtype=np.bool_)
         validated = {price: self._cross_validate(price) for price in PRICES}
         price = max(PRICES, key=lambda price: round(float(validated[price].mean()), 6))
-        gain = self._interval(validated[price])
+        repositories = [case.repository for case in self.cases]
+        gain = mean_of(validated[price].tolist(), repositories if len(set(repositories)) > 1 else None)
         point = self.start if gain.mean <= 0 else self._search(everything, price, RESTARTS)
         return Fit(self.values(point), gain, price, len(self._scores), self.seed)
 
@@ -102,11 +96,8 @@ class Fitter:
 
     def values(self, point: Point) -> dict[str, Any]:
         """Returns the settings that a point changes."""
-        return {
-            key: grid[now]
-            for key, grid, now, was in zip(self.keys, self.grids, point, self.start, strict=True)
-            if now != was
-        }
+        rows = zip(self.keys, self.grids, point, self.start, strict=True)
+        return {key: grid[now] for key, grid, now, was in rows if now != was}
 
     def scores(self, point: Point, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Returns the score of each wanted case; each is computed once."""
@@ -117,7 +108,10 @@ class Fitter:
             settings = with_values(self.settings, self.values(point))
             at = [self.kind.budget.put(settings, budget) for budget in self.budgets]
             for index in missing.tolist():
-                known[index] = _score(self.cases[index], at)
+                case = self.cases[index]
+                ranked = ([id_ for id_, whole in case.rehearsal(under) if whole] for under in at)
+                results = [figures(ids, case.judged) for ids in ranked]
+                known[index] = float(np.mean([result.recall + TIE_BREAK * result.ndcg for result in results]))
         return known
 
     def _search(self, training: NDArray[np.bool_], price: float, restarts: int = 0) -> Point:
@@ -138,34 +132,18 @@ class Fitter:
             gains[left_out] = (self.scores(point, left_out) - self.scores(self.start, left_out))[left_out]
         return gains
 
-    def _interval(self, gains: NDArray[np.float64]) -> Interval:
-        repositories = [case.repository for case in self.cases]
-        return mean_of(gains.tolist(), repositories if len(set(repositories)) > 1 else None)
-
 
 def folds(cases: int) -> Any:
     """Returns the fold of each case: neighbours together, no fold empty."""
     return np.arange(cases) * min(FOLDS, cases) // max(cases, 1)
 
 
-def _score(case: RehearsedCase, at: Sequence[Settings]) -> float:
-    results = [figures([id_ for id_, whole in case.rehearsal(settings) if whole], case.judged) for settings in at]
-    return float(np.mean([settings.recall + TIE_BREAK * settings.ndcg for settings in results]))
-
-
-Point = tuple[int, ...]
-"""The index in each dimension's values."""
-
-RESTARTS = 2
-"""Restarts beside the best point: enough to leave a ridge of two weights."""
-
-SWEEPS = 6
-"""Most rounds over all dimensions in a search."""
-
+Point = tuple[int, ...]  # the index in each dimension's values
+RESTARTS = 2  # restarts beside the best point: enough to leave a ridge of two weights
+SWEEPS = 6  # most rounds over all dimensions in a search
 STEPS = (1, -1, 2, -2)
 
-_MOVED_DIMENSIONS = 3
-"""Dimensions that a restart changes."""
+_MOVED_DIMENSIONS = 3  # dimensions that a restart changes
 
 
 def best_point(
@@ -202,7 +180,8 @@ def _climb(sizes: Sequence[int], point: Point, score: Callable[[Point], float], 
             here = point[dimension]
             whole = dimension in unordered or here in (0, size - 1)  # one neighbour alone says little
             others = range(size) if whole else (here + step for step in STEPS)
-            tried = [_replace_value(point, dimension, other) for other in others if 0 <= other < size and other != here]
+            allowed = [other for other in others if 0 <= other < size and other != here]
+            tried = [(*point[:dimension], other, *point[dimension + 1 :]) for other in allowed]
             point = max([point, *tried], key=score)
         if point == before:
             break
@@ -212,7 +191,3 @@ def _climb(sizes: Sequence[int], point: Point, score: Callable[[Point], float], 
         )
         point = max(point, jump, key=score)
     return point
-
-
-def _replace_value(point: Point, dimension: int, value: int) -> Point:
-    return (*point[:dimension], value, *point[dimension + 1 :])

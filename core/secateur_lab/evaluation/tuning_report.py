@@ -36,8 +36,7 @@ class TuningOutput(Shape, frozen=True):
     cases: CaseCounts
     repositories: Annotated[dict[str, Count], Meta(description="Cases by repository.")]
     dates: Annotated[
-        dict[str, tuple[str, str] | None],
-        Meta(description="First and last day of the commits of each part."),
+        dict[str, tuple[str, str] | None], Meta(description="First and last day of the commits of each part.")
     ]
     seed: Count
     tried: Annotated[Count, Meta(description="Sets of weights.")]
@@ -81,10 +80,8 @@ def tuning_text(tuned: Tuned, written: str | None) -> str:
     """Formats the changed settings, their effect on cases that no fit has seen, and the verdict."""
     fit = tuned.fit
     where = Counter(tuned.repositories)
-    lines = [
-        f"{tuned.training:,} training and {len(tuned.held_out):,} held-out cases of "
-        + ", ".join(f"{visible(name)}" for name in sorted(where))
-    ]
+    names = ", ".join(map(visible, sorted(where)))
+    lines = [f"{tuned.training:,} training and {len(tuned.held_out):,} held-out cases of {names}"]
     for part, days in tuned.dates.items():
         if days:
             lines.append(f"  {part.replace('_', '-'):<9} asked at commits of {days[0]} to {days[1]}")
@@ -98,15 +95,12 @@ def tuning_text(tuned: Tuned, written: str | None) -> str:
     if tuned.gains:
         lines += ["", "recall of the held-out cases, mean [95 % interval]"]
         lines.append(f"  {'budget':>7}  {'before':<22}{'after':<22}{'gain':<24}".rstrip())
-        lines += [_row(item) for item in tuned.gains]
+    for item in tuned.gains:
+        at = "mean" if item.budget is None else f"{item.budget:,}"
+        before, after = interval_text(item.before), interval_text(item.after)
+        lines.append(f"  {at:>7}  {before:<22}{after:<22}{interval_text(item.gain, signed=True)}".rstrip())
     lines += ["", tuned.verdict]
     lines.append(f"written: {visible(written)}" if written else "nothing was written")
     if written is None and fit.found and not tuned.interrupted:
         lines[-1] += " (--anyway writes it)"
     return "\n".join(lines) + "\n"
-
-
-def _row(item: HeldOutGain) -> str:
-    at = "mean" if item.budget is None else f"{item.budget:,}"
-    before, after = interval_text(item.before), interval_text(item.after)
-    return f"  {at:>7}  {before:<22}{after:<22}{interval_text(item.gain, signed=True)}".rstrip()

@@ -140,7 +140,11 @@ class CaseSplit:
 
     def add(self, case: JudgedCase) -> None:
         """Puts a case into its part."""
-        part = case.part or ("training" if _share(case) < TRAINING_SHARE else "held_out")
+        # a number from 0 to 1 that depends only on the question
+        asked = "\0".join(f"{name}={value}" for name, value in sorted(case.scenario.input.items()))
+        digest = sha256(asked.encode("utf-8", "surrogatepass")).digest()
+        share = int.from_bytes(digest[:4], "big") / (1 << 32)
+        part = case.part or ("training" if share < TRAINING_SHARE else "held_out")
         (self.training if part == "training" else self.held_out).append(case)
 
 
@@ -170,11 +174,10 @@ def mine_cases(name: str, folder: Path, settings: Settings, progress: Progress =
     history = RepositoryHistory.open(folder, settings)
     called = name if name.startswith("sample:") else history.root.name
     mined = mine(history, MOST_CASES, progress=progress, into=Mined())
+    names = [case.commit[:10] for case in mined.cases]
     return [
-        JudgedCase(
-            history.root / f"{case.commit[:10]}{SUFFIX}", case.commit[:10], called, history.root, case.scenario(".")
-        )
-        for case in mined.cases
+        JudgedCase(history.root / f"{short}{SUFFIX}", short, called, history.root, case.scenario("."))
+        for short, case in zip(names, mined.cases, strict=True)
     ]
 
 
@@ -216,11 +219,8 @@ def probing_settings(kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: 
         if not isinstance(grid[0], str) and not lookup(settings, key)
     }
     before = kind.reading_of(inputs, settings)
-    needed = {
-        key: value
-        for key, value in little.items()
-        if kind.reading_of(inputs, with_values(settings, {key: value})) != before
-    }
+    changed = {key: kind.reading_of(inputs, with_values(settings, {key: value})) for key, value in little.items()}
+    needed = {key: value for key, value in little.items() if changed[key] != before}
     return with_values(settings, needed) if needed else settings
 
 
@@ -235,9 +235,3 @@ def dates_of(cases: Sequence[JudgedCase]) -> tuple[str, str] | None:
                 times.append(git.commit_time(git.resolve(str(rev))))
     days = [datetime.fromtimestamp(time, UTC).date().isoformat() for time in sorted(times)]
     return (days[0], days[-1]) if days else None
-
-
-def _share(case: JudgedCase) -> float:
-    """Returns a number from 0 to 1 that depends only on the question."""
-    asked = "\0".join(f"{name}={value}" for name, value in sorted(case.scenario.input.items()))
-    return int.from_bytes(sha256(asked.encode("utf-8", "surrogatepass")).digest()[:4], "big") / (1 << 32)

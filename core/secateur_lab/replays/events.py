@@ -141,27 +141,12 @@ class AnswerSeen(Event, frozen=True, tag="decided"):
     digest: Annotated[str, Meta(pattern="^[0-9a-f]{16}$")] = "0" * 16
 
 
-AnyEvent: TypeAlias = (
-    Opened
-    | BenchShown
-    | InputChanged
-    | SettingsChanged
-    | ProfileChosen
-    | HintApplied
-    | Pinned
-    | Excluded
-    | Held
-    | Undone
-    | Redone
-    | Refreshed
-    | BaselineSet
-    | ComparisonShown
-    | CursorPlaced
-    | PageShown
-    | Captioned
-    | AnswerSeen
-)
+SettingEvent: TypeAlias = SettingsChanged | ProfileChosen | HintApplied | Pinned | Excluded
+DecidingEvent: TypeAlias = SettingEvent | Opened | InputChanged | Held | Undone | Redone | Refreshed
+ShowingEvent: TypeAlias = BenchShown | BaselineSet | ComparisonShown | CursorPlaced | PageShown | Captioned
+AnyEvent: TypeAlias = DecidingEvent | ShowingEvent | AnswerSeen
 
+# Fields that an event must have. (`at` is first on a line and has a default, so the others need one too.)
 REQUIRED: dict[str, tuple[str, ...]] = {
     "open": ("kind",),
     "bench": ("kind",),
@@ -177,7 +162,6 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "caption": ("text",),
     "decided": ("after", "digest"),
 }
-"""Fields that an event must have. (`at` is first on a line and has a default, so the others need one too.)"""
 
 ACTIONS = tuple(sorted({*REQUIRED, "undo", "redo", "refresh", "baseline", "compare"}))
 

@@ -45,8 +45,7 @@ from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
 from secateur_lab.scenarios.running import Session, deciding_keys, settings_to_save
 
-REST = 1.0
-"""Seconds that the cursor must stay on an item to count."""
+REST = 1.0  # seconds that the cursor must stay on an item to count
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,6 @@ class Observation:
 
 @dataclass
 class _RecordedBench:
-    """The state of a bench as recorded so far."""
-
     seen: Observation
     history: list[Settings]
     place: int = 0
@@ -123,7 +120,12 @@ class Recorder:
         name = seen.kind.name
         written = self._benches.get(name)
         if written is None:
-            self._open(seen)
+            given = self._given(seen)
+            environment = self.session.environment(self._placed.root)
+            settings = settings_to_save(seen.kind, seen.kind.blank_inputs() | given, seen.settings, environment)
+            written = self._benches[name] = _RecordedBench(seen, [seen.settings], pinned=seen.pinned)
+            self._shown = name
+            self._event(Opened(kind=name, input=given, settings=settings))
         else:
             if self._shown != name:
                 self._event(BenchShown(kind=name))
@@ -135,7 +137,10 @@ class Recorder:
             if seen.page != written.seen.page:
                 self._event(PageShown(name=seen.page))  # type: ignore[arg-type]
             written.seen, written.pinned = seen, seen.pinned
-        self._write_answer(self._benches[name], seen)
+        digest = ledger_digest(seen.ledger) if seen.ledger is not None else written.digest
+        if seen.ledger is not None and digest != written.digest:
+            written.digest = digest
+            self._event(AnswerSeen(after=seen.ledger.after, digest=digest))
 
     def look(self, id_: str) -> None:
         """Notes that the cursor was put on an entry; this is written if it stays there."""
@@ -160,14 +165,6 @@ class Recorder:
         self._file.close(remove=not self._benches)
 
     # --- what was done ------------------------------------------------------------------------------------------------
-
-    def _open(self, seen: Observation) -> None:
-        given = self._given(seen)
-        kind, root = seen.kind, self._placed.root
-        settings = settings_to_save(kind, kind.blank_inputs() | given, seen.settings, self.session.environment(root))
-        self._benches[kind.name] = _RecordedBench(seen, [seen.settings], pinned=seen.pinned)
-        self._shown = kind.name
-        self._event(Opened(kind=kind.name, input=given, settings=settings))
 
     def _given(self, seen: Observation) -> dict[str, Any]:
         inputs = {spec.name: self._name_samples(seen.inputs.get(spec.name)) for spec in seen.kind.inputs}
@@ -210,13 +207,6 @@ class Recorder:
                 written.history[written.place + 1 :] = [settings]
                 written.place += 1
                 self._event(event)
-
-    def _write_answer(self, written: _RecordedBench, seen: Observation) -> None:
-        if seen.ledger is not None:
-            digest = ledger_digest(seen.ledger)
-            if digest != written.digest:
-                written.digest = digest
-                self._event(AnswerSeen(after=seen.ledger.after, digest=digest))
 
     # --- writing ------------------------------------------------------------------------------------------------------
 

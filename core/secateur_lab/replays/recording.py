@@ -37,9 +37,7 @@ SUFFIX = ".replay.jsonl"
 
 FORMAT = 1
 
-LARGEST = 16 << 20
-"""Most bytes of a recording's file."""
-
+LARGEST = 16 << 20  # most bytes of a recording's file
 LONGEST_LINE = 1 << 20
 
 MOST_EVENTS = 10_000
@@ -106,9 +104,7 @@ def parse_recording(data: bytes, path: Path) -> Recording:
     events: list[AnyEvent] = []
     numbers: list[int] = []
     notices: list[Notice] = []
-    if unfinished.strip() and _is_complete(unfinished):
-        lines.append(unfinished)
-    elif unfinished.strip() and lines:
+    if unfinished.strip() and lines and not _is_complete(unfinished):
         notices.append(Notice("unfinished_line", f"line {len(lines) + 1} is incomplete and is left out"))
     elif unfinished.strip():
         lines.append(unfinished)
@@ -152,12 +148,8 @@ def _is_complete(line: bytes) -> bool:
 def _head(line: bytes, at: int, path: Path) -> RecordingHead:
     record = _object(line, at, path)
     if record.get("replay") != FORMAT:
-        raise malformed(
-            path,
-            at,
-            f"replay = {shown(str(record.get('replay')))} is not a format that this version reads",
-            f'the first line is: {{"replay": {FORMAT}}}',
-        )
+        fault = f"replay = {shown(str(record.get('replay')))} is not a format that this version reads"
+        raise malformed(path, at, fault, f'the first line is: {{"replay": {FORMAT}}}')
     return _convert(record, RecordingHead, at, path)  # type: ignore[no-any-return]
 
 
@@ -191,9 +183,8 @@ def _convert(record: dict[str, Any], what: Any, at: int, path: Path) -> Any:
     except msgspec.ValidationError as error:
         message, _, where = str(error).partition(" - at `$")
         unknown = re.fullmatch(r"Object contains unknown field `(.*)`", message)
-        name = (
-            f"unknown field {shown(unknown[1])}" if unknown else message.replace("`", "").replace("Expected ", "takes ")
-        )
+        takes = message.replace("`", "").replace("Expected ", "takes ")
+        name = f"unknown field {shown(unknown[1])}" if unknown else takes
         key = where.rstrip("`").lstrip(".").replace("[...]", "")
         fault = f"{key}: {name}" if key else name
         raise malformed(path, at, fault, "docs/replay.md lists what each event has") from error

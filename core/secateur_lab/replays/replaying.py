@@ -30,10 +30,11 @@ from secateur_lab.replays.events import (
     Opened,
     Redone,
     Refreshed,
+    SettingEvent,
     Undone,
 )
 from secateur_lab.replays.recording import CANNOT_READ, Recording
-from secateur_lab.replays.setting_events import SettingEvent, settings_after
+from secateur_lab.replays.setting_events import settings_after
 from secateur_lab.replays.words import describe_event
 from secateur_lab.scenarios.causes import Moves
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange, change_of
@@ -148,14 +149,21 @@ class _Player:
         words = describe_event(event, before.kind if before else None, before.settings if before else None)
         match event:
             case Opened():
-                self._open(event)
-            case BenchShown(kind=kind):
-                if kind not in self.benches:
-                    raise event_error(f"the bench {kind} has not been opened", 'open it: {"do": "open", "kind": …}')
-                self.shown = kind
-                return ReplayStep(0, event, kind, words, self.bench.decided, self.bench.refusal)
+                kind, inputs, loaded = resolve_opened(event, self.session, self.root)
+                self.benches[kind.name] = KindReplay(kind, inputs, loaded, [loaded.settings])
+                self.shown = kind.name
+            case BenchShown(kind=name):
+                if name not in self.benches:
+                    raise event_error(f"the bench {name} has not been opened", 'open it: {"do": "open", "kind": …}')
+                self.shown = name
+                return ReplayStep(0, event, name, words, self.bench.decided, self.bench.refusal)
             case InputChanged(input=changed):
-                self._type(changed)
+                bench = self.bench
+                given = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)}
+                outputs = {spec.name for spec in bench.kind.inputs if spec.role == "output"} - set(changed)
+                kept = {name: value for name, value in (given | changed).items() if name not in outputs}
+                _, inputs = check_scenario_inputs(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
+                bench.type({name: inputs[name] for name in changed})
             case Undone() | Redone():
                 by, what = (-1, "back") if isinstance(event, Undone) else (1, "back any more")
                 if not self.bench.step(by):
@@ -167,7 +175,11 @@ class _Player:
             case BaselineSet():
                 self.bench.baseline = self.bench.decided
             case ComparisonShown():
-                return self._compare(event, words)
+                base, now = self.bench.baseline, self.bench.decided
+                if base is None or now is None:
+                    raise event_error("there is nothing to compare with", "set a baseline before, or change a setting")
+                changes, then = changes_between(base, now), base.ledger.after
+                return ReplayStep(0, event, self.shown, words, now, self.bench.refusal, changes, then=then)
             case AnswerSeen():
                 return self._verify(event)
             case _ if isinstance(event, SettingEvent):
@@ -175,21 +187,6 @@ class _Player:
         if not event.decides:
             return ReplayStep(0, event, self.shown, words)
         return self._decide(event, words)
-
-    def _open(self, event: Opened) -> None:
-        kind, inputs, loaded = resolve_opened(event, self.session, self.root)
-        self.benches[kind.name] = KindReplay(kind, inputs, loaded, [loaded.settings])
-        self.shown = kind.name
-
-    def _type(self, changed: Mapping[str, Any]) -> None:
-        bench = self.bench
-        given = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)} | dict(
-            changed
-        )
-        outputs = {spec.name for spec in bench.kind.inputs if spec.role == "output"}
-        kept = {name: value for name, value in given.items() if name in changed or name not in outputs}
-        _, inputs = check_scenario_inputs(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
-        bench.type({name: inputs[name] for name in changed})
 
     def _hold(self, name: str) -> Settings:
         bench = self.bench
@@ -214,17 +211,8 @@ class _Player:
             return ReplayStep(0, event, self.shown, words, refusal=error)
         bench.decided, bench.refusal = decided_of(bench.kind, outcome), None
         changes = changes_between(then, bench.decided) if then is not None else ()
-        return ReplayStep(
-            0, event, self.shown, words, bench.decided, changes=changes, then=then.ledger.after if then else None
-        )
-
-    def _compare(self, event: AnyEvent, words: str) -> ReplayStep:
-        base, now = self.bench.baseline, self.bench.decided
-        if base is None or now is None:
-            raise event_error("there is nothing to compare with", "set a baseline before, or change a setting")
-        return ReplayStep(
-            0, event, self.shown, words, now, self.bench.refusal, changes_between(base, now), then=base.ledger.after
-        )
+        tokens = then.ledger.after if then else None
+        return ReplayStep(0, event, self.shown, words, bench.decided, changes=changes, then=tokens)
 
     def _verify(self, event: AnswerSeen) -> ReplayStep:
         now = self.bench.decided
@@ -262,9 +250,8 @@ def changes_between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
     """Returns the entries with another state or reason, then those of which only the number of tokens changed."""
     ids: set[str] | None = None
     if now.kind.finds:  # only the best dropped entries are listed: the others are looked up
-        ids = {
-            listed.id for answer in (then, now) for listed in answer.listed if listed.entry.state is not State.DROPPED
-        }
+        both = (*then.listed, *now.listed)
+        ids = {listed.id for listed in both if listed.entry.state is not State.DROPPED}
         then, now = (decided_of(answer.kind, answer.outcome, ids) for answer in (then, now))
     aspects: dict[str, Aspect] = {}
     for listed in now.listed:
@@ -273,28 +260,16 @@ def changes_between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
             aspects[listed.id] = what
     before = {id_: then.item(then.by_id[id_]) for id_ in aspects if id_ in then.by_id}
     after = {id_: now.item(now.by_id[id_]) for id_ in aspects}
-    moves = Moves(
-        [(item, after[id_]) for id_, item in before.items()],
-        [item for id_, item in after.items() if id_ not in before and item.leaves],
-    )
+    new = [item for id_, item in after.items() if id_ not in before and item.leaves]
+    moves = Moves([(item, after[id_]) for id_, item in before.items()], new)
     changes = []
     for id_, what in aspects.items():
         because = now.kind.describe(now.outcome, now.by_id[id_].number).because
         changes.append(change_of(what, before.get(id_), after[id_], because, moves))
-    changes += [
-        DecisionChange(
-            id=was.id,
-            what=Aspect.GONE,
-            text_changed=False,
-            was=then.item(was),
-            now=None,
-            because="",
-            causes=(),
-            instead=(),
-        )
-        for was in then.listed
-        if was.id not in now.by_id and (ids is None or was.id in ids)
-    ]
+    none = Moves([], [])
+    for was in then.listed:
+        if was.id not in now.by_id and (ids is None or was.id in ids):
+            changes.append(change_of(Aspect.GONE, then.item(was), None, "", none))
     return tuple(sorted(changes, key=lambda change: change.what is Aspect.TOKENS))
 
 

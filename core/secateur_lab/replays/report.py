@@ -28,9 +28,7 @@ from secateur_lab.scenarios.comparison import Aspect, DecisionChange
 from secateur_lab.scenarios.report import difference_lines
 from secateur_lab.scenarios.running import Decided
 
-MOST_SHOWN = 6
-"""Most changes of a step that the text lists without --verbose."""
-
+MOST_SHOWN = 6  # most changes of a step that the text lists without --verbose
 _LEAVES = (State.KEPT, State.SHORTENED, State.SUMMARISED)
 
 
@@ -132,8 +130,7 @@ def summary(decided: Decided, then: int | None = None) -> str:
     ledger = decided.ledger
     moved = f" ({ledger.after - then:+,})" if then is not None and then != ledger.after else ""
     of = f" of {ledger.budget:,}" if ledger.budget else ""
-    counts = counts_of(decided)
-    counts_text = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    counts_text = ", ".join(f"{name} {count:,}" for name, count in counts_of(decided).items())
     return f"{ledger.after:,}{of} tokens{moved}: {counts_text or 'nothing'}"
 
 

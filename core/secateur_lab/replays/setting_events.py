@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from secateur import Kind, SecateurError, Settings, shown, suggestion, with_values
 
 from secateur_lab.replays.events import Excluded, HintApplied, Pinned, ProfileChosen, SettingsChanged
+from secateur_lab.replays.events import SettingEvent as SettingEvent
 from secateur_lab.replays.recording import CANNOT_READ
 from secateur_lab.scenarios.running import check_hermetic, deciding_keys
-
-SettingEvent: TypeAlias = SettingsChanged | ProfileChosen | HintApplied | Pinned | Excluded
 
 
 def settings_after(event: SettingEvent, settings: Settings, kind: Kind[Any, Any]) -> Settings:

@@ -29,9 +29,7 @@ from secateur_lab.replays.events import (
     Undone,
 )
 
-LONGEST_VALUE = 80
-"""Most cells of a value in a sentence."""
-
+LONGEST_VALUE = 80  # most cells of a value in a sentence
 PAGES: Mapping[str, str] = {"why": "why", "preview": "preview", "diff": "what changed", "curve": "the curve"}
 
 
@@ -44,7 +42,8 @@ def describe_event(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Setti
     """
     match event:
         case Opened(kind=name, input=given, settings=changed):
-            under = f", {_values(changed, _knobs(_kind(name)))}" if changed else ""
+            labels = _knobs(get_kind(name) if name in kind_names() else None)
+            under = "".join(f", {labels.get(key, key)} {_value(value)}" for key, value in changed.items())
             return f"open {name}: {_inputs(given)}{under}"
         case BenchShown(kind=name):
             return f"go to {name}"
@@ -81,20 +80,12 @@ def describe_event(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Setti
     return ""
 
 
-def _kind(name: str) -> Kind[Any, Any] | None:
-    return get_kind(name) if name in kind_names() else None
-
-
 def _knobs(kind: Kind[Any, Any] | None) -> Mapping[str, str]:
     return {knob.key: knob.label for knob in kind.knobs} if kind is not None else {}
 
 
 def _inputs(given: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {_value(value)}" for name, value in given.items())
-
-
-def _values(values: Mapping[str, Any], labels: Mapping[str, str]) -> str:
-    return ", ".join(f"{labels.get(key, key)} {_value(value)}" for key, value in values.items())
 
 
 def _describe_changes(values: Mapping[str, Any], kind: Kind[Any, Any] | None, settings: Settings | None) -> str:

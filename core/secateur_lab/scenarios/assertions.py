@@ -8,16 +8,14 @@ from typing import Annotated
 from msgspec import Meta
 from secateur import Number, Shape, State, redact, sentence, suggestion
 
+from secateur_lab.scenarios.causes import join_first
 from secateur_lab.scenarios.malformed import ScenarioError
 from secateur_lab.scenarios.running import Decided
 from secateur_lab.scenarios.scenario import Expect
 from secateur_lab.scenarios.toml_places import KeyPath
 
-MOST_NAMED = 5
-"""Most items in one line of an explanation."""
-
-MOST_COUNTED = 30
-"""Most items of an input that is above its ceiling."""
+MOST_NAMED = 5  # most items in one line of an explanation
+MOST_COUNTED = 30  # most items of an input that is above its ceiling
 
 MOST_SUGGESTED = 20
 """Ids of one list for which the nearest id is looked for, since each is compared with all items."""
@@ -31,8 +29,7 @@ class Failure(Shape, frozen=True):
     line: Annotated[Number, Meta(description="Of the scenario's file.")]
 
 
-LineOf = Callable[[KeyPath], int]
-"""Returns the line in a scenario's file, from 1, of a path in it."""
+LineOf = Callable[[KeyPath], int]  # returns the line in a scenario's file, from 1, of a path in it
 
 
 def find_failures(expect: Expect, decided: Decided, line_of: LineOf) -> Iterator[Failure]:
@@ -42,8 +39,7 @@ def find_failures(expect: Expect, decided: Decided, line_of: LineOf) -> Iterator
         yield Failure(assertion, said, line_of(where))
 
 
-_Fault = tuple[str, str, KeyPath]
-"""An assertion, what is true instead, and the path of the assertion in the scenario."""
+_Fault = tuple[str, str, KeyPath]  # an assertion, what is true instead, and the path of the assertion in the scenario
 
 
 def _find_faults(expect: Expect, decided: Decided) -> Iterator[_Fault]:
@@ -57,10 +53,11 @@ def _find_faults(expect: Expect, decided: Decided) -> Iterator[_Fault]:
     for index, rank in enumerate(expect.rank_of):
         yield from _check_rank(rank.id, rank.at_most, index, decided)
     for index, recall in enumerate(expect.recall_of):
-        kept = [id_ for id_ in recall.ids if _state(decided, id_) is State.KEPT]
+        listed = [decided.by_id[id_] for id_ in recall.ids if id_ in decided.by_id]
+        kept = [item.id for item in listed if item.entry.state is State.KEPT]
         share = len(kept) / len(recall.ids)
         if share < recall.at_least:
-            missing = _join_first([id_ for id_ in recall.ids if id_ not in kept])
+            missing = join_first([id_ for id_ in recall.ids if id_ not in kept], MOST_NAMED)
             fault = f"{len(kept)} of {len(recall.ids)} are kept whole ({share:.2f}); not {missing}"
             yield (f"recall_of at_least {recall.at_least:g}", fault, _key("recall_of", index))
     if expect.budget_used_between is not None:
@@ -76,7 +73,7 @@ def _find_faults(expect: Expect, decided: Decided) -> Iterator[_Fault]:
     if expect.lacks_credentials:
         redactions = redact(decided.kind.leaving(decided.outcome))[1]
         if redactions:
-            rules = _join_first(sorted({redaction.rule for redaction in redactions}))
+            rules = join_first(sorted({redaction.rule for redaction in redactions}), MOST_NAMED)
             yield ("lacks_credentials", f"the output contains: {rules}", _key("lacks_credentials"))
     if expect.input_at_most is not None and decided.ledger.before > expect.input_at_most:
         yield describe_input(expect.input_at_most, decided)
@@ -148,27 +145,17 @@ def _check_budget_use(between: tuple[float, float], decided: Decided) -> Iterato
 def describe_input(at_most: int, decided: Decided) -> _Fault:
     """Lists the tokens of each item, the largest first, whether or not there are too many."""
     items = sorted(decided.listed, key=lambda listed: -listed.entry.before)
-    listed = _join_first([f"{item.id} {item.entry.before:,}" for item in items], most=MOST_COUNTED)
+    listed = join_first([f"{item.id} {item.entry.before:,}" for item in items], MOST_COUNTED)
     over = decided.ledger.before - at_most
     figure = f"{over:,} too many" if over > 0 else f"{-over:,} below"
     said = f"{decided.ledger.before:,} tokens are read, {figure}: {listed}"
     return (f"input_at_most {at_most:,}", said, _key("input_at_most"))
 
 
-def _state(decided: Decided, id_: str) -> State | None:
-    listed = decided.by_id.get(id_)
-    return listed.entry.state if listed is not None else None
-
-
 def _absent(id_: str, index: int, decided: Decided) -> str:
     near = suggestion(id_, decided.by_id) if index < MOST_SUGGESTED else ""
     fault = "it no longer exists" if decided.kind.unknown(decided.outcome, [id_]) else "it is not found"
     return fault + (f"; did you mean {near}?" if near else "")
-
-
-def _join_first(names: Sequence[str], most: int = MOST_NAMED) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _quote(text: str) -> str:

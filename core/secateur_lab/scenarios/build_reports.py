@@ -14,19 +14,13 @@ from xml.sax.saxutils import escape, quoteattr
 
 from secateur import visible
 
-from secateur_lab.scenarios.causes import MOST_NAMED
+from secateur_lab.scenarios.causes import join_first
 from secateur_lab.scenarios.check import CheckVerdict, Result
-from secateur_lab.scenarios.comparison import DecisionChange
 from secateur_lab.scenarios.report import MARKS, details, difference_lines, summary, words
 
-ANNOTATIONS = 5
-"""Annotations per scenario: GitHub shows ten per step."""
-
-LARGEST_COMMENT = 60_000
-"""Most characters of a comment: GitHub allows 65,536."""
-
-COMMENT_MARK = "<!-- secateur check -->"
-"""The first line of a comment, by which its author finds it again."""
+ANNOTATIONS = 5  # annotations per scenario: GitHub shows ten per step
+LARGEST_COMMENT = 60_000  # most characters of a comment: GitHub allows 65,536
+COMMENT_MARK = "<!-- secateur check -->"  # the first line of a comment, by which its author finds it again
 
 
 def junit_report(results: Sequence[Result], verbose: bool = False) -> str:
@@ -34,17 +28,9 @@ def junit_report(results: Sequence[Result], verbose: bool = False) -> str:
     cases = [line for result in results for line in _case(result, verbose=verbose)]
     kinds = Counter(_element(result) for result in results)
     sums = f'tests="{len(results)}" failures="{kinds["failure"]}" errors="{kinds["error"]}" skipped="0"'
-    return "\n".join(
-        [
-            '<?xml version="1.0" encoding="UTF-8"?>',
-            f"<testsuites {sums}>",
-            f'  <testsuite name="secateur check" {sums}>',
-            *cases,
-            "  </testsuite>",
-            "</testsuites>",
-            "",
-        ]
-    )
+    head = ['<?xml version="1.0" encoding="UTF-8"?>', f"<testsuites {sums}>"]
+    suite = [f'  <testsuite name="secateur check" {sums}>', *cases, "  </testsuite>"]
+    return "\n".join([*head, *suite, "</testsuites>", ""])
 
 
 def github_report(results: Sequence[Result], verbose: bool = False) -> str:
@@ -103,11 +89,10 @@ def _annotations(result: Result, *, verbose: bool) -> Iterator[str]:
         yield _command(result, result.line, title, "\n".join(details(result)))
         return
     messages = [(item.line, f"{item.assertion}: {item.said}") for item in result.compared.failures]
-    messages += [
-        (item.line, "\n".join([*difference_lines(item), *_instead(item)]))
-        for item in result.compared.differences
-        if isinstance(item.line, int)
-    ]
+    for item in result.compared.differences:
+        if isinstance(item.line, int):
+            instead = [f"in its place: {join_first(item.instead)}"] if item.instead else []
+            messages.append((item.line, "\n".join([*difference_lines(item), *instead])))
     shown = messages if verbose else messages[:ANNOTATIONS]
     for index, (line, message) in enumerate(shown):
         ending = []
@@ -115,12 +100,6 @@ def _annotations(result: Result, *, verbose: bool) -> Iterator[str]:
             more = len(messages) - len(shown)
             ending = [*([f"and {more:,} more"] if more else []), *result.ways_to_accept]
         yield _command(result, line, title, "\n".join([message, *ending]))
-
-
-def _instead(change: DecisionChange) -> list[str]:
-    more = len(change.instead) - MOST_NAMED
-    named = ", ".join(change.instead[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    return [f"in its place: {named}"] if named else []
 
 
 def _command(result: Result, line: int, title: str, message: str) -> str:

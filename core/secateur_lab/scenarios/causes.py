@@ -13,11 +13,8 @@ from secateur import installed_keys
 from secateur_lab.scenarios.running import Decided
 from secateur_lab.scenarios.scenario import DIGITS, Recorded, RecordedItem
 
-MOST_NAMED = 3
-"""Most other items in one cause."""
-
-Pair = tuple[RecordedItem, RecordedItem]
-"""An item as recorded, and as it is now."""
+MOST_NAMED = 3  # most other items in one cause
+Pair = tuple[RecordedItem, RecordedItem]  # an item as recorded, and as it is now
 
 
 def changed_settings(recorded: Recorded, decided: Decided) -> dict[str, tuple[Any, Any]]:
@@ -45,11 +42,8 @@ class Moves:
     def __init__(self, pairs: Sequence[Pair], new: Sequence[RecordedItem]) -> None:
         self._pairs = pairs
         entered = [now for was, now in pairs if now.leaves and not was.leaves]
-        self._entered = sorted([*entered, *new], key=_rank)
-
-    def causes(self, was: RecordedItem, now: RecordedItem) -> tuple[str, ...]:
-        """Returns the causes that changed an item that still exists, the nearest first."""
-        return tuple(self._causes(was, now))
+        no_rank = float("inf")
+        self._entered = sorted([*entered, *new], key=lambda item: no_rank if item.rank is None else item.rank)
 
     def instead(self, was: RecordedItem, now: RecordedItem | None) -> tuple[str, ...]:
         """Returns the items that took the place of an item that is no longer in the output: new items in the output
@@ -57,11 +51,12 @@ class Moves:
         if not was.leaves or (now is not None and now.leaves):
             return ()
         rank = now.rank if now is not None else None
-        return tuple(
-            _with_tokens(item) for item in self._entered if rank is None or item.rank is None or item.rank < rank
-        )
+        before = [item for item in self._entered if rank is None or item.rank is None or item.rank < rank]
+        ranks = [f"rank {item.rank}, " if item.rank is not None else "" for item in before]
+        return tuple(f"{item.id} ({of}{item.tokens[1]:,} tokens)" for item, of in zip(before, ranks, strict=True))
 
-    def _causes(self, was: RecordedItem, now: RecordedItem) -> Iterator[str]:
+    def causes(self, was: RecordedItem, now: RecordedItem) -> Iterator[str]:
+        """Yields the causes that changed an item that still exists, the nearest first."""
         if was.text and now.text and was.text != now.text:
             yield f"its text changed ({was.tokens[0]:,} -> {now.tokens[0]:,} tokens)"
         yield from self._score(was, now)
@@ -72,47 +67,33 @@ class Moves:
                 if before.leaves and other.leaves and other.tokens[1] > before.tokens[1]
             ]
             if grown:
-                yield f"takes more room now: {_join_first(grown)}"
+                yield f"takes more room now: {join_first(grown)}"
 
     def _score(self, was: RecordedItem, now: RecordedItem) -> Iterator[str]:
         moved = _terms(was, now)
         if was.rank is None or now.rank is None or was.rank == now.rank:
             if moved:
                 yield moved
-            return
-        if moved:
+        elif moved:
             yield f"rank {was.rank} -> {now.rank} because {moved}"
         else:
-            passed = self._passed_by(was.rank, now.rank)
-            yield f"rank {was.rank} -> {now.rank}" + (f": passed by {passed}" if passed else "")
-
-    def _passed_by(self, was: int, now: int) -> str:
-        others = [
-            f"{other.id} ({_terms(before, other)})"
-            for before, other in self._pairs
-            if before.rank and other.rank and before.rank > was and other.rank < now and _terms(before, other)
-        ]
-        return _join_first(others)
-
-
-def _rank(item: RecordedItem) -> float:
-    return item.rank if item.rank is not None else float("inf")
-
-
-def _with_tokens(item: RecordedItem) -> str:
-    rank = f"rank {item.rank}, " if item.rank is not None else ""
-    return f"{item.id} ({rank}{item.tokens[1]:,} tokens)"
+            passed = [
+                f"{other.id} ({terms})"
+                for before, other in self._pairs
+                if before.rank and other.rank and before.rank > was.rank and other.rank < now.rank
+                if (terms := _terms(before, other))
+            ]
+            yield f"rank {was.rank} -> {now.rank}" + (f": passed by {join_first(passed)}" if passed else "")
 
 
 def _terms(was: RecordedItem, now: RecordedItem) -> str:
-    """Lists the terms of a score that changed, the largest change first."""
-    moved = [
-        (name, was.terms.get(name, 0.0), now.terms.get(name, 0.0)) for name in dict.fromkeys((*was.terms, *now.terms))
-    ]
+    names = dict.fromkeys((*was.terms, *now.terms))
+    moved = [(name, was.terms.get(name, 0.0), now.terms.get(name, 0.0)) for name in names]
     moved = sorted((term for term in moved if term[1] != term[2]), key=lambda term: -abs(term[2] - term[1]))
     return ", ".join(f"{name} {before:.{DIGITS}f} -> {after:.{DIGITS}f}" for name, before, after in moved)
 
 
-def _join_first(texts: Sequence[str]) -> str:
-    more = len(texts) - MOST_NAMED
-    return ", ".join(texts[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+def join_first(texts: Sequence[str], most: int = MOST_NAMED) -> str:
+    """Joins the first texts, and counts the others."""
+    more = len(texts) - most
+    return ", ".join(texts[:most]) + (f" and {more:,} more" if more > 0 else "")

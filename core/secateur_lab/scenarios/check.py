@@ -42,9 +42,9 @@ from secateur_lab.scenarios.running import TEST_ASKS, Decided, Session, session
 from secateur_lab.scenarios.scenario import Recorded, Scenario, parse_scenario, read_text, replace_recorded
 from secateur_lab.scenarios.toml_places import toml_places
 
-STALE_CODES = ("CHANGED", "INDEX")
-"""Codes of errors that mean that the files on disk changed after they were read."""
+STALE_CODES = ("CHANGED", "INDEX")  # codes of errors that mean that the files on disk changed after they were read
 
+# Codes of warnings that explain why decisions may differ from those on the machine where they were recorded.
 MOVING = (
     "git_failed",
     "git_foreign",
@@ -55,10 +55,9 @@ MOVING = (
     "code_not_indexed",
     TEST_ASKS,
 )
-"""Codes of warnings that explain why decisions may differ from those on the machine where they were recorded."""
 
+# The warning about a clone made by a build, shown if decisions changed.
 SHALLOW = "this clone is shallow: hotspots use only a part of the history; fetch all of it (git fetch --unshallow)"
-"""The warning about a clone made by a build, shown if decisions changed."""
 
 
 class CheckVerdict(StrEnum):
@@ -181,7 +180,11 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
         result = result_of(path, shown_name, scenario, decided, text)
         if result.verdict is CheckVerdict.PASSED and not result.compared.flips:
             return replace(result, remarks=decided.left_out)
-        return replace(result, remarks=_remarks(decided, root))
+        # the warnings that may explain a change, and that the history is incomplete
+        remarks = [notice.message for notice in decided.outcome.warnings if notice.code in MOVING]
+        git = Git.discover(root) if decided.kind.finds else None
+        remarks += [SHALLOW] if isinstance(git, Git) and git.shallow() else []
+        return replace(result, remarks=tuple(dict.fromkeys(remarks)))
     except SecateurError as error:
         stale = error.code in STALE_CODES
         verdict = CheckVerdict.STALE if stale else CheckVerdict.CANNOT_RUN
@@ -216,15 +219,6 @@ def result_of(path: Path, name: str, scenario: Scenario, decided: Decided, text:
     records = unrecorded or scenario.recorded is not None or scenario.expect.exact
     recorded = decided.recorded() if records else None  # a scenario of assertions alone stays one
     return Result(path, name, verdict, scenario.kind, scenario.about, compared, recorded, unrecorded=unrecorded)
-
-
-def _remarks(decided: Decided, root: Path) -> tuple[str, ...]:
-    """Returns the warnings of the answer that may explain a change, and one about an incomplete history."""
-    messages = [notice.message for notice in decided.outcome.warnings if notice.code in MOVING]
-    if decided.kind.finds:
-        git = Git.discover(root)
-        messages += [SHALLOW] if isinstance(git, Git) and git.shallow() else []
-    return tuple(dict.fromkeys(messages))
 
 
 def text_with_decisions(result: Result) -> str | None:
@@ -267,8 +261,7 @@ def exit_code(results: Sequence[Result]) -> int:
     return 1 if 1 in codes else max(codes, default=0)
 
 
-LEAST = 8
-"""Scenarios of one repository per further process: opening an index costs as much as a dozen scenarios."""
+LEAST = 8  # scenarios of one repository per further process: opening an index costs as much as a dozen scenarios
 
 
 def results_of(

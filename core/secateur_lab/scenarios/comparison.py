@@ -38,8 +38,7 @@ class Way(IntEnum):
     FIGURES = 3  # only tokens, score or rank differ
 
 
-NO_LONGER = "it no longer exists"
-"""The reason of an item that is gone because its text is."""
+NO_LONGER = "it no longer exists"  # the reason of an item that is gone because its text is
 
 
 class DecisionChange(Shape, frozen=True, kw_only=True):
@@ -76,24 +75,21 @@ def change_of(
     """Returns the change of one item, with its causes and what took its place."""
     item = now or was
     assert item is not None
+    if was is None or now is None:
+        text_changed = was is not None and because == NO_LONGER
+    else:
+        text_changed = bool(was.text and now.text) and was.text != now.text
     return DecisionChange(
         id=item.id,
         what=what,
-        text_changed=_text_changed(was, now, because),
+        text_changed=text_changed,
         line=line,
         was=was,
         now=now,
         because=because,
-        causes=moves.causes(was, now) if was and now else (),
+        causes=tuple(moves.causes(was, now)) if was and now else (),
         instead=moves.instead(was, now) if was else (),
     )
-
-
-def _text_changed(was: RecordedItem | None, now: RecordedItem | None, because: str) -> bool:
-    """Tells whether the text of an item is another than the recorded one, or no longer exists."""
-    if was is None or now is None:
-        return was is not None and because == NO_LONGER
-    return bool(was.text and now.text) and was.text != now.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +121,7 @@ def compare(scenario: Scenario, decided: Decided, line_of: LineOf = lambda _: 1)
         return CheckFindings(differences, failed, flips, input_read=input_read)
     knobs = changed_settings(recorded, decided)
     origins = {key: decided.origins[key] for key in knobs if key in decided.origins}
-    files = tuple(dict.fromkeys(_file(id_) for id_ in _changed_texts(recorded, decided)))
+    files = tuple(dict.fromkeys(id_.partition("::")[0] for id_ in _changed_texts(recorded, decided)))
     return CheckFindings(differences, failed, flips, knobs, files, origins)
 
 
@@ -242,17 +238,8 @@ def match_entries(
 
 
 def _differing_aspect(was: RecordedItem, now: RecordedItem, *, exact: bool) -> Aspect | None:
-    if was.state != now.state:
-        return Aspect.STATE
-    if was.reason != now.reason:
-        return Aspect.REASON
-    if not exact:
-        return None
-    if was.tokens != now.tokens:
-        return Aspect.TOKENS
-    if was.score != now.score:
-        return Aspect.SCORE
-    return Aspect.RANK if was.rank != now.rank else None
+    aspects = (Aspect.STATE, Aspect.REASON, *((Aspect.TOKENS, Aspect.SCORE, Aspect.RANK) if exact else ()))
+    return next((aspect for aspect in aspects if getattr(was, aspect) != getattr(now, aspect)), None)
 
 
 def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:
@@ -267,7 +254,3 @@ def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:
     if recorded.listed == "all":
         known = {item.id for item in recorded.items}
         yield from (listed.id for listed in decided.listed if listed.id not in known)
-
-
-def _file(id_: str) -> str:
-    return id_.partition("::")[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from secateur import Input, Kind, RepositoryError, SecateurError, UsageError, confine_path, shown
+from secateur import Kind, RepositoryError, SecateurError, UsageError, confine_path, shown
 
 from secateur_lab.scenarios.links import behind_link
 from secateur_lab.scenarios.malformed import CANNOT_READ, ScenarioError
@@ -15,12 +15,8 @@ from secateur_lab.scenarios.scenario import INPUTS_SUFFIX, SUFFIX
 
 SAMPLE = "sample:"
 
-MOST_FILES = 100_000
-"""Most files of a folder that are searched for scenarios."""
-
-LARGEST_INPUT = 64 << 20
-"""Most bytes of a file that a scenario reads."""
-
+MOST_FILES = 100_000  # most files of a folder that are searched for scenarios
+LARGEST_INPUT = 64 << 20  # most bytes of a file that a scenario reads
 _SKIPPED = (".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv")
 
 
@@ -50,25 +46,21 @@ def find_scenarios(paths: Sequence[Path]) -> list[Path]:
     """
     scenarios: dict[Path, Path] = {}
     for path in paths:
-        for scenario in _scenarios_below(path) if os.path.isdir(path) else [_check_scenario_path(path)]:  # noqa: PTH112
+        is_folder = os.path.isdir(path)  # noqa: PTH112
+        if not is_folder and not os.path.lexists(path):
+            raise UsageError(f"there is no file or folder {shown(path)}", hint="check the path")
+        if not is_folder and not path.name.endswith(SUFFIX):
+            raise UsageError(f"{shown(path)} is not a scenario", hint=f"their names end in {SUFFIX}")
+        for scenario in _scenarios_below(path) if is_folder else [path]:
             scenarios.setdefault(_real(scenario), scenario)
     return list(scenarios.values())
 
 
 def _real(path: Path) -> Path:
-    """Resolves the links of a path; returns it unchanged if they form a circle."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):
         return path.absolute()
-
-
-def _check_scenario_path(path: Path) -> Path:
-    if not os.path.lexists(path):
-        raise UsageError(f"there is no file or folder {shown(path)}", hint="check the path")
-    if not path.name.endswith(SUFFIX):
-        raise UsageError(f"{shown(path)} is not a scenario", hint=f"their names end in {SUFFIX}")
-    return path
 
 
 def _scenarios_below(path: Path) -> Iterator[Path]:
@@ -96,13 +88,11 @@ def check_inputs(kind: Kind[Any, Any], given: Mapping[str, Any], root: Path) -> 
     inputs accept no samples, so `sample:x.log` is a file name. `Environment` applies the same rule while reading.
     Raises SecateurError: `SCENARIO`: a path is absolute, or leads out, also through a link."""
     for input_ in kind.inputs:
-        for text in _texts(input_, given.get(input_.name)):
-            if input_.role == "path":
-                _check_path(input_.name, text, root)
-
-
-def _texts(input_: Input, value: Any) -> list[str]:
-    return [text for text in (value if input_.repeatable else [value]) if isinstance(text, str) and text]
+        value: Any = given.get(input_.name)
+        if input_.role == "path":
+            for text in value if input_.repeatable else [value]:
+                if isinstance(text, str) and text:
+                    _check_path(input_.name, text, root)
 
 
 def _check_path(name: str, text: str, root: Path) -> None:

@@ -15,15 +15,9 @@ from secateur import SecateurError, shown, suggestion
 from secateur_lab.scenarios.toml_places import KeyPath, dotted, toml_places
 from secateur_lab.scenarios.toml_writing import flat
 
-CANNOT_READ = "SCENARIO"
-"""Code of these errors."""
-
-SETTINGS_LAYER = "[settings]"
-"""The origin of a scenario's settings, in errors about settings."""
-
-_LEAST_REPEATED = 3
-"""Least characters of a value in an error by which the input that holds it is recognised."""
-
+CANNOT_READ = "SCENARIO"  # code of these errors
+SETTINGS_LAYER = "[settings]"  # the origin of a scenario's settings, in errors about settings
+_LEAST_REPEATED = 3  # least characters of a value in an error by which the input that holds it is recognised
 _AT = re.compile(r"line (\d+)")
 
 
@@ -126,7 +120,9 @@ def schema_error(path: Path, text: str, table: Mapping[str, Any], error: str, to
     """Adds line and key to msgspec's error about a table: "Expected `str`, got `int` - at `$.expect.must_keep[0]`".
     `top`: the type that the table was to be converted to."""
     what, _, written = error.partition(" - at `")
-    where = _parse_location(top, table, written.rstrip("`").removeprefix("$"))
+    where: KeyPath = ()
+    for name, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", written.rstrip("`")):  # [...]: some key
+        where = (*where, _first_invalid_key(top, table, where) if index == "..." else name or int(index))
     keys = [part for part in where if isinstance(part, str)]
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what, re.DOTALL)
     places = toml_places(text)
@@ -152,23 +148,8 @@ def schema_error(path: Path, text: str, table: Mapping[str, Any], error: str, to
     return malformed(path, places.line(where), f"{dotted(where)}: {expected}", hint)
 
 
-_TYPES = {
-    "str": "a text",
-    "int": "an integer",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "a table",
-    "null": "nothing",
-}
-
-
-def _parse_location(top: type[Struct], table: Mapping[str, Any], written: str) -> KeyPath:
-    """Parses a path that msgspec writes as `.judged[...]`, and adds the key that it leaves out."""
-    where: KeyPath = ()
-    for name, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", written):
-        where = (*where, _first_invalid_key(top, table, where) if index == "..." else name or int(index))
-    return where
+_TYPES = {"str": "a text", "int": "an integer", "float": "a number", "bool": "true or false", "array": "a list"}
+_TYPES |= {"object": "a table", "null": "nothing"}
 
 
 def _first_invalid_key(top: type[Struct], table: Mapping[str, Any], where: KeyPath) -> str:
@@ -186,7 +167,6 @@ def _first_invalid_key(top: type[Struct], table: Mapping[str, Any], where: KeyPa
 
 
 def _type_at(top: type[Struct], keys: Sequence[str]) -> Any:
-    """Returns the type of a field, through structs, lists and tables."""
     type_: Any = top
     for key in keys:
         struct = _first_type(type_, _is_struct)

@@ -9,12 +9,8 @@ from typing import Any
 
 from secateur import Kind
 
-MOST_WORDS = 6
-"""Most words of a query in a name."""
-
-LONGEST = 40
-"""Most characters of a name."""
-
+MOST_WORDS = 6  # most words of a query in a name
+LONGEST = 40  # most characters of a name
 _WORDS = re.compile(r"[^\W_]+")
 
 

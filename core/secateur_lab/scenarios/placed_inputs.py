@@ -65,13 +65,12 @@ class PlacedInputs:
         if value == "-":
             if self.stdin is None:
                 raise UsageError("standard input was empty", hint="name a file instead of -")
-            return (
-                self._copied(f"{spec.name}.txt", self.stdin)
-                if spec.role == "path"
-                else _decode(self.reading.redactor.data(self.stdin))
-            )
+            if spec.role == "path":
+                return self._copied(f"{spec.name}.txt", self.stdin)
+            return self.reading.redactor.data(self.stdin).decode("utf-8", "replace")
         if spec.role == "revision":
-            return self._commit(value)
+            git = Git.discover(self.root)
+            return git.resolve(value) if isinstance(git, Git) else value
         if spec.role == "path":
             return value if spec.folders and value.startswith(SAMPLE) else self._below(spec, value)
         return self.reading.redactor.text(value)
@@ -104,10 +103,6 @@ class PlacedInputs:
         self.copies[path] = data
         return path.resolve().relative_to(self.root).as_posix()
 
-    def _commit(self, rev: str) -> str:
-        git = Git.discover(self.root)
-        return git.resolve(rev) if isinstance(git, Git) else rev
-
     @contextmanager
     def written(self) -> Iterator[None]:
         """Keeps the copies on disk; removes all of them again after an error."""
@@ -131,7 +126,3 @@ class PlacedInputs:
                 with suppress(OSError):
                     folder.rmdir()
             raise
-
-
-def _decode(data: bytes) -> str:
-    return data.decode("utf-8", "replace")

@@ -10,15 +10,12 @@ from typing import Annotated, Any
 from msgspec import Meta
 from secateur import SCHEMA_VERSION, Count, Shape, Version, dumps, visible
 
+from secateur_lab.scenarios.causes import join_first
 from secateur_lab.scenarios.check import CheckVerdict, Result, ScenarioShape, exit_code
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange, Way
-from secateur_lab.scenarios.scenario import RecordedItem
 
-MOST_SHOWN = 20
-"""Most items of a scenario that a report for people lists without --verbose."""
-
-MOST_FILES = 5
-"""Most changed files of a scenario that a report for people lists."""
+MOST_SHOWN = 20  # most items of a scenario that a report for people lists without --verbose
+MOST_FILES = 5  # most changed files of a scenario that a report for people lists
 
 MARKS = {
     CheckVerdict.PASSED: "✓",
@@ -26,6 +23,14 @@ MARKS = {
     CheckVerdict.FAILED: "✗",
     CheckVerdict.CANNOT_RUN: "!",
     CheckVerdict.STALE: "!",
+}
+
+
+TITLES = {
+    Way.OUT: "no longer in the output:",
+    Way.IN: "now in the output:",
+    Way.OTHERWISE: "decided differently:",
+    Way.FIGURES: "other figures:",
 }
 
 
@@ -67,14 +72,9 @@ def summary(results: Sequence[Result]) -> str:
 def status_line(result: Result) -> str:
     """Formats a result on one line: the number of differences, and the first of them; or that everything holds."""
     compared = result.compared
-    counts = [
-        f"{len(findings):,} {singular if len(findings) == 1 else plural}"
-        for findings, singular, plural in (
-            (compared.failures, "assertion fails", "assertions fail"),
-            (compared.differences, "decision changed", "decisions changed"),
-        )
-        if findings
-    ]
+    failed, changed = len(compared.failures), len(compared.differences)
+    counts = [f"{failed:,} assertion{' fails' if failed == 1 else 's fail'}"] if failed else []
+    counts += [f"{changed:,} decision{'' if changed == 1 else 's'} changed"] if changed else []
     if not counts:
         return f"{visible(result.name)} holds" + (", but records nothing yet" if result.unrecorded else "")
     first = [f"{singular.assertion}: {singular.said}" for singular in compared.failures[:1]]
@@ -107,7 +107,8 @@ def details(result: Result, *, verbose: bool = False) -> list[str]:
     lines += [visible(compared.input_read)] if verbose and compared.input_read else []
     shown = compared.differences if verbose else compared.differences[:MOST_SHOWN]
     for way, changes in groupby(shown, key=lambda finding: finding.way):
-        lines.append(_title(way, any(finding.way is Way.OUT for finding in shown)))
+        room = any(finding.way is Way.OUT for finding in shown)  # other items left the output
+        lines.append("in the output instead:" if way is Way.IN and room else TITLES[way])
         for finding in changes:
             first, *further = difference_lines(finding)
             lines += [f"- {first}", *(f"    {line}" for line in further)]
@@ -128,26 +129,13 @@ def details(result: Result, *, verbose: bool = False) -> list[str]:
     return [*lines, *result.ways_to_accept]
 
 
-def _title(way: Way, room: bool) -> str:
-    """Returns the line above changes of one kind. `room`: other items left the output."""
-    return {
-        Way.OUT: "no longer in the output:",
-        Way.IN: "in the output instead:" if room else "now in the output:",
-        Way.OTHERWISE: "decided differently:",
-        Way.FIGURES: "other figures:",
-    }[way]
-
-
 def _reasons(result: Result) -> Iterator[str]:
-    """Yields the causes of changed decisions: settings, files, and warnings about the answer."""
     compared = result.compared
     for key, (was, now) in compared.knobs.items():
         origin = f" ({visible(compared.origins[key])})" if key in compared.origins else ""
         yield f"setting {visible(key)}: {_value(was)} -> {_value(now)}{origin}"
     if compared.files:
-        more = len(compared.files) - MOST_FILES
-        named = ", ".join(visible(path) for path in compared.files[:MOST_FILES])
-        yield f"changed: {named}" + (f" and {more:,} more" if more > 0 else "")
+        yield f"changed: {join_first([visible(path) for path in compared.files], MOST_FILES)}"
     yield from (f"warning: {visible(remark)}" for remark in result.remarks)
 
 
@@ -170,15 +158,11 @@ def difference_lines(change: DecisionChange) -> list[str]:
     elif change.what is Aspect.REASON:
         head = f"{name}: {now.state}, but {was.reason} -> {now.reason}: {visible(change.because)}"
     else:
-        before, after = (_format_figure(item, change.what) for item in (was, now))
+        figures = {Aspect.SCORE: (was.score, now.score), Aspect.RANK: (was.rank, now.rank)}
+        tokens = (f"{item.tokens[1]:,} of {item.tokens[0]:,}" for item in (was, now))
+        before, after = figures.get(change.what, tokens)
         head = f"{name}: {change.what.value} {before} -> {after}"
     return [head, *causes]
-
-
-def _format_figure(item: RecordedItem, what: Aspect) -> str:
-    if what is Aspect.TOKENS:
-        return f"{item.tokens[1]:,} of {item.tokens[0]:,}"
-    return str(item.score if what is Aspect.SCORE else item.rank)
 
 
 def _value(value: Any) -> str:

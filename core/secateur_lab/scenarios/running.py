@@ -45,39 +45,25 @@ from secateur_lab.scenarios.malformed import SETTINGS_LAYER, ScenarioError
 from secateur_lab.scenarios.scenario import DIGITS, Recorded, RecordedItem, Scenario
 from secateur_lab.scenarios.toml_writing import flat
 
+# Best dropped entries that are recorded for a search. A search ranks a pool (`Kind.finds`); other kinds list their
+# whole input.
 BEST_DROPPED = 20
-"""Best dropped entries that are recorded for a search. A search ranks a pool (`Kind.finds`); other kinds list their
-whole input."""
 
+# Most recorded entries. If there are more entries, only kept ones and the first dropped ones are recorded.
 MOST_ITEMS = 2_000
-"""Most recorded entries. If there are more entries, only kept ones and the first dropped ones are recorded."""
 
-MOST_READ = 8
-"""Inputs that are kept during a session. Enough, because scenarios run grouped by input."""
-
+MOST_READ = 8  # Inputs that are kept during a session. Enough, because scenarios run grouped by input.
 DIGEST_DIGITS = 8
 
-MOST_ASKING = 100
-"""The most relevant candidates of a search whose files may be tests that ask its question."""
+MOST_ASKING = 100  # the most relevant candidates of a search whose files may be tests that ask its question
+TEST_ASKS = "test_asks"  # code of the notice about a test that asks the question
+_NOWHERE = str(Path(__file__) / "nowhere")  # a folder that cannot be there: below a file
 
-TEST_ASKS = "test_asks"
-"""Code of the notice about a test that asks the question."""
-
-_NOWHERE = str(Path(__file__) / "nowhere")
-"""A folder that cannot be there: below a file."""
-
+# Prefixes of keys that a scenario may not set. Server keys would let a scenario's author send texts anywhere.
 _USER_KEYS = (
-    "llm.",
-    "ui.",
-    "index.trust_git_dir",
-    "index.workers",
-    "redaction.",
-    "graph_rag.cache_",
-    "embedding.base_url",
-    "embedding.server_model",
-    "embedding.api_key_env",
+    *("llm.", "ui.", "index.trust_git_dir", "index.workers", "redaction.", "graph_rag.cache_"),
+    *("embedding.base_url", "embedding.server_model", "embedding.api_key_env"),
 )
-"""Prefixes of keys that a scenario may not set. Server keys would let a scenario's author send texts anywhere."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +117,7 @@ class Decided:
     def knobs(self) -> dict[str, Any]:
         """The values of the kind's knobs, and of the other settings that affect its decisions and are not the
         defaults."""
-        values = {knob.key: knob.value(self.outcome.settings) for knob in self.kind.knobs}
+        values: dict[str, Any] = {knob.key: knob.value(self.outcome.settings) for knob in self.kind.knobs}
         known = installed_keys()
         for key in deciding_keys(self.kind):
             value = lookup(self.outcome.settings, key)
@@ -139,7 +125,10 @@ class Decided:
                 values.setdefault(key, value)
         if self.outcome.settings.profile != Settings().profile:
             values["profile"] = self.outcome.settings.profile
-        return {key: _round_value(value) for key, value in values.items()}
+        rounded = {key: round(value, DIGITS + 3) for key, value in values.items() if isinstance(value, float)}
+        # as they are read back from a scenario: a list, not a tuple
+        lists = {key: list(value) for key, value in values.items() if isinstance(value, tuple)}
+        return {key: msgspec.to_builtins(value) for key, value in (values | rounded | lists).items()}
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -167,13 +156,6 @@ class Decided:
             knobs=self.knobs,
             items=[self.item(item) for item in items],
         )
-
-
-def _round_value(value: Any) -> Any:
-    """Returns a value as it is read back from a scenario: a list, not a tuple."""
-    if isinstance(value, float):
-        return round(value, DIGITS + 3)
-    return list(value) if isinstance(value, tuple) else msgspec.to_builtins(value)
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -234,11 +216,9 @@ class Session:
         a setting is wrong, or so is the input that locates a repository's own settings."""
         check_hermetic(settings)
         loaded = kind.load(inputs, _settings_loader(settings), self.environment(root))
-        own = loaded.settings
-        hermetic = structs.replace(
-            own, llm=structs.replace(own.llm, enabled=False), redaction=structs.replace(own.redaction, scanner="rules")
-        )
-        return structs.replace(loaded, settings=hermetic)  # other machines may have another scanner, or none
+        llm = structs.replace(loaded.settings.llm, enabled=False)
+        redaction = structs.replace(loaded.settings.redaction, scanner="rules")  # other machines may have no scanner
+        return structs.replace(loaded, settings=structs.replace(loaded.settings, llm=llm, redaction=redaction))
 
     def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
         """Decides inputs under settings. Raises SecateurError: like `Kind.read` and `Kind.decide`."""
@@ -310,9 +290,8 @@ def _leave_out_tests_that_ask(kind: Any, outcome: Outcome[Any]) -> Outcome[Any]:
     selection = select(pool, structs.replace(settings, excludes=(*settings.excludes, *ids)))
     left_out = kind.outcome_of(payload.engine, selection, settings, payload.explain, payload.dropped)
     message = f"Tests that ask the same question are left out of the answer: {', '.join(tests)}."
-    return structs.replace(
-        left_out, notices=(*left_out.notices, Notice(TEST_ASKS, message)), of_settings=outcome.of_settings
-    )
+    notices = (*left_out.notices, Notice(TEST_ASKS, message))
+    return structs.replace(left_out, notices=notices, of_settings=outcome.of_settings)
 
 
 def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any]]:
@@ -337,9 +316,8 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
         if not right:
             message = f"input.{name} = {shown(repr(value))} is not allowed"
             raise ScenarioError(message, hint=f"it takes {takes}", where=("input", name))
-    missing = [
-        declared.name for declared in known.values() if declared.required and not scenario.input.get(declared.name)
-    ]
+    required = [name for name, declared in known.items() if declared.required]
+    missing = [name for name in required if not scenario.input.get(name)]
     if missing:
         message = f"{kind.name} needs input.{' and input.'.join(missing)}"
         raise ScenarioError(message, hint="write it below [input]", where=("input",))

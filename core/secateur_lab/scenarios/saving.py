@@ -20,7 +20,7 @@ from secateur import Kind, Reason, Settings, State, UsageError, redact, refuse_l
 
 from secateur_lab.scenarios.location import inputs_folder, root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
-from secateur_lab.scenarios.running import Decided, Listed, Session, settings_to_save
+from secateur_lab.scenarios.running import Decided, Session, settings_to_save
 from secateur_lab.scenarios.scenario import (
     FORMAT,
     SUFFIX,
@@ -33,19 +33,18 @@ from secateur_lab.scenarios.scenario import (
 )
 from secateur_lab.scenarios.toml_writing import nested
 
+# Items that a saved scenario asserts to be kept: the best ones. Others are displaced by code that they have nothing to
+# do with (`tests/benchmarks/scenario_drift.py`).
 MOST_KEPT = 3
-"""Items that a saved scenario asserts to be kept: the best ones. Others are displaced by code that they have nothing to
-do with (`tests/benchmarks/scenario_drift.py`)."""
 
+# Share of the tokens that are kept whole, from the best item on, in which the asserted items of a search stand: what
+# comes in between is unlikely to displace them.
 FIRM_SHARE = 0.5
-"""Share of the tokens that are kept whole, from the best item on, in which the asserted items of a search stand: what
-comes in between is unlikely to displace them."""
 
-LEAST_USED = 0.25
-"""Share of the saved output's tokens below which an output has lost something."""
+LEAST_USED = 0.25  # share of the saved output's tokens below which an output has lost something
 
+# Ids that are places in the input, like `75-87` and `messages[3]`: they change if something is inserted.
 _PLACE = re.compile(r"[\d-]+|.*\[\d+\].*", re.DOTALL)
-"""Ids that are places in the input, like `75-87` and `messages[3]`: they change if something is inserted."""
 
 
 @dataclass(frozen=True)
@@ -136,9 +135,13 @@ def assertions_of(decided: Decided) -> Expect:
     kept.sort(key=lambda listed: (-relevances[listed.id], -listed.entry.before))
     ids, texts = [], []
     for listed in kept[:MOST_KEPT]:
-        text = _find_line(decided, listed, leaving) if _PLACE.fullmatch(listed.id) else ""
+        text = ""
+        if _PLACE.fullmatch(listed.id):  # the longest line of its text that is a line of the output
+            lines = set(kind.texts(outcome, listed.number)[1].splitlines()) & set(leaving.splitlines())
+            text = max(lines, key=lambda line: (len(line), line), default="").strip()
         texts.append(text) if text else ids.append(listed.id)
-    excluded = [id_ for id_ in outcome.settings.excludes if kind.finds and not _leaves(decided, id_)]
+    leaves = {listed.id for listed in decided.listed if listed.entry.state is not State.DROPPED}
+    excluded = [id_ for id_ in outcome.settings.excludes if kind.finds and id_ not in leaves]
     fits = 0 < ledger.after <= ledger.budget
     # what else went out may be gone with a later commit that touched none of the best
     best = sum(decided.by_id[id_].entry.after for id_ in ids) if ids else ledger.after
@@ -149,13 +152,3 @@ def assertions_of(decided: Decided) -> Expect:
         contains=list(dict.fromkeys(texts)),
         lacks_credentials=not redact(leaving)[1],
     )
-
-
-def _find_line(decided: Decided, listed: Listed, leaving: str) -> str:
-    """Returns the longest line of an item's text that is a line of the output; "" if none is."""
-    lines = set(decided.kind.texts(decided.outcome, listed.number)[1].splitlines()) & set(leaving.splitlines())
-    return max(lines, key=lambda line: (len(line), line), default="").strip()
-
-
-def _leaves(decided: Decided, id_: str) -> bool:
-    return id_ in decided.by_id and decided.by_id[id_].entry.state is not State.DROPPED

@@ -39,17 +39,13 @@ from secateur_lab.scenarios.toml_writing import add_elements, flat, pairs, recor
 
 SUFFIX = ".scenario.toml"
 
+# Suffix of the folder beside a scenario that holds copies of inputs from outside its repository.
 INPUTS_SUFFIX = ".scenario.inputs"
-"""Suffix of the folder beside a scenario that holds copies of inputs from outside its repository."""
 
 FORMAT = 1
 
-LARGEST = 4 << 20
-"""Most bytes of a scenario's file."""
-
-DIGITS = 3
-"""Decimals of scores and terms."""
-
+LARGEST = 4 << 20  # most bytes of a scenario's file
+DIGITS = 3  # decimals of scores and terms
 Share = Annotated[float, Meta(ge=0, le=1)]
 Count = Annotated[int, Meta(ge=0)]
 Grade = Annotated[int, Meta(ge=0, le=3)]
@@ -163,14 +159,10 @@ def parse_scenario(text: str, path: Path) -> Scenario:
         raise toml_error(path, text, error) from error
     version = table.get("scenario")
     if version != FORMAT or isinstance(version, bool):
-        raise malformed(
-            path,
-            toml_places(text).line(("scenario",)),
-            f"scenario = {shorten(version)} is not a format that this version reads"
-            if "scenario" in table
-            else "it does not name its format",
-            f"it begins with: scenario = {FORMAT}",
-        )
+        other = f"scenario = {shorten(version)} is not a format that this version reads"
+        fault = other if "scenario" in table else "it does not name its format"
+        line = toml_places(text).line(("scenario",))
+        raise malformed(path, line, fault, f"it begins with: scenario = {FORMAT}")
     check_values(table, (), path, text)
     try:
         made = msgspec.convert(table, Scenario)
@@ -179,9 +171,8 @@ def parse_scenario(text: str, path: Path) -> Scenario:
     between = made.expect.budget_used_between
     if between is not None and between[0] > between[1]:
         message = f"expect.budget_used_between: {between[0]:g} is larger than {between[1]:g}"
-        raise malformed(
-            path, toml_places(text).line(("expect", "budget_used_between")), message, "the smaller one is first"
-        )
+        line = toml_places(text).line(("expect", "budget_used_between"))
+        raise malformed(path, line, message, "the smaller one is first")
     _check_recorded(made, path, text)
     return made
 
@@ -201,9 +192,8 @@ def _check_recorded(made: Scenario, path: Path, text: str) -> None:
     behind = [header for header in places.headers if header.start > headers[0].start and header.path[0] != "recorded"]
     if behind:
         message = f"[{dotted(behind[0].path)}] is after [recorded]"
-        raise malformed(
-            path, places.line_at(behind[0].start), message, "move it above: [recorded] is replaced as a whole"
-        )
+        line = places.line_at(behind[0].start)
+        raise malformed(path, line, message, "move it above: [recorded] is replaced as a whole")
     seen: set[str] = set()
     for index, item in enumerate(made.recorded.items):
         here = ("recorded", "items", index)
@@ -255,8 +245,7 @@ def set_assertion(text: str, id_: str, name: str) -> str:
     return add_expected(text, name, [id_]) if name else text
 
 
-STATE_LISTS = ("must_keep", "must_shorten", "must_drop")
-"""Lists of `[expect]` that assert the state of an item."""
+STATE_LISTS = ("must_keep", "must_shorten", "must_drop")  # lists of `[expect]` that assert the state of an item
 
 
 def replace_scenario(text: str, scenario: Scenario) -> str:

@@ -19,9 +19,7 @@ from functools import cached_property
 import tomli
 from secateur import shown
 
-KeyPath = tuple[str | int, ...]
-"""Keys, and indexes of elements: `("expect", "must_keep", 0)`."""
-
+KeyPath = tuple[str | int, ...]  # Keys, and indexes of elements: `("expect", "must_keep", 0)`
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
@@ -107,22 +105,18 @@ class _TomlScanner:
         start = self.at
         brackets = 2 if self.text.startswith("[[", start) else 1
         self.at += brackets
-        path = self._numbered(self._dotted(), last=brackets == 2)
+        path: KeyPath = ()
+        names = self._dotted()
+        for index, name in enumerate(names):  # below an array of tables a name means the latest element
+            path = (*path, name)
+            if brackets == 2 and index == len(names) - 1:
+                self._elements[path] = self._elements.get(path, -1) + 1
+            if path in self._elements:
+                path = (*path, self._elements[path])
         self._skip(_SPACE)
         self._expect("]" * brackets)
         self.places.headers.append(TableHeader(start, self.at, path))
         self._note(path, start)
-        return path
-
-    def _numbered(self, names: list[str], *, last: bool) -> KeyPath:
-        """Returns the path of a header: below an array of tables it means the latest element."""
-        path: KeyPath = ()
-        for index, name in enumerate(names):
-            path = (*path, name)
-            if last and index == len(names) - 1:
-                self._elements[path] = self._elements.get(path, -1) + 1
-            if path in self._elements:
-                path = (*path, self._elements[path])
         return path
 
     def _note(self, path: KeyPath, start: int) -> None:
@@ -155,32 +149,22 @@ class _TomlScanner:
     def _value(self, path: KeyPath) -> None:
         start = self.at
         sign = self.text[start : start + 1]
-        if sign == "[":
-            self._array(path)
-        elif sign == "{":
-            self._inline_table(path)
+        if sign in ("[", "{"):
+            self.at += 1
+            index = 0
+            while self._next() != ("]" if sign == "[" else "}"):
+                if sign == "{":
+                    self._pair(path)
+                else:
+                    self._note((*path, index), self.at)
+                    self._value((*path, index))
+                index += 1
+                if self._next() == ",":
+                    self.at += 1
+            self.at += 1
         else:
             self._match(_STRING if sign in ('"', "'") else _SCALAR)
         self.places.spans[path] = start, self.at
-
-    def _array(self, path: KeyPath) -> None:
-        self.at += 1
-        index = 0
-        while self._next() != "]":
-            self._note((*path, index), self.at)
-            self._value((*path, index))
-            index += 1
-            if self._next() == ",":
-                self.at += 1
-        self.at += 1
-
-    def _inline_table(self, path: KeyPath) -> None:
-        self.at += 1
-        while self._next() != "}":
-            self._pair(path)
-            if self._next() == ",":
-                self.at += 1
-        self.at += 1
 
     def _next(self) -> str:
         self._skip(_BLANK)

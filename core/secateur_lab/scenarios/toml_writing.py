@@ -31,9 +31,8 @@ def remove_element(text: str, table: str, name: str, element: str) -> str:
     """Removes an element from a list in a top-level table; all else stays, byte for byte. Raises SecateurError like
     `add_elements`."""
     present = tomli.loads(text).get(table, {}).get(name, [])
-    return (
-        _with_list(text, table, name, [other for other in present if other != element]) if element in present else text
-    )
+    wanted = [other for other in present if other != element]
+    return _with_list(text, table, name, wanted) if element in present else text
 
 
 def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
@@ -103,10 +102,9 @@ def nested(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pairs(table: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{_key(name)} = {_text(value) if isinstance(value, str) else toml_value(value)}"
-        for name, value in table.items()
-    ]
+    names = [name if BARE_KEY.fullmatch(name) else toml_value(name) for name in table]
+    values = [_text(value) if isinstance(value, str) else toml_value(value) for value in table.values()]
+    return [f"{name} = {value}" for name, value in zip(names, values, strict=True)]
 
 
 def _text(value: str) -> str:
@@ -121,9 +119,4 @@ def _text(value: str) -> str:
     return f'"""\n{closed}"""'
 
 
-_CLOSING = re.compile(r'"{3,}|"+\Z')
-"""Quotes that would end a multi-line text."""
-
-
-def _key(name: str) -> str:
-    return name if BARE_KEY.fullmatch(name) else toml_value(name)
+_CLOSING = re.compile(r'"{3,}|"+\Z')  # quotes that would end a multi-line text

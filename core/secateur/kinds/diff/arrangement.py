@@ -34,15 +34,12 @@ def first_fit_decreasing(sizes: Sequence[int], capacity: int, names: Sequence[st
         raise UsageError(
             f"a size of {wrong:,} does not go into bins of {capacity:,}", hint="split what is larger than a bin first"
         )
-    order = sorted(
-        range(len(sizes)), key=lambda position: (-sizes[position], names[position] if names else "", position)
-    )
+    order = sorted(range(len(sizes)), key=lambda at: (-sizes[at], names[at] if names else "", at))
     leaves = 1
     while leaves < len(sizes):
         leaves *= 2
-    room = [capacity] * (
-        2 * leaves
-    )  # room[leaves + b] is the room in bin b; a node above holds the maximum of its two children
+    # room[leaves + b] is the room in bin b; a node above holds the maximum of its two children
+    room = [capacity] * (2 * leaves)
     bins: list[list[int]] = []
     for position in order:
         node = 1
@@ -74,8 +71,7 @@ def fewest_bins(sizes: Sequence[int], capacity: int) -> int:
     large = bisect_right(ordered, half)  # from here on no two sizes share a bin
     best = len(ordered) - large
     for k in sorted({0, *(size for size in ordered if size <= half)}):
-        alone = bisect_right(ordered, capacity - k)
-        alone = max(alone, large)
+        alone = max(bisect_right(ordered, capacity - k), large)
         small = sums[large] - sums[bisect_left(ordered, k)]
         free = (alone - large) * capacity - (sums[alone] - sums[large])
         best = max(best, len(ordered) - large + max(0, -((free - small) // capacity)))
@@ -102,11 +98,11 @@ TRIES = 60_000  # most pairs of a piece and a chunk that are tried: a tenth of a
 PASSES = 4
 PLACES = 4  # chunks tried for a piece: those with the most related pieces
 PARTNERS = 24  # pieces of a full chunk that are tried in exchange
+# The value of having a piece in one chunk with all others of its file, its folder, neighbouring folders. A link is
+# worth 1.
 FILE_WEIGHT = 4.0
 FOLDER_WEIGHT = 1.0
 NEIGHBOUR_WEIGHT = 0.3
-"""The value of having a piece in one chunk with all others of its file, its folder, neighbouring folders. A link is
-worth 1."""
 
 _LEAST_GAIN = 1e-9
 
@@ -142,28 +138,18 @@ def arrange(
     names = [f"{piece.path}\0{piece.part:09}" for piece in pieces]
     bins = first_fit_decreasing([piece.size for piece in pieces], capacity, names)
     if together and len(bins) > 1:
-        arranged = [_Search(pieces, capacity, links or {}, bins)]
+        starts = [bins]
         in_order = _next_fit(pieces, capacity)
         if len(in_order) <= len(bins):
-            arranged.append(_Search(pieces, capacity, links or {}, in_order))
+            starts.append(in_order)
+        arranged = [Arrangement(pieces, capacity, links or {}, start) for start in starts]
         for search in arranged:
-            search.run()
-        fewest = min(len(search.bins()) for search in arranged)
-        bins = max(
-            (search for search in arranged if len(search.bins()) == fewest), key=lambda search: search.worth()
-        ).bins()
+            search.improve()
+        bins = min(arranged, key=lambda search: (len(search.bins()), -search.worth())).bins()
     return _in_reading_order(pieces, sorted(sorted(members) for members in bins))
 
 
-def togetherness(
-    pieces: Sequence[Piece], bins: Sequence[Sequence[int]], links: Mapping[tuple[int, int], float] | None = None
-) -> float:
-    """The value of an arrangement: the sum over all pairs that share a chunk."""
-    return _Search(pieces, 0, links or {}, bins).worth()
-
-
 def _next_fit(pieces: Sequence[Piece], capacity: int) -> list[list[int]]:
-    """Packs the pieces in their order, into a new chunk whenever the last is full."""
     bins: list[list[int]] = []
     left = -1
     for at, piece in enumerate(pieces):
@@ -201,7 +187,7 @@ def _in_reading_order(pieces: Sequence[Piece], bins: Sequence[list[int]]) -> lis
     return [bins[chunk] for chunk in ordered]
 
 
-class _Search:
+class Arrangement:
     """An arrangement that is improved step by step."""
 
     def __init__(
@@ -233,18 +219,18 @@ class _Search:
         """The sum of the values of all pairs that share a chunk."""
         return sum(self._affinity(at, chunk) for at, chunk in sorted(self._bin.items())) / 2
 
-    def run(self) -> None:
+    def improve(self) -> None:
         """Moves and swaps pieces until nothing improves or the tries are spent."""
         for _ in range(PASSES):
             moved = False
             for at in range(len(self._sizes)):
                 if self._tries <= 0:
                     return
-                moved |= self._improve(at)
+                moved |= self._improve_place(at)
             if not moved:
                 return
 
-    def _improve(self, position: int) -> bool:
+    def _improve_place(self, position: int) -> bool:
         home = self._bin[position]
         here = self._affinity(position, home)
         for target in self._target_chunks(position):
@@ -263,7 +249,6 @@ class _Search:
         return False
 
     def _target_chunks(self, at: int) -> list[int]:
-        """Other chunks that hold related pieces, the best first."""
         worth: dict[int, float] = {}
         for group, weight in self._groups[at]:
             for chunk, count in self._held[group].items():
@@ -293,16 +278,14 @@ class _Search:
         return best
 
     def _affinity(self, at: int, chunk: int) -> float:
-        """The value of having a piece in a chunk, without the piece itself."""
         own = self._bin[at] == chunk
         worth = sum(weight * (self._held[group][chunk] - own) for group, weight in self._groups[at])
         return worth + sum(weight for other, weight in self._links.get(at, {}).items() if self._bin[other] == chunk)
 
     def _pair_value(self, first: int, second: int) -> float:
         shared = dict(self._groups[first])
-        return sum(shared.get(group, 0.0) for group, _ in self._groups[second]) + self._links.get(first, {}).get(
-            second, 0.0
-        )
+        linked = self._links.get(first, {}).get(second, 0.0)
+        return sum(shared.get(group, 0.0) for group, _ in self._groups[second]) + linked
 
     def _move(self, at: int, target: int) -> None:
         home = self._bin[at]
@@ -322,12 +305,7 @@ def _groups(pieces: Sequence[Piece]) -> list[tuple[tuple[str, float], ...]]:
     for piece in pieces:
         folder = piece.path.rpartition("/")[0]
         above = folder.rpartition("/")[0] if "/" in folder else ""
-        names.append(
-            (
-                (f"f{piece.path}", FILE_WEIGHT),
-                (f"d{folder}", FOLDER_WEIGHT),
-                *(((f"n{above}", NEIGHBOUR_WEIGHT),) if above else ()),
-            )
-        )
+        near = [(f"n{above}", NEIGHBOUR_WEIGHT)] if above else []
+        names.append([(f"f{piece.path}", FILE_WEIGHT), (f"d{folder}", FOLDER_WEIGHT), *near])
     sizes = Counter(name for groups in names for name, _ in groups)
     return [tuple((name, weight / (sizes[name] - 1)) for name, weight in groups if sizes[name] > 1) for groups in names]

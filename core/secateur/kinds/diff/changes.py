@@ -93,13 +93,13 @@ class Patch:
     old_path: str
     treatment: Treatment
     header: str  # all lines before the first hunk; the whole of a patch without hunks
-    hunks: tuple[Hunk, ...]
-    binary: bool
-    modes: frozenset[str]  # file modes it names: "100644", SYMBOLIC_LINK, ...
-    old_id: str  # of the blobs as the diff gives them: maybe shortened, "" for none
-    new_id: str
-    added: int  # lines
-    removed: int
+    hunks: tuple[Hunk, ...] = ()
+    binary: bool = False
+    modes: frozenset[str] = frozenset()  # file modes it names: "100644", SYMBOLIC_LINK, ...
+    old_id: str = ""  # of the blobs as the diff gives them: maybe shortened, "" for none
+    new_id: str = ""
+    added: int = 0  # lines
+    removed: int = 0
     fault: str = ""  # of a damaged patch: what is wrong on which line; its header then holds all its text
 
     @property
@@ -208,10 +208,7 @@ def sendable(text: str) -> str:
 def number_rows(hunk: Hunk, rows: list[Row]) -> Iterator[tuple[tuple[int, ...], int, Row]]:
     """Yields each row with its line number in every parent and in the result."""
     # A range without lines names the line before it.
-    olds, new = (
-        [first if count else first + 1 for first, count in hunk.old],
-        hunk.new[0] if hunk.new[1] else hunk.new[0] + 1,
-    )
+    olds, new = [first + (not count) for first, count in hunk.old], hunk.new[0] + (not hunk.new[1])
     for row in rows:
         yield tuple(olds), new, row
         olds = [line + present for line, present in zip(olds, row.old, strict=True)]
@@ -261,17 +258,10 @@ class HunkReader:
         self._path = ""  # of the current file, if known
 
     def _names_follow(self, at: int) -> bool:
-        """Tells whether the two lines that name a file are here and a hunk follows."""
         lines = self._lines[at : at + 3]
-        return (
-            len(lines) == 3
-            and lines[0].startswith("--- ")
-            and lines[1].startswith("+++ ")
-            and lines[2].startswith("@@")
-        )
+        return len(lines) == 3 and all(map(str.startswith, lines, ("--- ", "+++ ", "@@")))
 
     def _hunk(self) -> tuple[Hunk, int, int]:
-        """Reads the hunk that starts here; returns it with the counts of added and removed lines."""
         start = self._at
         head = self._lines[start]
         plain = _HUNK.fullmatch(head)
@@ -295,18 +285,10 @@ class HunkReader:
         while self._at < len(self._lines) and self._lines[self._at].startswith("\\"):
             self._at += 1
         self._hunk_end = self._at
-        hunk = Hunk(
-            start + 1,
-            old,
-            new,
-            section.removesuffix("\r"),
-            self._text(start, start + 1),
-            self._text(start + 1, self._at),
-        )
-        return hunk, added, removed
+        texts = self._text(start, start + 1), self._text(start + 1, self._at)
+        return Hunk(start + 1, old, new, section.removesuffix("\r"), *texts), added, removed
 
     def _plain_body(self, start: int, old: int, new: int) -> tuple[int, int]:
-        """Skips the lines of a hunk with `old` and `new` lines; returns the counts of added and removed lines."""
         lines, at, end = self._lines, self._at, len(self._lines)
         added = removed = 0
         left_old, left_new = old, new
@@ -356,7 +338,6 @@ class HunkReader:
     # --- what is wrong ------------------------------------------------------------------------------------------------
 
     def _refuse_stray_line(self, line: str) -> None:
-        """Raises if a line can only belong to a hunk that is longer than its head says, or that has no file."""
         signature = line.rstrip() in ("--", "")  # a mail's; git ends the last hunk with it
         below = "".join(self._lines[self._at + 1 : self._at + 2])
         names = line.startswith("--- ") and below.startswith("+++ ")  # of the next file, whose hunks do not follow
@@ -372,15 +353,9 @@ class HunkReader:
 
     def _short_hunk(self, start: int, at: int, promised: tuple[int, int], held: tuple[int, int]) -> Damage:
         where = f"line {at + 1:,} is neither: {self._quote_line(at)}" if at < len(self._lines) else "the diff ends"
-        counts = (
-            f"promises {promised[0]:,} old and {promised[1]:,} new lines; after {held[0]:,} and {held[1]:,} {where}"
-        )
-        return self._damage_at(
-            start,
-            counts,
-            "the diff was cut off, edited or is damaged; make it again",
-            resume=self._names_before(start, at),
-        )
+        counts = f"promises {promised[0]:,} old and {promised[1]:,} new lines; after {held[0]:,} and {held[1]:,}"
+        hint = "the diff was cut off, edited or is damaged; make it again"
+        return self._damage_at(start, f"{counts} {where}", hint, resume=self._names_before(start, at))
 
     def _names_before(self, start: int, at: int) -> int:
         """Line to go on with: `at`, or at the next file's names if they were taken for lines of the hunk at `start`."""
@@ -395,7 +370,6 @@ class HunkReader:
         return clip(visible(self._lines[at][: 4 * _SHOWN_CELLS]), _SHOWN_CELLS)
 
     def _text(self, start: int, end: int) -> str:
-        """Lines `start` to `end` as they stand in the text."""
         if start >= end:
             return ""
         text = "\n".join(self._lines[start:end])

@@ -89,7 +89,13 @@ def widest_number(count: int) -> str:
 def fence_if_needed(text: str) -> str:
     """Returns a text to stand under a heading, without blank lines around it; fenced if it could pass for structure."""
     text = sendable(text).removeprefix("\ufeff").strip("\r\n").rstrip()
-    return "".join(markdown.block(text, "markdown")).rstrip("\n") if _breaks_out(text) else text
+    lines = lines_of(text)
+    passes = (
+        any(_HEADING.match(line) or _PART_HEADINGS.match(line) for line in lines)
+        or any(_UNDERLINED.fullmatch(line) and set(below.strip()) in ({"="}, {"-"}) for line, below in pairwise(lines))
+        or leaves_open(text)
+    )
+    return "".join(markdown.block(text, "markdown")).rstrip("\n") if passes else text
 
 
 def block(patch: str) -> str:
@@ -132,16 +138,6 @@ def note_ends(title: str, path: str) -> tuple[str, str]:
 def one_line(text: str, cells: int, *, quotes: bool = True) -> str:
     """Makes outside text safe as a part of one line of at most `cells`; with `quotes` also between backticks."""
     return clip(sendable(markdown.one_line(text, quotes=quotes)), cells) or ELLIPSIS
-
-
-def _breaks_out(text: str) -> bool:
-    """Tells whether a Markdown text has a heading of this format, or an open fence or comment."""
-    lines = lines_of(text)
-    return (
-        any(_HEADING.match(line) or _PART_HEADINGS.match(line) for line in lines)
-        or any(_UNDERLINED.fullmatch(line) and set(below.strip()) in ({"="}, {"-"}) for line, below in pairwise(lines))
-        or leaves_open(text)
-    )
 
 
 @dataclass(frozen=True, slots=True)

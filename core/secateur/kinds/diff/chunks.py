@@ -185,12 +185,9 @@ def chunk_diff(
     """
     settings = merge_arguments(max_chunk_tokens, ignore, counter, settings)
     findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
-    return chunk_measured_diff(
-        measure_diff(
-            parse_diff(diff_text), settings, Injection(rules, skill), findings=findings, notices=findings.notices
-        ),
-        settings,
-    )
+    diff, injection = parse_diff(diff_text), Injection(rules, skill)
+    measured = measure_diff(diff, settings, injection, findings=findings, notices=findings.notices)
+    return chunk_measured_diff(measured, settings)
 
 
 def merge_arguments(
@@ -293,24 +290,19 @@ def _figures(chunks: Chunks) -> list[tuple[str, str]]:
     tokens = sum(entry.entry.before for entry in chunks.coverage)
     injection = (("rules", measured.injection.rules), ("instructions", measured.injection.skill))
     injected = "".join(f", {name}" for name, text in injection if text.strip())
+    within = f"{len(chunks):,} of at most {plan.limit:,} tokens ({measured.counter.name}{about})"
     figures = [
         ("compared", visible(measured.compared.what)),
         ("changed", f"{count_noun(len(changes), 'file')}, +{added:,} -{removed:,}, {count_noun(tokens, 'token')}"),
-        (
-            "chunks",
-            f"{len(chunks):,} of at most {plan.limit:,} tokens ({measured.counter.name}{about}); not possible in fewer"
-            f" than {plan.fewest:,}",
-        ),
+        ("chunks", f"{within}; not possible in fewer than {plan.fewest:,}"),
         ("injected", f"{plan.limit - plan.capacity:,} tokens in each: headings{injected}"),
     ]
     around, findings = plan.lines_under(SIGNATURES), plan.lines_under(LINTER)
     if around["lines"]:
         figures.append(("around", f"{around['shown']:,} of {around['lines']:,} signatures of callers and callees"))
     if findings["lines"] or measured.elsewhere:
-        elsewhere = f"{measured.elsewhere:,} are about other files"
-        figures.append(
-            ("linter", f"{count_noun(findings['shown'], 'finding')} shown of {findings['lines']:,}; {elsewhere}")
-        )
+        some = f"{count_noun(findings['shown'], 'finding')} shown of {findings['lines']:,}"
+        figures.append(("linter", f"{some}; {measured.elsewhere:,} are about other files"))
     return figures
 
 

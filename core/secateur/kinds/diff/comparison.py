@@ -1,9 +1,6 @@
 """Finds what changed in a repository between two commits, in the index, or on disk: a diff, and the facts of its files
 that the rules need.
 
-    diff = compare(Path("orders"), ComparedStates(base="main"), settings)
-
-    # with the repository's own settings:
     comparison = Comparison(Path("orders"), ComparedStates(base="main"))
     diff = comparison.read(load(None, committed=comparison.settings).settings.chunking, redactor)
 
@@ -38,6 +35,7 @@ from secateur.sources.git import DIFF_ID_DIGITS, GITLINK, SYMBOLIC_LINK, UNTRACK
 from secateur.sources.location import ForeignRepository
 from secateur.sources.process import TIMEOUT
 
+# Candidates for the main branch: the first that shares a commit with the compared branch and does not contain it.
 MAIN_BRANCHES = (
     "refs/remotes/origin/HEAD",
     "refs/remotes/origin/main",
@@ -45,7 +43,6 @@ MAIN_BRANCHES = (
     "refs/heads/main",
     "refs/heads/master",
 )
-"""Candidates for the main branch: the first that shares a commit with the compared branch and does not contain it."""
 
 READ_BYTES = 64 << 20  # bytes of contents that are read to find functions; further files are cut between hunks
 UNREAD = "unread_files"  # code of the notice that files on disk were not looked at
@@ -81,18 +78,6 @@ class RepositoryDiff:
     has_skill: bool = False  # whether SKILL.md exists at the top before or after the change
 
 
-def compare(
-    folder: Path, asked: ComparedStates, settings: Chunking, *, trust: bool = False, redactor: Redactor | None = None
-) -> RepositoryDiff:
-    """The changes of a repository below `folder`; paths are relative to it. `trust` as for `Git.discover`.
-
-    Raises:
-        UsageError: flags that contradict each other.
-        RepositoryError: no repository, no such revision, no common ancestor, git failed.
-    """
-    return Comparison(folder, asked, trust=trust).read(settings, redactor or Redactor())
-
-
 def _open_repository(folder: Path, trust: bool) -> Git:
     try:
         if not folder.is_dir():
@@ -107,7 +92,8 @@ def _open_repository(folder: Path, trust: bool) -> Git:
 
 
 class Comparison:
-    """One comparison, step by step: which two states, the settings at the base, the changes.
+    """One comparison below a folder, step by step: which two states, the settings at the base, the changes. Paths are
+    relative to the folder. `trust` as for `Git.discover`.
 
     Raises:
         UsageError: flags that contradict each other.
@@ -143,42 +129,33 @@ class Comparison:
             if head is not None:
                 trees = self._before, self._tree(head, self._empty)
             else:
-                trees = self._uncommitted_trees(
-                    objects, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in self._entries}
-                )
+                trees = self._uncommitted_trees(objects, _list_ids(self._entries))
             if git.prefix:
                 self._note("only_below", f"Only changes below {git.prefix} are in it.")
             diff = self._diff(objects, trees, settings.context_lines, redactor)
             texts = self._texts(settings.rules)
-            rules = self._rules(
-                settings.rules,
-                texts,
-                {change.path for change in diff.changes} | {change.old_path for change in diff.changes},
-            )
+            paths = {path for change in diff.changes for path in (change.path, change.old_path)}
+            rules = self._rules(settings.rules, texts, paths)
             attributes = Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)})
             known = self._collect_facts(objects.git, diff, attributes, settings.max_file_kb * 1024)
         settings_edit = settings_notice(self.settings, diff, {path: fact.content for path, fact in known.items()})
         notices = (*self._notices, settings_edit) if settings_edit else tuple(self._notices)
         del self._notices[first:]  # notices about the two states stay for the next call
         has_skill = any(entry.path == SKILL_FILE for entry in self._entries) or SKILL_FILE in known
-        return RepositoryDiff(
-            diff, known, rules, Compared(self._what, base or "", head or "", git.root.name), notices, has_skill
-        )
+        compared = Compared(self._what, base or "", head or "", git.root.name)
+        return RepositoryDiff(diff, known, rules, compared, notices, has_skill)
 
     @cached_property
     def _before(self) -> str:
-        """The tree of the base."""
         return self._tree(self._base, self._empty)
 
     @cached_property
     def _entries(self) -> list[TreeEntry]:
-        """The files of the base."""
         return self._git.ls_tree(self._base) if self._before != self._empty and self._base else []
 
     # --- which two states ---------------------------------------------------------------------------------------------
 
     def _sides(self) -> tuple[str | None, str | None, str]:
-        """The base (None: nothing), the head (None: not committed), and a description of both."""
         git, asked = self._git, self._asked
         here = git.head()
         if asked.staged or asked.worktree or asked.untracked or (here is None and asked.head is None):
@@ -265,24 +242,18 @@ class Comparison:
             self._note("untracked_files", f"{files} --untracked takes them in.")
         unmerged = self._git.list_unmerged()
         if unmerged:
-            compared_sides = (
-                "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
-            )
+            sides = "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
             files = count_noun(len(unmerged), "file is", "files are")
-            self._note("unmerged", f"{files} in conflict (the first is {unmerged[0]}): {compared_sides}.")
-        after: Listing
+            self._note("unmerged", f"{files} in conflict (the first is {unmerged[0]}): {sides}.")
         if self._asked.staged:
-            after = {path_bytes(entry.path): (entry.mode, entry.oid) for entry in tracked}
+            after = _list_ids(tracked)
         else:
             wanted = tracked + (untracked if self._asked.untracked else [])
             after, unread = FilesOnDisk(self._git, objects).listing(wanted)
             if unread:
                 lost = count_noun(len(unread), "file could not be read and counts", "files could not be read and count")
-                files = f"{lost} as unchanged (the first is {unread[0]})."
-                self._note(UNREAD, files)
-        changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
-        old, new = ({path: listing[path] for path in changed if path in listing} for listing in (before, after))
-        return objects.tree(old), objects.tree(new)
+                self._note(UNREAD, f"{lost} as unchanged (the first is {unread[0]}).")
+        return _make_trees(objects, before, after, _changed_paths(before, after))
 
     def _list_files(self) -> list[TreeEntry]:
         """Lists the files that git tracks and the untracked ones that it does not ignore. If the ignore rules take too
@@ -298,26 +269,22 @@ class Comparison:
     # --- the diff -----------------------------------------------------------------------------------------------------
 
     def _diff(self, objects: TemporaryObjects, trees: tuple[str, str], context: int, redactor: Redactor) -> Diff:
-        """Diffs two trees. A file whose content is missing in this clone becomes a change with a fault."""
         missing: dict[bytes, Change] = {}
         try:
             raw = objects.git.diff(*trees, context=context)
         except RepositoryError as error:
-            before, after = (
-                {path_bytes(entry.path): (entry.mode, entry.oid) for entry in objects.git.ls_tree(tree)}
-                for tree in trees
-            )
-            changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
-            blobs = [oid for path in changed for mode, oid in _sides(path, before, after) if mode != GITLINK]
+            before, after = (_list_ids(objects.git.ls_tree(tree)) for tree in trees)
+            changed = _changed_paths(before, after)
+            sides = {path: [listing[path] for listing in (before, after) if path in listing] for path in changed}
+            blobs = [oid for path in changed for mode, oid in sides[path] if mode != GITLINK]
             absent = {oid for oid, size in zip(blobs, objects.git.sizes(blobs), strict=True) if size is None}
             if not absent:
                 raise
             for path in changed:
-                if any(oid in absent for _, oid in _sides(path, before, after)):
+                if any(oid in absent for _, oid in sides[path]):
                     missing[path] = _missing_change(path_text(path), before.get(path), after.get(path))
             kept = [path for path in changed if path not in missing]
-            old, new = ({path: listing[path] for path in kept if path in listing} for listing in (before, after))
-            raw = objects.git.diff(objects.tree(old), objects.tree(new), context=context)
+            raw = objects.git.diff(*_make_trees(objects, before, after, kept), context=context)
             self._note_missing(len(absent), error)
         diff = parse_diff(redactor.data(raw))
         if not missing:
@@ -326,7 +293,7 @@ class Comparison:
         return replace(diff, changes=tuple(changes))
 
     def _note_missing(self, count: int, error: RepositoryError) -> None:
-        objects = "1 object is" if count == 1 else f"{count:,} objects are"
+        objects = count_noun(count, "object is", "objects are")
         sentence = f"{objects} missing in this {'partial clone' if self._git.is_partial else 'repository'}"
         if self._git.is_partial:
             sides = " ".join(side for side in (self._base, self._head) if side)
@@ -338,7 +305,6 @@ class Comparison:
     # --- what is known of the files -----------------------------------------------------------------------------------
 
     def _texts(self, rules: Sequence[str]) -> dict[str, bytes]:
-        """Reads the files of attributes and of project rules at the base."""
         wanted = [
             entry
             for entry in self._entries
@@ -361,7 +327,6 @@ class Comparison:
         return "\n\n".join(text for text in names_by_text if text)
 
     def _collect_facts(self, git: Git, diff: Diff, attributes: Attributes, limit: int) -> dict[str, RepositoryFacts]:
-        """Collects size, content and attributes of the changed files."""
         changes = [change for change in diff.changes if _blob_of(change)]
         oids = [_blob_of(change) for change in changes]
         sizes = list(git.sizes(oids)) if oids else []
@@ -376,37 +341,39 @@ class Comparison:
             ):
                 wanted.append(index)
                 total += size
-        contents = (
-            dict(zip(wanted, git.blobs([oids[index] for index in wanted], max_bytes=limit), strict=True))
-            if wanted
-            else {}
-        )
-        known = {
-            change.path: RepositoryFacts(contents.get(index), sizes[index]) for index, change in enumerate(changes)
-        }
+        blobs = git.blobs([oids[index] for index in wanted], max_bytes=limit) if wanted else ()
+        contents = dict(zip(wanted, blobs, strict=True))
+        read = {change.path: (contents.get(index), sizes[index]) for index, change in enumerate(changes)}
+        known = {}
         for change in diff.changes:
-            facts = known.get(change.path, RepositoryFacts())
             marks = attributes.says(change.path, GENERATED), attributes.says(change.path, VENDORED)
-            known[change.path] = RepositoryFacts(facts.content, facts.size, *marks)
+            known[change.path] = RepositoryFacts(*read.get(change.path, (None, None)), *marks)
         return known
 
     def _note(self, code: str, message: str) -> None:
         self._notices.append(Notice(code, message))
 
 
-def _sides(path: bytes, *listings: Listing) -> list[tuple[int, str]]:
-    """Mode and id of a path in each listing that has it."""
-    return [listing[path] for listing in listings if path in listing]
+def _list_ids(entries: Sequence[TreeEntry]) -> Listing:
+    return {path_bytes(entry.path): (entry.mode, entry.oid) for entry in entries}
+
+
+def _changed_paths(before: Listing, after: Listing) -> list[bytes]:
+    return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+
+
+def _make_trees(objects: TemporaryObjects, before: Listing, after: Listing, paths: Sequence[bytes]) -> tuple[str, str]:
+    old, new = ({path: listing[path] for path in paths if path in listing} for listing in (before, after))
+    return objects.tree(old), objects.tree(new)
 
 
 def _missing_change(path: str, before: tuple[int, str] | None, after: tuple[int, str] | None) -> Change:
-    """Makes a change with a fault for a file whose content before or after is missing in this clone."""
     treatment = Treatment.MODIFIED
     if before is None or after is None:
         treatment = Treatment.ADDED if before is None else Treatment.DELETED
     old, new = (side[1][:DIFF_ID_DIGITS] if side else "" for side in (before, after))
     header = f"diff --git a/{path} b/{path}\n"
-    return Change((Patch(0, path, path, treatment, header, (), False, frozenset(), old, new, 0, 0, NOT_IN_CLONE),))
+    return Change((Patch(0, path, path, treatment, header, old_id=old, new_id=new, fault=NOT_IN_CLONE),))
 
 
 def _blob_of(change: Change) -> str:

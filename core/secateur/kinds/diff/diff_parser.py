@@ -33,8 +33,8 @@ _EXTENDED = re.compile(
     r"|similarity index|dissimilarity index|index|mode) (.*)"
 )
 _BINARY = re.compile(r"Binary files (.*) and (.*) differ\r?")
+# Ends of such a line. They are checked first: on a long line without them the expression would try every `and`.
 _DIFFER = (" differ", " differ\r")
-"""Ends of such a line. They are checked first: on a long line without them the expression would try every `and`."""
 _SUBMODULE = re.compile(
     r"Submodule (.+) (?:[0-9a-f]{4,64}\.{2,3}[0-9a-f]{4,64}.*|contains (?:untracked|modified) content)\r?"
 )
@@ -53,19 +53,16 @@ def parse_diff(diff: str | bytes, name: str = "the diff") -> Diff:
         SecateurError: `MALFORMED_DIFF`, with the line: the text is not a diff, or every file in it is damaged (a hunk
             does not match its head, or has no file). If some files can be read, the others have a `fault`.
     """
-    text = _decode(diff) if isinstance(diff, bytes) else diff.removeprefix("\ufeff")
+    if isinstance(diff, str):
+        text = diff.removeprefix("\ufeff")
+    elif diff.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell's `>` writes
+        text = diff.decode("utf-16", "replace")
+    else:
+        text = path_text(diff.removeprefix(codecs.BOM_UTF8))
     return _DiffReader(text, name).read()
 
 
-def _decode(data: bytes) -> str:
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell's `>` writes
-        return data.decode("utf-16", "replace")
-    return path_text(data.removeprefix(codecs.BOM_UTF8))
-
-
 class _DiffReader(HunkReader):
-    """One pass over the lines."""
-
     def read(self) -> Diff:
         patches: list[Patch] = []
         damages: list[Damage] = []
@@ -90,20 +87,14 @@ class _DiffReader(HunkReader):
         if damages and all(patch.fault for patch in patches):
             raise SecateurError(f"{self._name}: {damages[0].fault}", hint=damages[0].hint, code=MALFORMED)
         if not patches and any(line.strip() for line in self._lines):
-            hint = (
-                "print it without colours: git diff --no-color"
-                if any(line.startswith(_COLOURED) for line in self._lines)
-                else _WANTED
-            )
-            raise SecateurError(
-                f"{self._name}: no changed file in {len(self._lines):,} lines", hint=hint, code=MALFORMED
-            )
+            coloured = any(line.startswith(_COLOURED) for line in self._lines)
+            hint = "print it without colours: git diff --no-color" if coloured else _WANTED
+            what = f"{self._name}: no changed file in {len(self._lines):,} lines"
+            raise SecateurError(what, hint=hint, code=MALFORMED)
         changes: dict[str, list[Patch]] = {}
         for patch in patches:
             changes.setdefault(patch.path, []).append(patch)
-        return Diff(
-            tuple(Change(tuple(file_patches)) for file_patches in changes.values()), tuple(outside), len(self._lines)
-        )
+        return Diff(tuple(Change(tuple(parts)) for parts in changes.values()), tuple(outside), len(self._lines))
 
     def _damaged_patch(self, before: Patch | None, start: int, damage: Damage) -> Patch:
         """Makes the damaged part a patch without hunks: all lines up to the header of the next file. `before`: the
@@ -116,21 +107,7 @@ class _DiffReader(HunkReader):
             at += 1
         self._at = at
         name = path or NAMELESS.format(line=first + 1)
-        return Patch(
-            first + 1,
-            name,
-            name,
-            Treatment.MODIFIED,
-            self._text(first, at),
-            (),
-            False,
-            frozenset(),
-            "",
-            "",
-            0,
-            0,
-            damage.fault,
-        )
+        return Patch(first + 1, name, name, Treatment.MODIFIED, self._text(first, at), fault=damage.fault)
 
     def _starts_file(self, at: int, *, bare: bool) -> bool:
         """Tells whether a file starts at this line. With `bare`, `---` and `+++` alone are enough: git never writes
@@ -147,7 +124,6 @@ class _DiffReader(HunkReader):
     # --- one file -----------------------------------------------------------------------------------------------------
 
     def _patch(self) -> Patch | None:
-        """Reads the patch that starts at this line, or None."""
         line = self._lines[self._at]
         if line.startswith(_GIT):
             return self._git_patch(parse_git_names(line[len(_GIT) :]))
@@ -159,15 +135,15 @@ class _DiffReader(HunkReader):
         if line.startswith(("Index: ", "diff -")) and (names := self._names_below(self._at)) is not None:
             return self._plain_patch(names)
         if line.startswith("Binary files ") and (binary := _match_binary(line)):
-            return self._binary_patch(binary[1], binary[2])
+            self._at += 1
+            return self._patch_of_names(self._at - 1, binary[1], binary[2], binary=True)
         if line.startswith("Submodule ") and (submodule := _SUBMODULE.fullmatch(line)):
             start = self._at
             self._at += 1
             while self._at < len(self._lines) and self._lines[self._at].startswith(_SUBMODULE_LOG):
                 self._at += 1
-            return self._finish_patch(
-                start, self._at, submodule[1], submodule[1], Treatment.MODIFIED, modes=frozenset({SUBMODULE})
-            )
+            name, modes = submodule[1], frozenset({SUBMODULE})
+            return self._finish_patch(start, self._at, name, name, Treatment.MODIFIED, modes=modes)
         return None
 
     def _git_patch(self, names: tuple[str, str] | None) -> Patch:
@@ -194,17 +170,15 @@ class _DiffReader(HunkReader):
                 if "rename to" in headers
                 else next((path for path in strip_prefixes(old, new)[::-1] if path != NULL), "")
             )
-            raise self._damage_at(
-                self._at,
-                "names a file, and no hunk follows",
-                "the diff was cut off, edited or is damaged; make it again",
-            )
+            hint = "the diff was cut off, edited or is damaged; make it again"
+            raise self._damage_at(self._at, "names a file, and no hunk follows", hint)
         elif self._at < len(self._lines) and _match_binary(self._lines[self._at]):
             binary = True
             self._at += 1
         elif self._at < len(self._lines) and self._lines[self._at].rstrip("\r") == "GIT binary patch":
             binary = True
-            self._skip_binary()
+            while self._at < len(self._lines) and not self._lines[self._at].startswith((_GIT, *_COMBINED)):
+                self._at += 1
         old, new = strip_prefixes(old, new)
         for kind in ("rename", "copy"):
             if f"{kind} from" in headers and f"{kind} to" in headers:
@@ -214,29 +188,16 @@ class _DiffReader(HunkReader):
             first = strip_prefixes(*names) if names else (old, new)
             old, new = (first[0] if old == NULL else old), (first[1] if new == NULL else new)
             old, new = (new if old == NULL else old), (old if new == NULL else new)
-        return self._finish_patch(
-            start,
-            self._at,
-            old or new,
-            new,
-            treatment,
-            binary=binary,
-            modes=frozenset(modes),
-            ids=(ids[1], ids[2]) if ids else ("", ""),
-        )
+        both = (ids[1], ids[2]) if ids else ("", "")
+        named = frozenset(modes)
+        return self._finish_patch(start, self._at, old or new, new, treatment, binary=binary, modes=named, ids=both)
 
     def _plain_patch(self, names: int) -> Patch:
         start = self._at
         self._at = names + 2
         return self._patch_of_names(start, self._lines[names][4:], self._lines[names + 1][4:])
 
-    def _binary_patch(self, old: str, new: str) -> Patch:
-        """Reads `Binary files A and B differ` without a header of git."""
-        self._at += 1
-        return self._patch_of_names(self._at - 1, old, new, binary=True)
-
     def _patch_of_names(self, start: int, old_name: str, new_name: str, *, binary: bool = False) -> Patch:
-        """Reads the patch whose header, up to here, holds only two names."""
         old, new = strip_prefixes(parse_name(old_name), parse_name(new_name))
         path = old if new == NULL else new
         treatment = _treatment({}, old, new)
@@ -254,7 +215,6 @@ class _DiffReader(HunkReader):
         modes: frozenset[str] = frozenset(),
         ids: tuple[str, str] = ("", ""),
     ) -> Patch:
-        """Reads the hunks that follow a header, which is the lines from `start` to `end`."""
         if not new:
             raise self._damage_at(
                 start, "names no file that can be told", "write names with spaces or quotes the way git does"
@@ -268,26 +228,17 @@ class _DiffReader(HunkReader):
             added += plus
             removed += minus
         header = unquote_header(self._text(start, end))
-        return Patch(
-            start + 1, new, old, treatment, header, tuple(hunks), binary, modes, ids[0], ids[1], added, removed
-        )
-
-    def _skip_binary(self) -> None:
-        """Skips the encoded bytes of a binary patch, up to the next file."""
-        while self._at < len(self._lines) and not self._lines[self._at].startswith((_GIT, *_COMBINED)):
-            self._at += 1
+        return Patch(start + 1, new, old, treatment, header, tuple(hunks), binary, modes, *ids, added, removed)
 
     def _names_below(self, start: int) -> int | None:
         return next((at for at in range(start + 1, start + _LOOK_AHEAD) if self._names_follow(at)), None)
 
 
 def _match_binary(line: str) -> re.Match[str] | None:
-    """Matches `Binary files A and B differ`."""
     return _BINARY.fullmatch(line) if line.endswith(_DIFFER) else None
 
 
 def _treatment(headers: dict[str, str], old: str, new: str) -> Treatment:
-    """The kind of change according to git's headers."""
     if "deleted file mode" in headers or new == NULL:
         return Treatment.DELETED
     if "new file mode" in headers or old == NULL:

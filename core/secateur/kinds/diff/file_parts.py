@@ -14,14 +14,14 @@ from functools import cached_property
 
 from msgspec import structs
 
-from secateur.kinds.diff.changes import Change, Hunk, Row, Treatment, number_rows
+from secateur.kinds.diff.changes import Change, Row, Treatment, number_rows
 from secateur.kinds.diff.chunk_text import PartLocation, block, widest_number
 from secateur.model import FileFacts, FragmentKind
 from secateur.tokens import Counter
 
+# Characters kept of a line too long for a chunk while chunks are packed: enough to recognise it, too few to push
+# another file out. After packing, `lengthen_lines` uses the room that is left.
 KEPT_OF_A_LINE = 400
-"""Characters kept of a line too long for a chunk while chunks are packed: enough to recognise it, too few to push
-another file out. After packing, `lengthen_lines` uses the room that is left."""
 
 SHORTER = 4  # divides the kept characters of a line that is still too long
 _CLOSE = 64  # cut lines are lengthened to within 1/64 of the room
@@ -137,7 +137,6 @@ class Splitter:
 
     @cached_property
     def _heads(self) -> list[int]:
-        """Tokens of each patch's header."""
         return self._counter.count_many([patch.header for patch in self._change.patches])
 
     def parts(self, capacity: int) -> list[Part] | None:
@@ -155,7 +154,11 @@ class Splitter:
                     part = replace(part, cost=spent)
                     break
                 part = None
-                end = self._find_cut(units, start, self._shrink_end(units, start, end, spent - capacity))
+                excess = spent - capacity
+                while end > start and excess > 0:
+                    end -= 1
+                    excess -= max(units[end].cost, 1)
+                end = self._find_cut(units, start, end)
             if part is None:
                 short = self._shorten_line(units[start])
                 if short is None:
@@ -194,13 +197,8 @@ class Splitter:
         """Returns the end of the longest part from `start` that should fit, moved back to a good cut; at least one
         row."""
         first = units[start]
-        spent = (
-            self._heads[first.patch]
-            + self._counter.count(block(""))
-            + self._counter.count(
-                self._locate_part(units, start, start + 1).heading(widest_number(0), widest_number(0))
-            )
-        )
+        heading = self._locate_part(units, start, start + 1).heading(widest_number(0), widest_number(0))
+        spent = self._heads[first.patch] + sum(map(self._counter.count, (block(""), heading)))
         end = start
         previous = None
         while end < len(units):
@@ -230,23 +228,12 @@ class Splitter:
                 between_hunks = at
         return between_hunks or end
 
-    @staticmethod
-    def _shrink_end(units: list[_Unit], start: int, end: int, excess: int) -> int:
-        """Moves the end back until the rows dropped hold at least `excess` tokens."""
-        while end > start and excess > 0:
-            end -= 1
-            excess -= max(units[end].cost, 1)
-        return end
-
     # --- what a part is -----------------------------------------------------------------------------------------------
 
     def _part(self, units: list[_Unit], start: int, end: int) -> Part:
         pieces: list[str] = []
-        patches = self._change.patches
-        at = start
-        patch = 0
-        if start:
-            patch = min(units[start - 1].patch + 1, units[start].patch)
+        patches, at = self._change.patches, start
+        patch = min(units[start - 1].patch + 1, units[start].patch) if start else 0
         while at < end:
             unit = units[at]
             pieces += [wordless.text for wordless in patches[patch : unit.patch]]  # between, without hunks
@@ -262,23 +249,12 @@ class Splitter:
             pieces += [wordless.text for wordless in patches[patch:]]
         cut = tuple(at for at in range(start, end) if units[at].original)
         shortened = tuple((self._line(units[at]), units[at].missing) for at in cut)
-        location = replace(
-            self._locate_part(units, start, end),
-            cut=_describe_cuts([units[at] for at in cut], [line for line, _ in shortened]),
-        )
-        return Part(
-            "".join(pieces),
-            location,
-            end - start,
-            shortened,
-            0,
-            (start, end),
-            cut,
-            max((units[at].kept for at in cut), default=0),
-        )
+        cuts = _describe_cuts([units[at] for at in cut], [line for line, _ in shortened])
+        location = replace(self._locate_part(units, start, end), cut=cuts)
+        kept = max((units[at].kept for at in cut), default=0)
+        return Part("".join(pieces), location, end - start, shortened, 0, (start, end), cut, kept)
 
     def _piece(self, units: list[_Unit], start: int, end: int) -> str:
-        """Returns rows of one hunk below a head with their ranges."""
         first, rows = units[start], [unit.row for unit in units[start:end]]
         hunk = self._change.patches[first.patch].hunks[first.hunk]
         body = "".join(row.text for row in rows)
@@ -289,7 +265,10 @@ class Splitter:
         if self._outline and not begins:
             inside = self._outline.inside(self._line(first))
             section = f" {inside}" if inside else ""
-        return _head(hunk, first, rows, section) + body
+        marks = "@" * (len(hunk.old) + 1)
+        olds = [_range(first.olds[parent], sum(row.old[parent] for row in rows)) for parent in range(len(hunk.old))]
+        ranges = " ".join([*(f"-{old}" for old in olds), f"+{_range(first.new, sum(row.new for row in rows))}"])
+        return f"{marks} {ranges} {marks}{' '.join(section.splitlines())}\n{body}"
 
     def _locate_part(self, units: list[_Unit], start: int, end: int) -> PartLocation:
         first, last = self._line(units[start]), self._line(units[end - 1])
@@ -316,26 +295,19 @@ class Splitter:
 
     @staticmethod
     def _cut_line(unit: _Unit, kept: int) -> _Unit:
-        """Cuts a row to at most `kept` characters of its line."""
         original = unit.original or unit.row.text
         line, end, rest = original.partition("\n")
         if len(line) <= kept:
             return replace(unit, row=structs.replace(unit.row, text=original), original="", kept=0)
-        return replace(
-            unit,
-            row=structs.replace(unit.row, text=f"{line[:kept]}{_mark_rest(len(line) - kept)}{end}{rest}"),
-            original=original,
-            kept=kept,
-        )
+        text = f"{line[:kept]}… [{len(line) - kept:,} more characters]{end}{rest}"
+        return replace(unit, row=structs.replace(unit.row, text=text), original=original, kept=kept)
 
 
 def _line_of(unit: _Unit) -> str:
-    """The whole line of a row, without line end."""
     return (unit.original or unit.row.text).partition("\n")[0]
 
 
 def _describe_cuts(units: Sequence[_Unit], lines: Sequence[int]) -> str:
-    """Says in the heading of a part how its lines are shortened."""
     if not units:
         return ""
     shown, whole = sum(unit.kept for unit in units), sum(len(_line_of(unit)) for unit in units)
@@ -344,18 +316,5 @@ def _describe_cuts(units: Sequence[_Unit], lines: Sequence[int]) -> str:
     return f"{len(units):,} lines are cut to {shown:,} of their {whole:,} characters"
 
 
-def _mark_rest(characters: int) -> str:
-    """The mark in place of the cut rest of a line."""
-    return f"… [{characters:,} more characters]"
-
-
-def _head(hunk: Hunk, first: _Unit, rows: Sequence[Row], section: str) -> str:
-    """Makes the head for some rows of a hunk. An empty range names the line before it, as in any diff."""
-    marks = "@" * (len(hunk.old) + 1)
-    olds = [_range(first.olds[parent], sum(row.old[parent] for row in rows)) for parent in range(len(hunk.old))]
-    ranges = " ".join([*(f"-{old}" for old in olds), f"+{_range(first.new, sum(row.new for row in rows))}"])
-    return f"{marks} {ranges} {marks}{' '.join(section.splitlines())}\n"
-
-
 def _range(first: int, count: int) -> str:
-    return f"{first if count else max(first - 1, 0)},{count}"
+    return f"{first if count else max(first - 1, 0)},{count}"  # an empty one names the line before it, as in any diff

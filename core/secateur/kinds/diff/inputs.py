@@ -143,11 +143,6 @@ def read_states(inputs: Inputs) -> ComparedStates:
     return states
 
 
-def folder_of(inputs: Inputs, environment: Environment) -> Path:
-    """The repository, or the folder whose settings and instructions apply to a diff."""
-    return environment.folder_of(inputs["path"])
-
-
 def name_of(diff: str) -> str:
     """The name of a diff for people."""
     return "standard input" if diff == "-" else diff

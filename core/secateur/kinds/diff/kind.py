@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -24,7 +24,6 @@ from secateur.kinds.diff.inputs import (
     INPUTS,
     diff_of,
     findings_of,
-    folder_of,
     name_of,
     parse_allowed_rules,
     read_states,
@@ -32,7 +31,7 @@ from secateur.kinds.diff.inputs import (
 )
 from secateur.kinds.diff.measured_diff import Compared, MeasuredDiff, measure_diff
 from secateur.kinds.diff.notes import SKILL_FILE, distrust_notice, skill_notice
-from secateur.kinds.diff.plan import LEFT_OUT, Coverage, Plan, ledger_of, plan_chunks, tokens_of
+from secateur.kinds.diff.plan import LEFT_OUT, Plan, ledger_of, plan_chunks, tokens_of
 from secateur.kinds.diff.repository import changes_of
 from secateur.kinds.diff.skip_rules import pattern_of
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
@@ -44,8 +43,8 @@ from secateur.render.structured import dumps
 from secateur.settings import Loaded, Settings, with_values
 from secateur.terminal import visible
 
+# Inputs that are flags and change what is read.
 _NAMED = ("skill", "rules", "no_rules", "linter", "base", "head", "staged", "worktree", "untracked")
-"""Inputs that are flags and change what is read."""
 
 
 def diff_command(keys: Sequence[str], inputs: Inputs, settings: Settings, opened: Settings) -> str:
@@ -70,17 +69,16 @@ NAMED = 5  # files that one message lists by name
 SKIPPED = 4  # exit code of --fail-on-skip
 _TABLE = "chunking."
 _IGNORE = _TABLE + "ignore"
+# Settings that change what is read from a repository.
 _READ_OF_REPOSITORIES = ("context_lines", "max_file_kb", "rules", "signatures")
-"""Settings that change what is read from a repository."""
 
 _NOT_READ = ("ignore", "only", "out", "fail_on_skip", "allow_skip")  # inputs that do not change what is read
 _DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
 _DIFF_NAMES = (".diff", ".patch")
 _CHUNK_FILE = re.compile(r"chunk-\d{3,}\.md")
 _CHUNK_START = b"# Context Chunk "
+# Keys under which `load` keeps its results for `read`: the comparison or the diff, and a notice about ignored settings.
 _PREPARED, _NOTICE = "diff", "settings_changed"
-"""Keys under which `load` keeps its results for `read`: the comparison or the diff, and a notice about ignored
-settings."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +137,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
                 "--only prints the text of one chunk: it goes with --format markdown",
                 hint="add --format markdown, or leave --only out",
             )
-        states, path = read_states(inputs), folder_of(inputs, environment)
+        states, path = read_states(inputs), environment.folder_of(inputs["path"])
         if inputs["diff"] is None:
             comparison = Comparison(path, states, trust=environment.trusts_git_dir())
             environment.found[_PREPARED] = comparison
@@ -170,7 +168,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         return *given, settings.tokens.counter, rules.token_ratio, read
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> MeasuredDiff:
-        states, path, progress = read_states(inputs), folder_of(inputs, environment), environment.progress
+        states, path, progress = read_states(inputs), environment.folder_of(inputs["path"]), environment.progress
         progress("reading", 0, 0)
         prepared = environment.found.pop(_PREPARED, None)
         if isinstance(prepared, tuple):  # markers continue the numbers of those in the diff
@@ -305,7 +303,8 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         return f"{count_noun(len(material.files), 'file')}, +{added:,} −{removed:,}, {count_noun(tokens, 'token')}"
 
     def output(self, outcome: Outcome[Planned]) -> ChunkOutput:
-        return _output(outcome)
+        output, ledger = outcome.payload.chunks.output(), outcome.ledger.shape()
+        return structs.replace(output, ledger=ledger, warnings=list(outcome.warnings))
 
     def pieces(self, outcome: Outcome[Planned]) -> Sequence[str]:
         return [chunk.text for chunk in outcome.payload.chunks]
@@ -335,7 +334,12 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         messages = [*delivery.said]
         folder = None
         if inputs["out"] is not None:
-            folder = OutputFolder(Path(inputs["out"]), _files(outcome), _is_earlier_chunk)
+            body = self.output(outcome).to_dict()
+            listings = [{key: value for key, value in chunk.items() if key != "text"} for chunk in body.pop("chunks")]
+            del body["schema_version"]
+            files = {f"chunk-{chunk.index:03}.md": chunk.text for chunk in chunks}
+            files["coverage.json"] = dumps(body | {"chunks": listings})
+            folder = OutputFolder(Path(inputs["out"]), files, _is_earlier_chunk)
             messages.append(f"written: {count_noun(len(chunks), 'chunk')} and coverage.json to {inputs['out']}")
         text = delivery.text if only is None else chunks[only - 1].text
         if not inputs["fail_on_skip"]:
@@ -343,7 +347,8 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         allowed = parse_allowed_rules(inputs)
         unseen = [entry for entry in chunks.plan.skipped if entry.verdict and entry.verdict.rule.label not in allowed]
         if unseen:
-            messages.append(f"not seen: {count_noun(len(unseen), 'changed file')}: {_names(unseen)}")
+            names = listed([visible(entry.path) for entry in unseen], NAMED)
+            messages.append(f"not seen: {count_noun(len(unseen), 'changed file')}: {names}")
         unread = any(notice.code == UNREAD for notice in outcome.notices)
         return Delivery(text, folder=folder, said=tuple(messages), exit_code=SKIPPED if unseen or unread else 0)
 
@@ -354,29 +359,7 @@ def _line_of(line_numbers: Callable[[], list[int]], line: int) -> int:
     return numbers[line] if line < len(numbers) else 1
 
 
-# --- what is printed and written --------------------------------------------------------------------------------------
-
-
-def _names(entries: Sequence[Coverage]) -> str:
-    return listed([visible(entry.path) for entry in entries], NAMED)
-
-
-def _output(outcome: Outcome[Planned]) -> ChunkOutput:
-    output, ledger = outcome.payload.chunks.output(), outcome.ledger.shape()
-    return structs.replace(output, ledger=ledger, warnings=list(outcome.warnings))
-
-
-def _files(outcome: Outcome[Planned]) -> Mapping[str, str]:
-    """One file for each chunk, and coverage.json: the JSON output without the texts."""
-    body = _output(outcome).to_dict()
-    listed = [{key: value for key, value in chunk.items() if key != "text"} for chunk in body.pop("chunks")]
-    del body["schema_version"]
-    texts = {f"chunk-{chunk.index:03}.md": chunk.text for chunk in outcome.payload.chunks}
-    return texts | {"coverage.json": dumps(body | {"chunks": listed})}
-
-
 def _is_earlier_chunk(path: Path) -> bool:
-    """Tells by name and first bytes whether a file is a chunk of an earlier run."""
     if not _CHUNK_FILE.fullmatch(path.name):
         return False
     with path.open("rb") as file:

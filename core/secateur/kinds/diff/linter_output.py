@@ -20,6 +20,7 @@ from urllib.parse import unquote
 from secateur.errors import SecateurError
 from secateur.kinds.diff.chunk_text import one_line
 from secateur.model import Notice
+from secateur.render.page import count_noun
 
 LONGEST_FINDING = 240  # cells of a finding in a chunk; messages that quote the code can be pages
 
@@ -65,25 +66,7 @@ class Findings(list[Finding]):
         self.notices = tuple(notices)
 
 
-class _SkippedEntries:
-    """The number of skipped entries, and the position of the first."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.first = ""
-
-    def add(self, entry: str) -> None:
-        """Counts one skipped entry."""
-        self.first = self.first or entry
-        self.count += 1
-
-    def notices(self, name: str) -> list[Notice]:
-        """The warning about the skipped entries, if there are any."""
-        if not self.count:
-            return []
-        entries = "1 entry names" if self.count == 1 else f"{self.count:,} entries name"
-        message = f"{name}: {entries} no file or no message and cannot be shown; the first is {self.first}."
-        return [Notice(PASSED_OVER, message)]
+_Entry = tuple[str, Finding | None]  # the place of an entry in the JSON; None: it cannot be shown
 
 
 def read_findings(data: bytes, name: str = "the linter's output") -> Findings:
@@ -92,7 +75,6 @@ def read_findings(data: bytes, name: str = "the linter's output") -> Findings:
     text = data.decode("utf-8-sig", "replace")
     if not text.strip():
         return Findings()
-    skipped = _SkippedEntries()
     hint = "give SARIF, the JSON of ruff or ESLint, or lines `path:line:column: message`"
     if text.lstrip()[0] in "[{":
         try:
@@ -101,15 +83,21 @@ def read_findings(data: bytes, name: str = "the linter's output") -> Findings:
             raise SecateurError(
                 f"{name}: not the JSON it begins as: {error}", hint=hint, code="LINTER_OUTPUT"
             ) from error
-        unsorted = _read_json(value, skipped)
-        if unsorted is None:
+        entries = _read_json(value)
+        if entries is None:
             raise SecateurError(f"{name}: JSON of no known linter", hint=hint, code="LINTER_OUTPUT")
     else:
-        unsorted = _read_lines(text)
-    findings = sorted(set(unsorted))
+        entries = (("", finding) for finding in _read_lines(text))
+    read = list(entries)
+    findings = sorted({finding for _, finding in read if finding is not None})
+    skipped = [entry for entry, finding in read if finding is None]
     if not findings and not text.lstrip().startswith(("[", "{")):
         raise SecateurError(f"{name}: no line names a file and a line", hint=hint, code="LINTER_OUTPUT")
-    return Findings(findings, skipped.notices(name))
+    if not skipped:
+        return Findings(findings)
+    many = count_noun(len(skipped), "entry names", "entries name")
+    message = f"{name}: {many} no file or no message and cannot be shown; the first is {skipped[0]}."
+    return Findings(findings, [Notice(PASSED_OVER, message)])
 
 
 def group_by_file(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[dict[str, list[Finding]], int]:
@@ -141,95 +129,64 @@ def _read_lines(text: str) -> Iterator[Finding]:
             yield Finding(match["path"], int(match["line"]), int(match["column"] or 0), severity, "", message)
 
 
-def _read_json(value: Any, skipped: _SkippedEntries) -> Iterator[Finding] | None:
-    """Yields the findings of a known shape; returns None for an unknown one."""
+def _read_json(value: Any) -> Iterator[_Entry] | None:
+    """Yields the entries of a known shape; returns None for an unknown one."""
     if isinstance(value, dict) and isinstance(value.get("runs"), list):
-        return _read_sarif(value["runs"], skipped)
+        return _read_sarif(value["runs"])
     if isinstance(value, list):
         entries = [entry for entry in value if isinstance(entry, dict)]
         if not value or any("filePath" in entry for entry in entries):
-            return _read_eslint(value, skipped)
+            return _read_eslint(value)
         if any("filename" in entry for entry in entries):
-            return _read_ruff(value, skipped)
+            return _read_ruff(value)
     return None
 
 
-def _read_ruff(entries: Sequence[Any], skipped: _SkippedEntries) -> Iterator[Finding]:
+def _read_ruff(entries: Sequence[Any]) -> Iterator[_Entry]:
     for index, entry in enumerate(entries):
         fields = entry if isinstance(entry, dict) else {}
-        location = _dict(fields, "location")
-        finding = _make_finding(
-            fields.get("filename"),
-            location.get("row"),
-            location.get("column"),
-            WARNING,
-            fields.get("code"),
-            fields.get("message"),
-        )
-        yield from _yield_or_skip(finding, f"$[{index}]", skipped)
+        path, rule, message = map(fields.get, ("filename", "code", "message"))
+        line, column = map(_dict(fields, "location").get, ("row", "column"))
+        yield f"$[{index}]", _make_finding(path, line, column, WARNING, rule, message)
 
 
-def _read_eslint(entries: Sequence[Any], skipped: _SkippedEntries) -> Iterator[Finding]:
+def _read_eslint(entries: Sequence[Any]) -> Iterator[_Entry]:
     for index, entry in enumerate(entries):
         messages = entry.get("messages") if isinstance(entry, dict) else None
         if not isinstance(messages, list):
-            skipped.add(f"$[{index}]")
+            yield f"$[{index}]", None
             continue
         for position, message in enumerate(messages):
             fields = message if isinstance(message, dict) else {}
             severity = ERROR if fields.get("severity") == 2 else WARNING
-            finding = _make_finding(
-                entry.get("filePath"),
-                fields.get("line"),
-                fields.get("column"),
-                severity,
-                fields.get("ruleId"),
-                fields.get("message"),
-            )
-            yield from _yield_or_skip(finding, f"$[{index}].messages[{position}]", skipped)
+            line, column, rule, text = map(fields.get, ("line", "column", "ruleId", "message"))
+            finding = _make_finding(entry.get("filePath"), line, column, severity, rule, text)
+            yield f"$[{index}].messages[{position}]", finding
 
 
-def _read_sarif(runs: Sequence[Any], skipped: _SkippedEntries) -> Iterator[Finding]:
+def _read_sarif(runs: Sequence[Any]) -> Iterator[_Entry]:
     for index, run in enumerate(runs):
         results = run.get("results") if isinstance(run, dict) else None
         if not isinstance(results, list):
             if not isinstance(run, dict) or results is not None:
-                skipped.add(f"$.runs[{index}]")
+                yield f"$.runs[{index}]", None
             continue
         for position, result in enumerate(results):
-            findings = list(_read_result(result))
-            yield from findings
-            if not findings:
-                skipped.add(f"$.runs[{index}].results[{position}]")
+            findings: list[Finding | None] = [finding for finding in _read_result(result) if finding is not None]
+            yield from ((f"$.runs[{index}].results[{position}]", finding) for finding in findings or [None])
 
 
-def _read_result(result: Any) -> Iterator[Finding]:
-    """Yields one finding for each location of a SARIF result."""
+def _read_result(result: Any) -> Iterator[Finding | None]:
     level = _text(result, "level")
     severity = {"error": ERROR, "warning": WARNING, None: WARNING}.get(level, REMARK)
     message = _text(_dict(result, "message"), "text")
-    for location in _list(result, "locations"):
+    locations = result.get("locations") if isinstance(result, dict) else None
+    for location in locations if isinstance(locations, list) else ():
         physical = _dict(location, "physicalLocation")
         region = _dict(physical, "region")
         uri = _text(_dict(physical, "artifactLocation"), "uri")
-        finding = _make_finding(
-            unquote(uri) if uri else uri,
-            region.get("startLine", 0),
-            region.get("startColumn", 0),
-            severity,
-            result.get("ruleId"),
-            message,
-        )
-        if finding is not None:
-            yield finding
-
-
-def _yield_or_skip(finding: Finding | None, entry: str, skipped: _SkippedEntries) -> Iterator[Finding]:
-    """Yields the finding, or counts the entry as skipped if there is none."""
-    if finding is None:
-        skipped.add(entry)
-    else:
-        yield finding
+        line, column = region.get("startLine", 0), region.get("startColumn", 0)
+        yield _make_finding(uri and unquote(uri), line, column, severity, result.get("ruleId"), message)
 
 
 def _make_finding(path: Any, line: Any, column: Any, severity: int, rule: Any, message: Any) -> Finding | None:
@@ -241,11 +198,6 @@ def _make_finding(path: Any, line: Any, column: Any, severity: int, rule: Any, m
     if not (isinstance(path, str) and path and isinstance(message, str) and message.strip()):
         return None
     return Finding(path, numbers[0], numbers[1], severity, rule if isinstance(rule, str) else "", message)
-
-
-def _list(value: Any, key: str) -> list[Any]:
-    field = value.get(key) if isinstance(value, dict) else None
-    return [entry for entry in field if isinstance(entry, dict)] if isinstance(field, list) else []
 
 
 def _dict(value: Any, key: str) -> Mapping[str, Any]:

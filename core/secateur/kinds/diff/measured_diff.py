@@ -78,14 +78,13 @@ def links(outlines: Mapping[int, Outline], paths: Mapping[int, str]) -> dict[tup
     return strongest
 
 
+# Characters that are invisible or make text look different.
 _HIDDEN = re.compile("[\x08\x1b\x9b\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e01ef]")
-"""Characters that are invisible or make text look different."""
 
 LINTER = "Linter findings in"  # title of the findings of linters in a file
 SIGNATURES = "Signatures around the changes of"  # title of the declarations of callers and callees
+# Bytes of contents that are parsed to link files: two seconds' worth. In larger diffs only the first files are linked.
 LINKED_BYTES = 2 << 20
-"""Bytes of contents that are parsed to link files: two seconds' worth. In larger diffs only the first files are
-linked."""
 
 _NAMED = 5  # most files that a notice names
 
@@ -231,7 +230,9 @@ def measure_diff(
     known = known or {}
     fences: dict[tuple[str, str], int] = {}
     files = []
-    in_order = sorted(range(len(diff)), key=lambda at: _order(diff.changes[at]))
+    # by the bytes of paths, as git sorts
+    keys = [tuple(map(path_bytes, (change.path, change.old_path, change.text))) for change in diff.changes]
+    in_order = sorted(range(len(diff)), key=keys.__getitem__)
     for index, change in enumerate(diff.changes[at] for at in in_order):
         start, patch, end = block_pieces(change.text)
         if (start, end) not in fences:
@@ -247,53 +248,35 @@ def measure_diff(
     remarks = {
         file.number: (
             *_remarks(file.change, findings_by_path.get(file.change.path, ()), counter),
-            *_hints(hints_by_path.get(file.change.path, ()), counter),
+            *(
+                Remark(SIGNATURES, hint.line, hint.rank, hint.text, counter.count(hint.text))
+                for hint in hints_by_path.get(file.change.path, ())
+            ),
         )
         for file in files
         if file.change.path in findings_by_path or file.change.path in hints_by_path
     }
-    everything = (*notices, *_notices(diff))
-    as_listed = tuple(sorted(range(len(files)), key=in_order.__getitem__))
     return MeasuredDiff(
-        diff,
-        tuple(files),
-        as_listed,
-        counter,
-        injection or Injection(),
-        compared or Compared("a diff"),
-        known,
-        everything,
-        remarks,
-        elsewhere,
+        diff=diff,
+        files=tuple(files),
+        as_listed=tuple(sorted(range(len(files)), key=in_order.__getitem__)),
+        counter=counter,
+        injection=injection or Injection(),
+        compared=compared or Compared("a diff"),
+        known=known,
+        notices=(*notices, *_notices(diff)),
+        remarks=remarks,
+        elsewhere=elsewhere,
     )
-
-
-def _order(change: Change) -> tuple[bytes, ...]:
-    """Sorts by the bytes of paths, as git does."""
-    return path_bytes(change.path), path_bytes(change.old_path), path_bytes(change.text)
 
 
 def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> list[Remark]:
     """Findings as remarks: first those about changed lines, errors before warnings."""
     changed = change.changed_lines()
     texts = [finding.text for finding in findings]
-    return [
-        Remark(
-            LINTER,
-            finding.line,
-            (finding.line not in changed, finding.severity, finding.line, finding.column),
-            text,
-            tokens,
-        )
-        for finding, text, tokens in zip(findings, texts, counter.count_many(texts), strict=True)
-    ]
-
-
-def _hints(hints: Sequence[Hint], counter: Counter) -> list[Remark]:
-    costs = counter.count_many([hint.text for hint in hints])
-    return [
-        Remark(SIGNATURES, hint.line, hint.rank, hint.text, tokens) for hint, tokens in zip(hints, costs, strict=True)
-    ]
+    ranks = [(at.line not in changed, at.severity, at.line, at.column) for at in findings]
+    rows = zip(findings, ranks, texts, counter.count_many(texts), strict=True)
+    return [Remark(LINTER, finding.line, rank, text, tokens) for finding, rank, text, tokens in rows]
 
 
 def _facts(change: Change, known: RepositoryFacts | None) -> Facts:
@@ -306,19 +289,16 @@ def _facts(change: Change, known: RepositoryFacts | None) -> Facts:
 def _outline(change: Change, known: RepositoryFacts | None, redactor: Redactor | None) -> Outline | None:
     from secateur.languages.syntax.fragments import parse_file, read_text, split_lines
 
-    content = known.content if known and known.content is not None else _whole_content(change)
+    content = known.content if known else None
     if content is None:
-        return None
+        if len(change.patches) != 1 or change.treatment not in (Treatment.ADDED, Treatment.DELETED):
+            return None
+        # the diff shows an added or deleted file completely
+        lines = (line for _, line in change.side(new=change.treatment is Treatment.ADDED))
+        content = path_bytes("\n".join(lines) + "\n")
     content = content if redactor is None else redactor.data(content, change.path)
     facts = parse_file(change.path, content)
     return Outline.of(facts, split_lines(read_text(change.path, content)[0]))
-
-
-def _whole_content(change: Change) -> bytes | None:
-    """The content of an added or deleted file, which the diff shows completely."""
-    if len(change.patches) != 1 or change.treatment not in (Treatment.ADDED, Treatment.DELETED):
-        return None
-    return path_bytes("\n".join(line for _, line in change.side(new=change.treatment is Treatment.ADDED)) + "\n")
 
 
 def _notices(diff: Diff) -> list[Notice]:
@@ -331,10 +311,8 @@ def _notices(diff: Diff) -> list[Notice]:
     damaged = [change for change in diff.changes if change.fault not in ("", NOT_IN_CLONE)]
     if damaged:
         files = count_noun(len(damaged), "changed file is", "changed files are")
-        sentence = (
-            f"{files} damaged in the diff and left out: {listed([change.path for change in damaged], _NAMED)};"
-            f" {damaged[0].fault}."
-        )
+        names = listed([change.path for change in damaged], _NAMED)
+        sentence = f"{files} damaged in the diff and left out: {names}; {damaged[0].fault}."
         notices.append(Notice("damaged_files", f"{sentence} Make the diff again to see the whole change."))
     foreign = [change.path for change in diff.changes if sendable(change.text) != change.text]
     if foreign:

@@ -10,9 +10,9 @@ from secateur.sources.files import path_text
 NULL = "/dev/null"
 
 _LETTERS = (("a/", "b/"), ("i/", "w/"), ("c/", "i/"), ("c/", "w/"), ("o/", "w/"))
+# Prefixes that git puts before the two paths: by default, with `diff.mnemonicPrefix`, with `-R`, and without a
+# repository.
 _PREFIXES = (*_LETTERS, ("w/", "i/"), ("b/", "a/"), ("1/", "2/"))
-"""Prefixes that git puts before the two paths: by default, with `diff.mnemonicPrefix`, with `-R`, and without a
-repository."""
 
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _ESCAPED = re.compile(r'\\([abtnvfr"\\]|[0-3][0-7]{2})')
@@ -28,7 +28,8 @@ def unquote(quoted: str) -> str:
         if index % 2:
             raw.append(_ESCAPES[piece] if piece in _ESCAPES else int(piece, 8))
         else:
-            raw += piece.encode("utf-8", "surrogateescape" if _escapable(piece) else "surrogatepass")
+            lone = any(0xD800 <= ord(char) < 0xDC80 or 0xDCFF < ord(char) < 0xE000 for char in piece)  # not a byte
+            raw += piece.encode("utf-8", "surrogatepass" if lone else "surrogateescape")
     return path_text(bytes(raw))
 
 
@@ -37,10 +38,8 @@ def unquote_header(header: str) -> str:
     numbers."""
 
     def plain(match: re.Match[str]) -> str:
-        name = unquote(match[1]) if match[2] else ""
-        return (
-            name if match[2] and "\\" in match[1] and name.isprintable() and not {'"', "\\"} & set(name) else match[0]
-        )
+        name = unquote(match[1]) if match[2] and "\\" in match[1] else ""
+        return name if name and name.isprintable() and not {'"', "\\"} & set(name) else match[0]
 
     return _BEGUN.sub(plain, header) if "\\" in header else header
 
@@ -61,11 +60,8 @@ def parse_git_names(fields: str) -> tuple[str, str] | None:
     if '"' in fields:
         first = _QUOTED.match(fields)
         if first:
-            return (
-                (unquote(first[1]), parse_name(fields[first.end() + 1 :]))
-                if fields[first.end() : first.end() + 1] == " "
-                else None
-            )
+            apart = fields[first.end() : first.end() + 1] == " "
+            return (unquote(first[1]), parse_name(fields[first.end() + 1 :])) if apart else None
         cut = fields.find(' "')
         return (fields[:cut], parse_name(fields[cut + 1 :])) if cut > 0 else None
     half = len(fields) // 2
@@ -90,8 +86,3 @@ def strip_prefixes(old: str, new: str) -> tuple[str, str]:
         if old.startswith(old_prefix) and new.startswith(new_prefix):
             return old[2:], new[2:]
     return old, new
-
-
-def _escapable(text: str) -> bool:
-    """Tells whether all lone surrogates in the text stand for bytes."""
-    return not any(0xD800 <= ord(char) < 0xDC80 or 0xDCFF < ord(char) < 0xE000 for char in text)

@@ -17,25 +17,26 @@ from secateur.kinds.diff.chunk_text import LONGEST_PLACE, one_line
 from secateur.kinds.diff.skip_rules import Verdict
 from secateur.model import Notice, Reason
 from secateur.render.markdown import heading
+from secateur.render.page import listed
 from secateur.settings import FILE_NAME, Committed, keys
 from secateur.sources.committed_settings import SETTINGS_FILES
 from secateur.tokens import Counter
 
+# Code of the notice that a change edits the repository's settings; the old settings count.
 SETTINGS_CHANGED = "settings_changed"
-"""Code of the notice that a change edits the repository's settings; the old settings count."""
 
 RULES_CHANGED = "rules_changed"  # code of the notice that a change edits the project's rules; the old rules count
+# The file of instructions of the spec. It goes into chunks only on request: the change may have written it.
 SKILL_FILE = "SKILL.md"
-"""The file of instructions of the spec. It goes into chunks only on request: the change may have written it."""
 
 MOST_TOKENS = 240
 SHARE = 8  # the section takes at most `MOST_TOKENS`, and at most 1/`SHARE` of a chunk
+# Numbers of files to name, tried in this order until the section fits; other files are counted.
 _NAME_COUNTS = (12, 8, 5, 3, 2, 1, 0)
-"""Numbers of files to name, tried in this order until the section fits; other files are counted."""
 
 _SHOWN_CODES = (SETTINGS_CHANGED, RULES_CHANGED)
+# Rules whose files are only counted: their names say nothing about the change.
 _COUNTED = (Reason.BINARY, Reason.LOCKFILE)
-"""Rules whose files are only counted: their names say nothing about the change."""
 
 
 def skill_notice(path: str) -> Notice:
@@ -59,9 +60,8 @@ def notes(
         of: number of changed files.
         room: tokens the section may take.
     """
-    notice_lines = [
-        f"- {one_line(notice.message, 2 * LONGEST_PLACE)}\n" for notice in notices if notice.code in _SHOWN_CODES
-    ]
+    messages = [notice.message for notice in notices if notice.code in _SHOWN_CODES]
+    notice_lines = [f"- {one_line(message, 2 * LONGEST_PLACE)}\n" for message in messages]
     for named in _NAME_COUNTS:
         lines = notice_lines + _list_left_out(left_out, of, named)
         if not lines:
@@ -95,17 +95,14 @@ def distrust_notice(diff: Diff, origins: Mapping[str, str]) -> Notice | None:
     """A notice if a diff without its repository may have written the settings on disk, which then do not count.
     `origins`: the origin of each setting in force."""
     touched = {path.rpartition("/")[2] for change in diff.changes for path in (change.path, change.old_path)}
-    touched |= {
-        name for name in SETTINGS_FILES for change in diff.changes if change.fault and name in change.text
-    }  # damage may hide a header
+    damaged = [change.text for change in diff.changes if change.fault]  # damage may hide a header
+    touched |= {name for name in SETTINGS_FILES for text in damaged if name in text}
     used = {name for name in SETTINGS_FILES if any(origin.startswith(name) for origin in origins.values())}
     file = next((name for name in SETTINGS_FILES if name in touched and (name in used or name == FILE_NAME)), None)
     if file is None:
         return None
-    return Notice(
-        SETTINGS_CHANGED,
-        f"The diff changes {file}. What that said before is not in a diff, so no settings of the repository are used.",
-    )
+    message = "What that said before is not in a diff, so no settings of the repository are used."
+    return Notice(SETTINGS_CHANGED, f"The diff changes {file}. {message}")
 
 
 def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes | None]) -> Notice | None:
@@ -131,16 +128,12 @@ def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes 
     if not changed and not unread:
         return None
     file = next((table[0] for table in (new, old) if table), FILE_NAME)
-    more = f" and {len(changed) - _NAMED:,} more" if len(changed) > _NAMED else ""
-    which = f" ({', '.join(changed[:_NAMED])}{more})" if changed else ""
-    return Notice(
-        SETTINGS_CHANGED,
-        f"This change edits settings in {file}{which}. The chunks are made with those from before it, {before.place}.",
-    )
+    which = f" ({listed(changed, _NAMED)})" if changed else ""
+    message = f"The chunks are made with those from before it, {before.place}."
+    return Notice(SETTINGS_CHANGED, f"This change edits settings in {file}{which}. {message}")
 
 
 def _list_keys(table: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields the known keys that a table sets, with their values."""
     for name, value in table.items():
         if prefix + name in keys():
             yield prefix + name, value

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from secateur.errors import BudgetExceeded
 from secateur.kinds.diff.arrangement import Piece, arrange, capacity_for_even, fewest_bins
@@ -31,8 +30,8 @@ from secateur.render.page import count_noun, listed
 from secateur.render.sentences import sentence
 from secateur.settings import Settings
 
+# Tokens that a chunk needs for changes: with fewer not even one line fits beside the header of its file.
 LEAST_CAPACITY = 32
-"""Tokens that a chunk needs for changes: with fewer not even one line fits beside the header of its file."""
 
 TOO_LARGE = "CHUNK_INSTRUCTIONS_TOO_LARGE"  # code of the error that instructions and rules leave no room for changes
 NAMED = 5  # files a notice names before it only counts
@@ -105,19 +104,11 @@ class Plan:
     notices: tuple[Notice, ...]
     notes: str = ""  # the end of every chunk: settings that changed, files that are left out
 
-    @cached_property
-    def charged(self) -> tuple[int, ...]:
-        """Tokens per chunk: at least those of its text."""
-        return tuple(
-            self.limit - self.capacity + sum(piece.cost + piece.filled for piece in chunk) for chunk in self.chunks
-        )
-
     def shown(self, title: str) -> tuple[int, int]:
         """(lines, tokens) of all fillings with this title."""
-        fillings = [
-            filling for chunk in self.chunks for piece in chunk for filling in piece.filling if filling.title == title
-        ]
-        return sum(filling.lines for filling in fillings), sum(filling.cost for filling in fillings)
+        fillings = [filling for chunk in self.chunks for piece in chunk for filling in piece.filling]
+        shown = [(filling.lines, filling.cost) for filling in fillings if filling.title == title]
+        return sum(lines for lines, _ in shown), sum(cost for _, cost in shown)
 
     def lines_under(self, title: str) -> dict[str, int]:
         """Counts the lines under a title, all of them and those that had room."""
@@ -150,14 +141,20 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
         else:
             pieces, capacity = smaller_pieces, capacity_beside_notes
     packable = [Piece(piece.file.change.path, piece.number, piece.cost) for piece in pieces]
-    even = (
-        capacity_for_even([piece.size for piece in packable], capacity) if measured.remarks else capacity
-    )  # even chunks, so that each has room for remarks
+    even = capacity
+    if measured.remarks:  # even chunks, so that each has room for remarks
+        even = capacity_for_even([piece.size for piece in packable], capacity)
     several = rules.keep_together and sum(piece.size for piece in packable) > even
-    bins = arrange(packable, even, _links(measured, pieces) if several else None, together=rules.keep_together)
-    chunks = _add_remarks(
-        measured, [_lengthen_lines(measured, [pieces[at] for at in members], capacity) for members in bins], capacity
-    )
+    # only whole files have links: a part belongs to its file before all
+    positions = {piece.file.number: position for position, piece in enumerate(pieces) if piece.part is None}
+    links = {
+        (positions[first], positions[second]): worth
+        for (first, second), worth in measured.links.items()
+        if several and first in positions and second in positions
+    }
+    bins = arrange(packable, even, links if several else None, together=rules.keep_together)
+    lengthened = [_lengthen_lines(measured, [pieces[at] for at in members], capacity) for members in bins]
+    chunks = _add_remarks(measured, lengthened, capacity)
     coverage = _coverage(measured, chunks, verdicts)
     fewest = fewest_bins([piece.cost for piece in pieces], capacity)
     plan = Plan(measured, limit, capacity, chunks, fewest, coverage, (), notes_text)
@@ -171,26 +168,18 @@ def _all_pieces(
     pieces: list[FilePiece] = []
     without_room: dict[int, Verdict] = {}
     for file in measured.files:
-        if verdicts[file.number] is None:
-            cut = _pieces(measured, file, capacity)
-            pieces += cut
-            if not cut:
-                without_room[file.number] = Verdict(Reason.NO_ROOM, {"capacity": capacity})
+        if verdicts[file.number] is not None:
+            continue
+        if file.cost <= capacity:
+            pieces.append(FilePiece(file, cost=file.cost))
+        elif parts := measured.splitter(file.number).parts(capacity):
+            pieces += [FilePiece(file, part, number, len(parts), part.cost) for number, part in enumerate(parts, 1)]
+        else:
+            without_room[file.number] = Verdict(Reason.NO_ROOM, {"capacity": capacity})
     return pieces, without_room
 
 
-def _links(measured: MeasuredDiff, pieces: list[FilePiece]) -> dict[tuple[int, int], float]:
-    """Links of files as links of pieces. Only whole files have them: a part belongs to its file before all."""
-    positions = {piece.file.number: position for position, piece in enumerate(pieces) if piece.part is None}
-    return {
-        (positions[first], positions[second]): worth
-        for (first, second), worth in measured.links.items()
-        if first in positions and second in positions
-    }
-
-
 def _lengthen_lines(measured: MeasuredDiff, pieces: list[FilePiece], capacity: int) -> list[FilePiece]:
-    """Lengthens the shortened lines in a chunk as far as there is room."""
     room = capacity - sum(piece.cost for piece in pieces)
     cut = [at for at, piece in enumerate(pieces) if piece.part is not None and piece.part.shortened]
     lengthened = list(pieces)
@@ -248,14 +237,6 @@ def _count_injected(measured: MeasuredDiff, limit: int) -> int:
     return tokens
 
 
-def _pieces(measured: MeasuredDiff, file: MeasuredChange, capacity: int) -> list[FilePiece]:
-    """The file in one piece or in parts; empty if not even one line has room."""
-    if file.cost <= capacity:
-        return [FilePiece(file, cost=file.cost)]
-    parts = measured.splitter(file.number).parts(capacity) or []
-    return [FilePiece(file, part, number, len(parts), part.cost) for number, part in enumerate(parts, 1)]
-
-
 def _coverage(
     measured: MeasuredDiff, chunks: tuple[tuple[FilePiece, ...], ...], verdicts: dict[int, Verdict | None]
 ) -> tuple[Coverage, ...]:
@@ -294,10 +275,8 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
     findings = plan.lines_under(LINTER)
     missing = findings["lines"] - findings["shown"]
     if missing:
-        message = (
-            f"{missing:,} of {findings['lines']:,} findings of linters had no room, or are of files that do not go out."
-        )
-        notices.append(Notice("remarks_left_out", message))
+        some = f"{missing:,} of {findings['lines']:,} findings of linters"
+        notices.append(Notice("remarks_left_out", f"{some} had no room, or are of files that do not go out."))
     if not coverage:
         hint = " --base REV compares with another state." if measured.compared.repository else ""
         notices.append(Notice("nothing_changed", f"Nothing changed: {measured.compared.what}.{hint}"))
@@ -312,19 +291,14 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
     return tuple(notices)
 
 
+# Id of the entry -> title of the lines that stand behind changes where there is room.
 LINES = {"linter": LINTER, "signatures": SIGNATURES}
-"""Id of the entry -> title of the lines that stand behind changes where there is room."""
 
 
 def text_of(plan: Plan, index: int) -> str:
     """The text of a chunk, by its number from 1."""
-    return "".join(
-        [
-            plan.measured.injection.head(index, len(plan.chunks)),
-            *(piece.text for piece in plan.chunks[index - 1]),
-            plan.notes,
-        ]
-    )
+    head = plan.measured.injection.head(index, len(plan.chunks))
+    return "".join([head, *(piece.text for piece in plan.chunks[index - 1]), plan.notes])
 
 
 def tokens_of(plan: Plan) -> tuple[int, ...]:
@@ -338,11 +312,8 @@ def tokens_of(plan: Plan) -> tuple[int, ...]:
         return tuple(counter.count_many(text_of(plan, number) for number in range(1, of + 1)))
     # The first heading, with the number of the chunk, is one piece; what is injected below it is the same in all.
     firsts = counter.count_many(chunk_heading(number, of) for number in range(1, of + 1))
-    rest = (
-        counter.count(plan.measured.injection.head(1, 1))
-        - counter.count(chunk_heading(1, 1))
-        + counter.count(plan.notes)
-    )
+    rest = counter.count(plan.measured.injection.head(1, 1)) - counter.count(chunk_heading(1, 1))
+    rest += counter.count(plan.notes)
     return tuple(
         first + rest + sum(_tokens(plan, piece) for piece in chunk)
         for first, chunk in zip(firsts, plan.chunks, strict=True)

@@ -73,6 +73,7 @@ def _patterns(text: str, attribute: str) -> list[str]:
     return patterns
 
 
+# The rules that leave out a file or a part of it; `--allow-skip` takes their names.
 RULES = (
     Reason.DAMAGED,  # the diff cannot be read there, whatever the patterns of the user say
     Reason.PATTERN,  # of the user: chunking.ignore
@@ -87,14 +88,13 @@ RULES = (
     Reason.LONG_LINE,  # a line was shortened: alone it fills a chunk
     Reason.NO_ROOM,  # not even a line of it fits a chunk
 )
-"""The rules that leave out a file or a part of it; `--allow-skip` takes their names."""
 
+# Folders of the spec: files below them, at any depth, are left out.
 FOLDERS = {
     **dict.fromkeys(("vendor", "node_modules"), Reason.VENDORED),
     **dict.fromkeys(("dist", "build"), Reason.BUILD),
     ".idea": Reason.EDITOR,
 }
-"""Folders of the spec: files below them, at any depth, are left out."""
 
 LOCK_SUFFIX = ".lock"
 
@@ -102,29 +102,13 @@ _SPEC_SUFFIXES = ("png", "jpg", "exe", "so", "dll")
 _PICTURES = ("jpeg", "gif", "bmp", "ico", "icns", "webp", "avif", "tif", "tiff", "psd", "pdf")
 _ARCHIVES = ("zip", "gz", "tgz", "bz2", "xz", "7z", "rar", "zst", "jar", "war", "ear")
 _PROGRAMS = ("class", "pyc", "pyo", "o", "a", "lib", "obj", "dylib", "pdb", "wasm")
-_FONTS_AND_MEDIA = (
-    "woff",
-    "woff2",
-    "ttf",
-    "otf",
-    "eot",
-    "mp3",
-    "mp4",
-    "m4a",
-    "m4v",
-    "mov",
-    "avi",
-    "mkv",
-    "webm",
-    "ogg",
-    "flac",
-    "wav",
-)
+_FONTS = ("woff", "woff2", "ttf", "otf", "eot")
+_MEDIA = ("mp3", "mp4", "m4a", "m4v", "mov", "avi", "mkv", "webm", "ogg", "flac", "wav")
 _DATA = ("sqlite", "sqlite3", "parquet", "npy", "npz", "onnx", "pkl")
+# Extensions of binary files, whatever a diff shows.
 BINARY_SUFFIXES = frozenset(
-    f".{suffix}" for suffix in (*_SPEC_SUFFIXES, *_PICTURES, *_ARCHIVES, *_PROGRAMS, *_FONTS_AND_MEDIA, *_DATA)
+    f".{suffix}" for suffix in (*_SPEC_SUFFIXES, *_PICTURES, *_ARCHIVES, *_PROGRAMS, *_FONTS, *_MEDIA, *_DATA)
 )
-"""Extensions of binary files, whatever a diff shows."""
 
 _LIBRARY = re.compile(r".*\.so(\.\d+)+")
 
@@ -182,12 +166,8 @@ class Pruner:
             if excluded is not None:
                 if not excluded:
                     return ""
-                matching = (
-                    pattern
-                    for pattern, rules in reversed(self._patterns)
-                    if rules.decide(raw, is_folder=is_folder) is not None
-                )
-                return next(matching)
+                last_first = reversed(self._patterns)
+                return next(name for name, rules in last_first if rules.decide(raw, is_folder=is_folder) is not None)
             folder_path, is_folder = folder_path.rpartition("/")[0], True
         return None
 
@@ -203,7 +183,7 @@ class Pruner:
         if change.binary:
             return Verdict(Reason.BINARY)
         if file_flags.LOCKFILE in facts.flags:
-            return Verdict(Reason.LOCKFILE, {"name": _name(change.path)})
+            return Verdict(Reason.LOCKFILE, {"name": change.path.rpartition("/")[2]})
         if file_flags.VENDORED in facts.flags and facts.vendored is not False:
             return Verdict(Reason.VENDORED, {"sign": "by its path or name"})
         if file_flags.MINIFIED in facts.flags and facts.generated is not False:
@@ -248,7 +228,3 @@ def facts_of(change: Change, content: bytes | None = None, size: int | None = No
 
 
 _HEAD = 65536  # bytes that classification looks at
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]

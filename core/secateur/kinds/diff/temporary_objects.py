@@ -31,20 +31,20 @@ from types import TracebackType
 from secateur.errors import RepositoryError
 from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, Git, TreeEntry
-from secateur.sources.location import Location, common_folder, git_dir_of, head_commit
+from secateur.sources.location import Location, git_dir_of, head_commit
 from secateur.sources.process import find_git
+from secateur.sources.provenance import common_folder
 from secateur.system.files import path_below
 
 TREE = 0o040000
 
+# Largest file by default for which git shows how it differs: no chunk has room for a diff of a larger one.
 LARGEST_COMPARED = 8 << 20
-"""Largest file by default for which git shows how it differs: no chunk has room for a diff of a larger one."""
 
 _SHA256_DIGITS = 64
 _CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n\tbigFileThreshold = {largest}\n{extensions}"
 _SHA256_EXTENSION = "[extensions]\n\tobjectFormat = sha256\n"
 _FASTEST = 1  # compression level: the objects are read once
-_COMMONDIR_BYTES = 1 << 14
 
 
 class TemporaryObjects:
@@ -55,7 +55,7 @@ class TemporaryObjects:
         self._of = git.root
         self._largest = largest
         self._sha256 = digits == _SHA256_DIGITS
-        self._objects_of_it = objects_folder(git.git_dir)
+        self._objects_of_it = common_folder(git.git_dir).resolve() / "objects"
         binary = find_git(os.environ.get("PATH", ""), outside=git.top or git.git_dir)
         if binary is None:
             raise RepositoryError(
@@ -73,15 +73,11 @@ class TemporaryObjects:
             (self._folder / "config").write_text(
                 _CONFIG.format(version=version, extensions=extensions, largest=self._largest), encoding="ascii"
             )
-            (self._folder / "objects/info/alternates").write_bytes(
-                _quote_path(os.fsencode(self._objects_of_it.as_posix())) + b"\n"
-            )
+            path = os.fsencode(self._objects_of_it.as_posix())
+            plain = [bytes([byte]) if 32 <= byte <= 126 and byte not in b'"\\' else b"\\%03o" % byte for byte in path]
+            (self._folder / "objects/info/alternates").write_bytes(b'"%b"\n' % b"".join(plain))
         except OSError as error:
-            raise RepositoryError(
-                f"cannot write a temporary folder: {error.strerror}",
-                hint="Set TMPDIR to a folder with room.",
-                code="TEMPORARY",
-            ) from error
+            raise _cannot_write("folder", error) from error
         self.git = Git(self._binary, Location(self._folder, None), self._folder)
         return self
 
@@ -131,27 +127,13 @@ class TemporaryObjects:
                 path.parent.mkdir(exist_ok=True)
                 path.write_bytes(zlib.compress(head + data, _FASTEST))
             except OSError as error:
-                raise RepositoryError(
-                    f"cannot write a temporary file: {error.strerror}",
-                    hint="Set TMPDIR to a folder with room.",
-                    code="TEMPORARY",
-                ) from error
+                raise _cannot_write("file", error) from error
         return oid
 
 
-def objects_folder(git_dir: Path) -> Path:
-    """The folder of a repository's objects; an additional work tree shares them with the main one."""
-    common = git_dir / "commondir"
-    if common.is_file():
-        with common.open("rb") as file:
-            return (git_dir / os.fsdecode(file.read(_COMMONDIR_BYTES).rstrip(b"\r\n"))).resolve() / "objects"
-    return git_dir / "objects"
-
-
-def _quote_path(path: bytes) -> bytes:
-    """Quotes a path for a line of `alternates`."""
-    inside = b"".join(b"\\%03o" % byte if byte < 32 or byte > 126 or byte in b'"\\' else bytes([byte]) for byte in path)
-    return b'"%b"' % inside
+def _cannot_write(what: str, error: OSError) -> RepositoryError:
+    hint = "Set TMPDIR to a folder with room."
+    return RepositoryError(f"cannot write a temporary {what}: {error.strerror}", hint=hint, code="TEMPORARY")
 
 
 LARGEST_FILE = 256 << 20  # bytes of a file on disk above which it is not compared
@@ -238,9 +220,8 @@ class FilesOnDisk:
         blobs = self._git.blobs([entry.oid for entry, _ in tracked], max_bytes=_POINTER_BYTES)
         for (entry, mode), pointer in zip(tracked, blobs, strict=True):
             if pointer and pointer.startswith(_LFS_POINTER):
-                from hashlib import sha256
-
                 data = folder.read(entry.path, LARGEST_FILE) or b""
                 if not data.startswith(_LFS_POINTER):
-                    line = b"%boid sha256:%b\nsize %d\n" % (_LFS_POINTER, sha256(data).hexdigest().encode(), len(data))
+                    digest = hashlib.sha256(data).hexdigest().encode()
+                    line = b"%boid sha256:%b\nsize %d\n" % (_LFS_POINTER, digest, len(data))
                     listing[path_bytes(entry.path)] = (mode, self._objects.blob(line))

@@ -78,7 +78,6 @@ class CutRecord:
         return [(path, start, stage.state, reason) for stage, path, start, reason in rows]
 
     def _is_covered(self, path: Path) -> bool:
-        """Tells whether a path lies inside a cut value or end."""
         for length in range(1, len(path)):
             above, step = path[:length], path[length]
             if above in self._values:
@@ -97,7 +96,7 @@ class Known(dict[Hashable, Any]):
 
     def once(self, key: Hashable, compute: Callable[[], Result]) -> Result:
         """Returns the result for a key."""
-        result: Result | None = self.get(key, None)
+        result: Result | None = self.get(key)
         if result is None:
             if len(self) >= MOST_KNOWN:
                 self.clear()

@@ -67,11 +67,8 @@ def reference(value: Any, original: Any, path: Path, chars: int) -> dict[str, st
         digest = hash_of(original)
     if not isinstance(summary, str):
         summary = _join_parts(_contents(original), chars)
-    return {
-        "path": location,
-        "summary": summary if len(summary) <= chars else summary[: chars - 1] + "…",
-        "hash": digest,
-    }
+    summary = summary if len(summary) <= chars else summary[: chars - 1] + "…"
+    return {"path": location, "summary": summary, "hash": digest}
 
 
 def reference_to_end(value: list[Any] | dict[str, Any], start: int, path: Path, chars: int) -> dict[str, str]:
@@ -108,9 +105,10 @@ def _take_beginning(
     kept: dict[Any, Any] = {}
     start = 0
     for key, held in items:
-        part, room = (
-            (held, room - 1) if key in named else _take_beginning(held, room, (*path, key), chars, least, naming)
-        )
+        if key in named:
+            part, room = held, room - 1
+        else:
+            part, room = _take_beginning(held, room, (*path, key), chars, least, naming)
         if part is not _NOTHING:
             kept[key] = part
         if room < 0:
@@ -175,20 +173,16 @@ def _join_parts(parts: Iterable[str], chars: int) -> str:
 def _folders(items: Iterable[Any]) -> str:
     """Counts the paths among `items` by folder, as deep as at most FOLDERS folders allow: ": assets/audio 72,
     assets/img 120"; "" without a common folder."""
-    paths = [
-        item.split("/")[:-1]
-        for item in items
-        if isinstance(item, str) and len(item) <= LONGEST_PATH and "\n" not in item
-    ]
+    texts = [item for item in items if isinstance(item, str) and len(item) <= LONGEST_PATH]
+    paths = [text.split("/")[:-1] for text in texts if "\n" not in text]
     deepest: Tally[str] = Tally()
     for depth in range(1, DEEPEST_FOLDER + 1):
         tally = Tally("/".join(path[:depth]) for path in paths if path)
         if len(tally) > FOLDERS or tally == deepest:
             break
         deepest = tally
-    return (
-        ": " + ", ".join(f"{folder or '/'} {count:,}" for folder, count in sorted(deepest.items())) if deepest else ""
-    )
+    counts = ", ".join(f"{folder or '/'} {count:,}" for folder, count in sorted(deepest.items()))
+    return f": {counts}" if counts else ""
 
 
 SHORTEST_TEXT = 20  # shortest useful beginning of a text, in characters
@@ -205,9 +199,8 @@ class Cut:
     old: Any
     make_new: Callable[[], Any]
     count_between: Callable[[], int] = int
-    step: Callable[[int], Any] | None = (
-        None  # returns the value at step 1 to `between`; each is smaller than the one before
-    )
+    # returns the value at step 1 to `between`; each is smaller than the one before
+    step: Callable[[int], Any] | None = None
     kept: Callable[[int], int] | None = None  # for the end of a list: returns its first position at a step
     gain: int = 0  # tokens saved by `new`
     whole: Any = None  # the list or object before the cut, whose beginning may stay; None for a text
@@ -316,11 +309,12 @@ def longest_text(value: dict[str, Any]) -> int:
 def _text_cut(node: EnvelopeValue, now: str, text: str, lengths: range) -> Cut:
     """Cuts a text step by step down to the shortest of these lengths, in characters of the original `text`."""
 
-    def step(step_number: int) -> str:
-        return truncate(text, lengths[-step_number])
-
-    between = max(0, len(lengths) - 1)
-    return Cut(node.holder, node.key, node.path, now, lambda: truncate(text, lengths.start), lambda: between, step)
+    return Cut(
+        *(node.holder, node.key, node.path, now),
+        make_new=lambda: truncate(text, lengths.start),
+        count_between=lambda: max(0, len(lengths) - 1),
+        step=lambda step: truncate(text, lengths[-step]),
+    )
 
 
 def _object_cut(
@@ -344,46 +338,41 @@ def _object_cut(
         kept = {name: small[name] for name in list(then)[:left]}
         return kept if left == len(then) else kept | reference_to_end(then, left, node.path, rules.keep_chars)
 
-    def make_new() -> dict[str, str]:
-        return reference(now, then, node.path, rules.keep_chars)
-
-    def count_between() -> int:
-        return len(find_lengths()) + fields
-
-    return Cut(node.holder, node.key, node.path, now, make_new, count_between, step, whole=then)
+    return Cut(
+        *(node.holder, node.key, node.path, now),
+        make_new=lambda: reference(now, then, node.path, rules.keep_chars),
+        count_between=lambda: len(find_lengths()) + fields,
+        step=step,
+        whole=then,
+    )
 
 
 def _end_cut(node: EnvelopeValue, items: list[Any], rules: ContextBudget) -> Cut:
-    """Cuts the end of a list, from its last item back to the first `keep_items`."""
     keep, whole = rules.keep_items, list(items)
 
-    def count_kept(step_number: int) -> int:
-        return len(whole) - step_number
+    def shorten_from(left: int) -> list[Any]:
+        return whole[keep:left] + shorten_tail(whole, left, node.path, rules.keep_chars)
 
-    def step(step_number: int) -> list[Any]:
-        return whole[keep : count_kept(step_number)] + shorten_tail(
-            whole, count_kept(step_number), node.path, rules.keep_chars
-        )
-
-    def make_new() -> list[Any]:
-        return shorten_tail(whole, keep, node.path, rules.keep_chars)
-
-    between = len(whole) - keep - 1
-    end = slice(keep, None)
-    return Cut(items, end, node.path, whole[keep:], make_new, lambda: between, step, count_kept, whole=whole)
+    return Cut(
+        *(items, slice(keep, None), node.path, whole[keep:]),
+        make_new=lambda: shorten_from(keep),
+        count_between=lambda: len(whole) - keep - 1,
+        step=lambda step: shorten_from(len(whole) - step),
+        kept=lambda step: len(whole) - step,
+        whole=whole,
+    )
 
 
 def _list_cut(node: EnvelopeValue, now: list[Any], then: list[Any], rules: ContextBudget) -> Cut:
-    """Cuts a list from its last item on, with a line for the removed items, down to one reference."""
     same = _count_unmoved(now, then, rules)
 
-    def step(step_number: int) -> list[Any]:
-        return now[: same - step_number] + shorten_tail(then, same - step_number, node.path, rules.keep_chars)
-
-    def make_new() -> list[Any]:
-        return [reference(now, then, node.path, rules.keep_chars)]
-
-    return Cut(node.holder, node.key, node.path, now, make_new, lambda: max(0, same - 1), step, whole=then)
+    return Cut(
+        *(node.holder, node.key, node.path, now),
+        make_new=lambda: [reference(now, then, node.path, rules.keep_chars)],
+        count_between=lambda: max(0, same - 1),
+        step=lambda step: now[: same - step] + shorten_tail(then, same - step, node.path, rules.keep_chars),
+        whole=then,
+    )
 
 
 def _count_unmoved(now: list[Any], then: list[Any], rules: ContextBudget) -> int:

@@ -34,19 +34,12 @@ from msgspec import field
 from secateur.errors import BudgetExceeded, PromptComposeError
 from secateur.kinds.envelope.cut_record import CutRecord, Known, Remembered
 from secateur.kinds.envelope.ledger_entries import make_ledger, text_at
-from secateur.kinds.envelope.sections import (
-    TARGET,
-    Path,
-    pinned_paths,
-    section_of,
-    sections,
-    text_of,
-    value_at,
-)
+from secateur.kinds.envelope.sections import TARGET, Path, pinned_paths, section_of, sections, text_of, value_at
 from secateur.kinds.envelope.stages import Shrinking
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, LedgerShape, Totals
 from secateur.logs import log_report
 from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport
+from secateur.render.page import listed
 from secateur.settings import ContextBudget, Settings
 from secateur.shape import Shape
 from secateur.suggestions import suggestion
@@ -54,14 +47,10 @@ from secateur.terminal import clip
 from secateur.tokens import SAFETY_FACTORS, Counter, get_counter
 from secateur.what_if.shapes import ProofFields
 
+_ROWS = tomli.loads(files("secateur.kinds.envelope").joinpath("windows.toml").read_text("utf-8"))["windows"]
+# Tokens of each model's window, prompt and answer together.
+WINDOWS: Mapping[str, int] = MappingProxyType({model: row["tokens"] for row in _ROWS for model in row["models"]})
 
-def _table() -> Mapping[str, int]:
-    """Reads the table in the package: model -> tokens."""
-    rows = tomli.loads(files("secateur.kinds.envelope").joinpath("windows.toml").read_text("utf-8"))["windows"]
-    return MappingProxyType({model: row["tokens"] for row in rows for model in row["models"]})
-
-
-WINDOWS: Mapping[str, int] = _table()  # model -> tokens of its window, prompt and answer together
 LONGEST_NAME = 200  # longest name of a model that is looked up, in characters
 _PREFIX = re.compile(r"^(?:[a-z-]{2,12}\.)?(?:anthropic|meta|mistral|openai|deepseek|qwen)\.")
 _SUFFIX = re.compile(r"(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-\d{4}|-\d{3}|@\d{8}|[-:@]latest|-preview|-instruct|-v\d(?::\d)?)$")
@@ -107,7 +96,8 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
     the window is unknown or completely reserved.
     """
     if not isinstance(model, str):
-        raise PromptComposeError(f"model is {_type_name(model)}, not a text", hint="name the model, for example gpt-4o")
+        message = f"model is a {type(model).__name__}, not a text"
+        raise PromptComposeError(message, hint="name the model, for example gpt-4o")
     context = _check_number("context_token_budget", context) or settings.tokens
     reserve = _check_number("reserve_for_response", reserve) or settings.reserve
     window = window_of(model, settings.windows)
@@ -119,32 +109,24 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
         if not context:
             near = suggestion(model, (*WINDOWS, *settings.windows))
             guess = f"did you mean {near}? " if near else ""
-            raise PromptComposeError(
-                f"the window of model {model[:100]!r} is not known, so no budget follows from it",
-                hint=f"{guess}give a context budget, or set context_budget.windows",
-            )
+            hint = f"{guess}give a context budget, or set context_budget.windows"
+            message = f"the window of model {model[:100]!r} is not known, so no budget follows from it"
+            raise PromptComposeError(message, hint=hint)
         if not model.strip():
             return Budget(context, reserve)
-        notices.append(
-            Notice("unknown_window", f"The window of model {model[:100]!r} is not known: the budget is taken as given.")
-        )
+        message = f"The window of model {model[:100]!r} is not known: the budget is taken as given."
+        notices.append(Notice("unknown_window", message))
         return Budget(context, reserve, tuple(notices))
     share = int(window * settings.context_share + 1e-6)  # 0.7 x 128,000 is 89,600, whatever binary fractions say
     if not context:
         context = min(share, window - reserve)
         if context < 1:
-            hint = "reserve less, or give a context budget"
-            raise PromptComposeError(
-                f"reserve_for_response {reserve:,} leaves nothing of the {window:,} tokens of {model}", hint=hint
-            )
+            message = f"reserve_for_response {reserve:,} leaves nothing of the {window:,} tokens of {model}"
+            raise PromptComposeError(message, hint="reserve less, or give a context budget")
     reserve = reserve or max(0, min(window - share, window - context))
     if context + reserve > window:
-        notices.append(
-            Notice(
-                "window_overrun",
-                f"Budget {context:,} and reserve {reserve:,} together are more than the {window:,} tokens of {model}.",
-            )
-        )
+        both = f"Budget {context:,} and reserve {reserve:,} together"
+        notices.append(Notice("window_overrun", f"{both} are more than the {window:,} tokens of {model}."))
     return Budget(context, reserve, tuple(notices))
 
 
@@ -154,32 +136,22 @@ def _tokenizer_notices(model: str, counter: str) -> list[Notice]:
     factor = max((factor for family, factor in SAFETY_FACTORS.items() if name.startswith(family)), default=1.0)
     if factor <= 1 or counter in ("cl100k_base", "chars4"):
         return []
-    return [
-        Notice(
-            "other_tokenizer", f"Counted with {counter}: {model[:100]} may count up to {factor:g} times as many tokens."
-        )
-    ]
+    message = f"Counted with {counter}: {model[:100]} may count up to {factor:g} times as many tokens."
+    return [Notice("other_tokenizer", message)]
 
 
 def _check_number(name: str, value: int | None) -> int:
     if value is None:
         return 0
+    hint = "0 or None: derived from the model's window"
     if isinstance(value, bool) or not isinstance(value, int):
-        raise PromptComposeError(
-            f"{name} is {_type_name(value)}, not an integer", hint="0 or None: derived from the model's window"
-        )
+        raise PromptComposeError(f"{name} is a {type(value).__name__}, not an integer", hint=hint)
     if value < 0:
-        raise PromptComposeError(f"{name} is negative", hint="0 or None: derived from the model's window")
+        raise PromptComposeError(f"{name} is negative", hint=hint)
     return value
 
 
-def _type_name(value: object) -> str:
-    return f"a {type(value).__name__}"
-
-
-_PINS_NAMED, _LONGEST_PIN = 3, 120
-"""Pins that an error names, and characters of a name."""
-
+_PINS_NAMED, _LONGEST_PIN = 3, 120  # pins that an error names, and characters of a name
 AROUND = "envelope"  # section of the report's last action: names, punctuation and unchanged fields around the sections
 
 
@@ -225,9 +197,8 @@ class TrimmedEnvelope:
     ledger: Ledger
     reserve: int
     original: Mapping[str, Any]
-    places: tuple[
-        tuple[Path, int | None], ...
-    ]  # of each entry except the wrapper; a position means: from there to the list's end
+    # of each entry except the wrapper; a position means: from there to the list's end
+    places: tuple[tuple[Path, int | None], ...]
     notices: tuple[Notice, ...] = ()
 
     @cached_property
@@ -239,8 +210,7 @@ class TrimmedEnvelope:
         """The JSON text of the ledger's entry at `index`, before and after; "" for the wrapper."""
         if index >= len(self.places):
             return "", ""
-        before, after = (text_at(value, *self.places[index]) for value in (self.original, self.envelope))
-        return before, after
+        return text_at(self.original, *self.places[index]), text_at(self.envelope, *self.places[index])
 
     def output(self) -> FrozenOutput:
         """Exactly the frozen output shape."""
@@ -330,15 +300,12 @@ def _exceeded_error(
     if target > budget:
         message = f"{TARGET} alone takes {target:,} tokens, the context budget is {budget:,}"
     else:
-        message = (
-            f"{tokens:,} tokens are left where the context budget is {budget:,}: {TARGET} takes {target:,}, what may be"
-            " trimmed is trimmed"
-        )
+        message = f"{tokens:,} tokens are left where the context budget is {budget:,}"
+        message += f": {TARGET} takes {target:,}, what may be trimmed is trimmed"
     if pinned:
         held = sum(counter.count(text_of(value_at(envelope, path))) for path in pinned)
-        names = ", ".join(clip(name, _LONGEST_PIN) for name in sorted(map(section_of, pinned))[:_PINS_NAMED])
-        more = f" and {len(pinned) - _PINS_NAMED:,} more" if len(pinned) > _PINS_NAMED else ""
-        message += f"; pins hold {held:,} ({names}{more})"
+        names = listed([clip(name, _LONGEST_PIN) for name in sorted(map(section_of, pinned))], _PINS_NAMED)
+        message += f"; pins hold {held:,} ({names})"
     other = "take pins away" if pinned else "make what may not be trimmed smaller"
     return BudgetExceeded(message, hint=f"a context budget of {tokens:,} is enough, or {other}")
 
@@ -354,7 +321,6 @@ def action_of(entry: Entry) -> str:
 
 
 def _action(entry: Entry) -> TrimAction:
-    """An entry as an action of the frozen shape."""
     section, reason = (AROUND, "around") if entry.id == WRAPPER else (entry.id, entry.reason.label)
     chars = int(entry.figures[CHARS_BEFORE]), int(entry.figures[CHARS_AFTER])
     return TrimAction(section, action_of(entry), reason, entry.before, entry.after, *chars)

@@ -40,8 +40,8 @@ from secateur.what_if.trials import Trials
 
 _TABLE = "context_budget."
 _SHORT = 1_000  # a shorter text, in characters, is faster to count than to look up
+# Action, tokens, characters and name of a section.
 _COLUMNS = Column(10, gap=0), Column(19, right=True, gap=1), Column(23, right=True), Column()
-"""Action, tokens, characters and name of a section."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,9 @@ class _CachingCounter:
         if len(text) < _SHORT:
             return self._count(text)
         key = self.name, digest_of(text)
-        tokens = self._counted.get(key)
-        if tokens is None:
-            tokens = self._counted[key] = self._count(text)
-        return tokens
+        if key not in self._counted:
+            self._counted[key] = self._count(text)
+        return self._counted[key]
 
     def count_many(self, texts: Iterable[str]) -> list[int]:
         return [self.count(text) for text in texts]
@@ -149,17 +148,19 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         counter = get_counter(settings.tokens.counter)
         whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, counter).report
         sizes = tuple((action.section, action.before) for action in whole.actions)
-        return Read(
-            held, whole.before, sizes, environment.redactor, _target_notices(held[TARGET], environment.redactor)
-        )
+        redactor = environment.redactor
+        taken = redactor.within(text_of(held[TARGET])) if redactor is not None else ()
+        notices: tuple[Notice, ...] = ()
+        if taken:  # the target is promised to stay unchanged
+            message = f"{count_noun(len(taken), 'credential')} in {TARGET} replaced by a marker"
+            notices = (Notice("target_redacted", f"{message}: --no-redact leaves it as it is."),)
+        return Read(held, whole.before, sizes, redactor, notices)
 
     def decide(
         self, material: Read, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[TrimmedEnvelope]:
-        rules, counter = (
-            settings.context_budget,
-            _CachingCounter(get_counter(settings.tokens.counter), material.counted),
-        )
+        rules = settings.context_budget
+        counter = _CachingCounter(get_counter(settings.tokens.counter), material.counted)
         budget = budget_of(inputs["model"] or "", None, None, rules, counter.name)
         trimmed = fit(material.sections, budget, rules, counter, settings.pins, material.remembered)
         known = {*trimmed.ledger.ids, *pinned_paths(material.sections, settings.pins)}
@@ -205,17 +206,6 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         return structs.replace(delivery, said=tuple(f"warning: {notice.message}" for notice in outcome.notices))
 
 
-def _target_notices(target: Any, redactor: Redactor | None) -> tuple[Notice, ...]:
-    """Warns if a credential was replaced in the target, which is promised to stay unchanged."""
-    taken = redactor.within(text_of(target)) if redactor is not None else ()
-    if not taken:
-        return ()
-    credentials = count_noun(len(taken), "credential")
-    return (
-        Notice("target_redacted", f"{credentials} in {TARGET} replaced by a marker: --no-redact leaves it as it is."),
-    )
-
-
 def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[Left]:
     """Finds entries by their places: a trimmed section has entries for its parts, and a list one for its end."""
     entries = [(*place, entry) for place, entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)]
@@ -242,8 +232,6 @@ def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvel
 
 
 class _TrimmedPlaces:
-    """The places that were trimmed: values, and ends of lists from a position on."""
-
     def __init__(self, rows: Iterable[tuple[Path, int | None, State]]) -> None:
         self._rows = [row for row in rows if row[2] is not State.KEPT]
         self._at = {path: index for index, (path, _, _) in enumerate(self._rows)}

@@ -1,14 +1,19 @@
-"""Makes the ledger of an envelope: an entry for each trimmed part, then for each unchanged one."""
+"""Makes the ledger of an envelope: an entry for each trimmed part, then for each unchanged one.
+
+A trimmed part says in words what is left of it. The value is compared with the original, so that no sentence claims
+what the output does not hold.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
+from operator import eq
 from typing import Any
 
 from secateur.kinds.envelope.cut_record import CutRecord, Known
-from secateur.kinds.envelope.remains import describe_remains
 from secateur.kinds.envelope.sections import (
+    NAMING,
     TARGET,
     EnvelopeValue,
     Path,
@@ -23,7 +28,12 @@ from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, Figure
 from secateur.model import Entry, Ledger, Reason, State
 from secateur.render.sentences import phrase
 from secateur.settings import ContextBudget
+from secateur.terminal import clip
 from secateur.tokens import Counter
+
+_NAMED = 4  # most fields or items that a sentence names
+_LONGEST_NAME = 40
+_REFERENCE = ("path", "summary", "hash")
 
 
 def make_ledger(
@@ -43,7 +53,8 @@ def make_ledger(
     then the wrapper. Returns it with the locations of the entries."""
     rows = cut_record.sections(pinned)
     unchanged = list(_unchanged_paths(original, {path: start for path, start, *_ in rows}, pinned))
-    rows += [(path, None, State.KEPT, _kept_reason(path, pinned)) for path in unchanged]
+    reasons = dict.fromkeys(pinned, Reason.PINNED) | {(TARGET,): Reason.TARGET}
+    rows += [(path, None, State.KEPT, reasons.get(path, Reason.FITS)) for path in unchanged]
     entries = []
     for path, start, state, reason in rows:
         now = None if state is State.KEPT else text_at(trimmed, path, start)
@@ -115,12 +126,106 @@ def _describe_steps(original: Any, path: Path, reasons: Sequence[Reason], rules:
     return "; ".join(phrase(reason, figures) for reason in steps)
 
 
-def _kept_reason(path: Path, pinned: Collection[Path]) -> Reason:
-    if path == (TARGET,):
-        return Reason.TARGET
-    return Reason.PINNED if path in pinned else Reason.FITS
-
-
 def text_at(value: Any, path: Path, start: int | None) -> str:
     held = value_at(value, path)
     return text_of(held if start is None else held[start:])
+
+
+def describe_remains(then: Any, now: Any, start: int | None = None) -> str:
+    """Says what is left of a value, or of the items of a list from `start` on; "" if nothing changed."""
+    if isinstance(then, dict):
+        return _describe_object(then, now)
+    if isinstance(then, list):
+        return _describe_list(then, now, start)
+    kept = _count_kept(then, now) if isinstance(then, str) and then != now else None
+    if kept == 0:
+        return f"only its length, {len(then):,} characters, and its hash are left"
+    return "" if kept is None else f"its first {kept:,} of {len(then):,} characters are left"
+
+
+def _describe_object(then: dict[str, Any], now: dict[str, Any]) -> str:
+    left = [name for name in now if name in then and (now[name] == then[name] or _is_part(then[name], now[name]))]
+    new = [name for name in now if name not in left]
+    gone = [name for name in then if name not in left]
+    changed = [name for name in left if now[name] != then[name]]
+    words = [f"its {'' if name in NAMING else 'field '}{clip(name, _LONGEST_NAME)}" for name in changed]
+    cuts = _describe_cuts([(of, then[name], now[name]) for of, name in zip(words, changed, strict=True)], "fields")
+    if not left:
+        return f"none of its fields is left, a reference stands for it: {_join(new)}"
+    if not (gone or new):
+        return cuts
+    if len(left) > _NAMED:
+        first = "the first " if left == list(then)[: len(left)] else ""
+        said = f"only {first}{len(left):,} of its {len(then):,} fields are left"
+    else:
+        said = f"only its {_join(left)} {'is' if len(left) == 1 else 'are'} left"
+        if gone:
+            said += f", without {_join(gone) if len(gone) <= _NAMED else f'{len(gone):,} others'}"
+    if new:
+        said += f", with a new {_join(new)}" if set(new) < set(_REFERENCE) else ", with a reference for the others"
+    return f"{said}, and {cuts}" if cuts else said
+
+
+def _describe_list(then: list[Any], now: list[Any], start: int | None) -> str:
+    first = end = start or 0
+    while end < min(len(then), len(now)) and (then[end] == now[end] or _is_part(then[end], now[end], item=True)):
+        end += 1
+    cut = [at for at in range(first, end) if then[at] != now[at]]
+    whole = end - 1 if cut == [end - 1] else end
+    said = []
+    if start is None and 0 < whole < len(then):
+        named = "item" if whole == 1 else f"{whole:,}"
+        said.append(f"its first {named} of {len(then):,} {'is' if whole == 1 else 'items are'} left")
+    if cut:
+        said.append(_describe_cuts([(f"item {at + 1:,}", then[at], now[at]) for at in cut], "items"))
+    if end < len(then):
+        said.append(_describe_tail(then[end:], now[end:], end + 1))
+    return ", and ".join(said)
+
+
+def _describe_tail(then: list[Any], now: list[Any], first: int) -> str:
+    """Says what stands for the end of a list, whose first item has the number `first`."""
+    objects = [item for item in now if isinstance(item, dict)]
+    before = [item for item in then if isinstance(item, dict)]
+    whole = sum(map(eq, before, objects)) if len(before) == len(objects) else 0
+    counts = (whole, "whole object"), (len(objects) - whole, "reference"), (len(now) - len(objects), "line")
+    stand = [f"{'one' if count == 1 else f'{count:,}'} {unit}{'s' * (count > 1)}" for count, unit in counts if count]
+    items = f"items {first:,} to {first + len(then) - 1:,}" if len(then) > 1 else f"item {first:,}"
+    return f"{_join(stand)} {'stands' if len(now) == 1 else 'stand'} for {items}"
+
+
+def _describe_cuts(cuts: Sequence[tuple[str, Any, Any]], unit: str) -> str:
+    if len(cuts) > _NAMED:
+        return f"{len(cuts):,} {unit} are cut"
+    return " and ".join(f"{name} is cut{_describe_extent(then, now)}" for name, then, now in cuts)
+
+
+def _describe_extent(then: Any, now: Any) -> str:
+    if isinstance(then, str):
+        return f" to {_count_kept(then, now):,} of {len(then):,} characters"
+    if isinstance(then, list):
+        return f" to {sum(map(eq, then, now)):,} of {len(then):,} items"
+    return ""
+
+
+def _is_part(then: Any, now: Any, *, item: bool = False) -> bool:
+    """Tells whether `now` is what is left of `then`, and not a new value in its place. An item of a list that is an
+    object has a field of the original."""
+    if isinstance(then, str) and isinstance(now, str):
+        return _count_kept(then, now) is not None
+    if isinstance(then, dict) and isinstance(now, dict):
+        return not item or any(name in now and now[name] == held for name, held in then.items())
+    return isinstance(then, list) and isinstance(now, list)
+
+
+def _count_kept(then: str, now: str) -> int | None:
+    """Counts the characters that a cut text keeps, the ellipsis of a summary included; None if it is not cut."""
+    kept = now.rfind("… (")
+    if kept >= 0 and then.startswith(now[:kept]):
+        return kept
+    return len(now) if now.endswith("…") and then.startswith(now[:-1]) else None
+
+
+def _join(names: Sequence[str]) -> str:
+    *first, last = (clip(name, _LONGEST_NAME) for name in names)
+    return f"{', '.join(first)} and {last}" if first else last

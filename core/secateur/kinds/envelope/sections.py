@@ -20,11 +20,8 @@ from secateur.terminal import clip
 
 Path = tuple[str | int, ...]  # the keys and positions on the way to a value
 
-
 _LIST_END = re.compile(r"\[\d+:\]\Z")
 _PLAIN_KEY = re.compile(r"[^\W\d][\w-]*")
-
-
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -40,13 +37,10 @@ def digest_of(text: str) -> bytes:
 
 def section_of(path: Path) -> str:
     """A path for people: `dependency_digest.references.asset_paths`, `files[3]["odd key"]`."""
-    return "".join(map(_path_step, path)).removeprefix(".")
-
-
-def _path_step(step: str | int) -> str:
-    if isinstance(step, int):
-        return f"[{step}]"
-    return f".{step}" if _PLAIN_KEY.fullmatch(step) else f"[{json.dumps(step)}]"
+    steps = (
+        f".{step}" if isinstance(step, str) and _PLAIN_KEY.fullmatch(step) else f"[{json.dumps(step)}]" for step in path
+    )
+    return "".join(steps).removeprefix(".")
 
 
 SECTIONS = (
@@ -61,8 +55,8 @@ SECTIONS = (
 TARGET = "target_snapshot"
 DIGEST = "dependency_digest"
 
+# Most levels of nested values: far more than anybody writes, few enough for Python's JSON reader and writer.
 DEEPEST = 200
-"""Most levels of nested values: far more than anybody writes, few enough for Python's JSON reader and writer."""
 WIDEST_NUMBER = 10_000  # bits of the largest integer: Python refuses to write integers of more than 4,300 digits
 _SHOWN = 120
 _HINT = "the sections are " + ", ".join(SECTIONS)
@@ -72,35 +66,30 @@ def parse_envelope(text: str) -> Any:
     """Parses the JSON value in `text`. Raises PromptComposeError: it is not JSON, with line and column; a field occurs
     twice; a number is not valid."""
 
+    def line_of(pattern: str) -> str:
+        # outside texts, which are emptied; line breaks stay, because JSON texts have none
+        bare = re.sub(r'"(?:[^"\\\n]|\\.)*+("?)', lambda match: '""' if match[1] else match[0], text)
+        line = lines_of(bare, pattern).partition(",")[0]
+        return f"line {line}: " if line else ""
+
     def refuse(name: str) -> Any:
-        line = lines_of(_without_texts(text), rf"(?<![\w-]){name}\b").partition(",")[0]
-        raise PromptComposeError(
-            f"{f'line {line}: ' if line else ''}{name} is no JSON number", hint="write null or a number"
-        )
+        where = line_of(rf"(?<![\w-]){name}\b")
+        raise PromptComposeError(f"{where}{name} is no JSON number", hint="write null or a number")
 
     try:
         return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except json.JSONDecodeError as error:
-        raise PromptComposeError(
-            f"line {error.lineno}, column {error.colno}: {error.msg}", hint="an envelope is one JSON object"
-        ) from error
+        where = f"line {error.lineno}, column {error.colno}"
+        raise PromptComposeError(f"{where}: {error.msg}", hint="an envelope is one JSON object") from error
     except DuplicateField as error:
         raise PromptComposeError(error.message(text), hint="which of them counts is for you to say") from error
     except RecursionError as error:
-        raise PromptComposeError(
-            "values are nested too deep to be read", hint=f"an envelope has at most {DEEPEST} levels"
-        ) from error
-    except ValueError as error:  # a number of thousands of digits
-        line = lines_of(_without_texts(text), r"\d{4300}").partition(",")[0]
-        raise PromptComposeError(
-            f"{f'line {line}: ' if line else ''}a number of thousands of digits cannot be read",
-            hint="write it as a text",
-        ) from error
-
-
-def _without_texts(text: str) -> str:
-    """Empties the texts in JSON; line breaks stay, because JSON texts have none."""
-    return re.sub(r'"(?:[^"\\\n]|\\.)*+("?)', lambda match: '""' if match[1] else match[0], text)
+        hint = f"an envelope has at most {DEEPEST} levels"
+        raise PromptComposeError("values are nested too deep to be read", hint=hint) from error
+    except ValueError as error:
+        where = line_of(r"\d{4300}")
+        message = f"{where}a number of thousands of digits cannot be read"
+        raise PromptComposeError(message, hint="write it as a text") from error
 
 
 def sections(envelope: Any) -> dict[str, Any]:
@@ -118,11 +107,6 @@ def sections(envelope: Any) -> dict[str, Any]:
         near = next((near for key in unknown if isinstance(key, str) and (near := suggestion(key, missing))), "")
         hint = f"did you mean {near}? " if near else "put further fields into a section; " if unknown else ""
         raise PromptComposeError(f"$: the envelope {' and '.join(faults)}", hint=hint + _HINT)
-    return copy_envelope(envelope)
-
-
-def copy_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """Copies an envelope deeply. Raises PromptComposeError as `sections` does."""
     return {section: _copy_value(value, (section,), set()) for section, value in envelope.items()}
 
 
@@ -151,11 +135,8 @@ def _copy_value(value: Any, path: Path, above: set[int]) -> Any:
             raise _json_error(path, f"is {value}, which is no JSON number", "write null or a number")
         return value
     if not isinstance(value, Mapping | list | tuple):
-        raise _json_error(
-            path,
-            f"is a {type(value).__name__}, which JSON does not have",
-            "an envelope holds objects, lists, texts, numbers, true, false and null",
-        )
+        hint = "an envelope holds objects, lists, texts, numbers, true, false and null"
+        raise _json_error(path, f"is a {type(value).__name__}, which JSON does not have", hint)
     if id(value) in above:
         raise _json_error(path, "contains itself", "break the circle")
     if len(path) >= DEEPEST:
@@ -166,9 +147,8 @@ def _copy_value(value: Any, path: Path, above: set[int]) -> Any:
         copy = {}
         for key, held in value.items():
             if not isinstance(key, str):
-                raise _json_error(
-                    path, f"has the key {clip(repr(key), _SHOWN)}, which is no text", "keys of JSON objects are texts"
-                )
+                what = f"has the key {clip(repr(key), _SHOWN)}, which is no text"
+                raise _json_error(path, what, "keys of JSON objects are texts")
             copy[key] = _copy_value(held, (*path, key), above)
     else:
         copy = [_copy_value(held, (*path, position), above) for position, held in enumerate(value)]
@@ -182,8 +162,8 @@ def _json_error(path: Path, what: str, hint: str) -> PromptComposeError:
     return PromptComposeError(f"$.{clip(section_of(path), 2 * _SHOWN)} {what}", hint=hint)
 
 
+# Fields that identify an object: never truncated, so that the rest of an object can be found again.
 NAMING = ("path", "summary", "hash", "id", "name", "title")
-"""Fields that identify an object: never truncated, so that the rest of an object can be found again."""
 
 
 class EnvelopeValue(Struct, frozen=True):
@@ -249,10 +229,9 @@ def fields_without_entries(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
 
 def fields_of(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
     """Yields the fields of the digest, except naming fields."""
-    if isinstance(digest.value, dict):
-        yield from (
-            EnvelopeValue(digest.value, name, (*digest.path, name)) for name in digest.value if name not in NAMING
-        )
+    for name in digest.value if isinstance(digest.value, dict) else ():
+        if name not in NAMING:
+            yield EnvelopeValue(digest.value, name, (*digest.path, name))
 
 
 def extensions_of(envelope: dict[str, Any], names: Iterable[str]) -> Iterator[EnvelopeValue]:

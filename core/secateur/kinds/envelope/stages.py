@@ -40,8 +40,8 @@ from secateur.model import Reason
 from secateur.settings import ContextBudget
 from secateur.tokens import Counter
 
+# Every third probe halves the range, so that the number of probes is logarithmic whatever the sizes of steps.
 BISECT_EVERY = 3
-"""Every third probe halves the range, so that the number of probes is logarithmic whatever the sizes of steps."""
 
 
 def first_that_fits(
@@ -80,8 +80,6 @@ def first_that_fits(
 
 LEAST_USED = 0.85  # share of the budget. If less is used, a beginning of the last cut value is kept.
 SHORTEST_SUMMARY = 24  # shortest useful summary, in characters; a shorter one is dropped
-
-
 _TOO_LONG = -1  # stands for the tokens of a step that does not shorten the value
 
 
@@ -151,8 +149,7 @@ class Shrinking:
             stage()
             self._stage += 1
             if self._remembered is not None and not self.fits and len(self._ladder.states) < self._stage:
-                state = self.tokens, copy_trimmable(self.trimmed), self.cut_record.copy()
-                self._ladder.states.append(state)
+                self._ladder.states.append((self.tokens, copy_trimmable(self.trimmed), self.cut_record.copy()))
         if self.fits and self.tokens < LEAST_USED * self._budget:
             self._undo_needless_cuts()
 
@@ -189,13 +186,11 @@ class Shrinking:
     def _gain(self, cut: Cut) -> int:
         """The tokens that a cut saves. Its stage, its path and the value tell it."""
 
-        def count() -> int:
-            return cut.count_gain(self._counter)
-
         def look_up() -> int:
             if self._remembered is None:
-                return count()
-            return self._remembered.known.once((self._key, self._stage, cut.path, digest_of(text_of(cut.old))), count)
+                return cut.count_gain(self._counter)
+            key = self._key, self._stage, cut.path, digest_of(text_of(cut.old))
+            return self._remembered.known.once(key, lambda: cut.count_gain(self._counter))
 
         return self._ladder.known.once((self._stage, cut.path), look_up)
 
@@ -257,13 +252,9 @@ class Shrinking:
         self._note(nodes, whole, Stage.TRUNCATE, Reason.SUMMARY_SHORTENED)
 
     def _drop_last_first(self, digest: EnvelopeValue, field: str, reason: Reason) -> None:
-        """Drops a field of the entries that have another name, from the last entry on."""
-
-        def can_go(entry: dict[str, Any]) -> bool:
-            return field in entry and any(isinstance(entry.get(name), str) for name in others)
-
         others = set(NAMING) - {"summary", "hash"}
-        nodes = [node for node in self._changeable_entries(digest) if can_go(node.value)]
+        holders = [node for node in self._changeable_entries(digest) if field in node.value]
+        nodes = [node for node in holders if any(isinstance(node.value.get(name), str) for name in others)]
         whole = [node.value for node in nodes]
         dropped = 0
 
@@ -295,9 +286,8 @@ class Shrinking:
 
         def make(step: int) -> None:
             left = limits[-1] - step
-            for node, entry, first, last, (shorter, least) in zip(
-                nodes, whole, limits, limits[1:], steps, strict=False
-            ):
+            rows = zip(nodes, whole, limits, limits[1:], steps, strict=False)
+            for node, entry, first, last, (shorter, least) in rows:
                 node.holder[node.key] = entry if left >= last else shorter(least + max(0, left - first))
 
         self._settle(limits[-1], make)
@@ -317,9 +307,8 @@ class Shrinking:
         cuts = []
         for path, start, *_ in self.cut_record.sections():
             key = path[-1] if start is None else slice(start, None)
-            now, then = (
-                value_at(value, path[:-1] if start is None else path) for value in (self.trimmed, self._original)
-            )
+            holder = path[:-1] if start is None else path
+            now, then = value_at(self.trimmed, holder), value_at(self._original, holder)
             gain = self._counter.count(text_of(then[key])) - self._counter.count(text_of(now[key]))
             cuts.append(Cut(now, key, path, then[key], partial(itemgetter(key), now), gain=gain))
         cuts.sort(key=lambda cut: (cut.gain, cut.path))

@@ -43,15 +43,12 @@ def add_displaced_lines(
     notices = []
     for decision in with_lines:
         pieces = measured.files[decision.number].pieces
-        if decision.displaced and any(
-            piece.start == decision.displaced[0] and piece.relevance == top for piece in pieces
-        ):
-            first, last = decision.displaced
+        first, last = decision.displaced or (0, 0)
+        if any(piece.start == first and piece.relevance == top for piece in pieces):
             where = f"lines {line_range(first, last)} of {listed([decision.module_name])}"
-            sentence = f"Whole files went first; {where}, the best match, found no room."
-            notices.append(
-                Notice("whole_files_first", f"{sentence} With context_prune.full_file_share = 0 they go out.")
-            )
+            message = f"Whole files went first; {where}, the best match, found no room."
+            message += " With context_prune.full_file_share = 0 they go out."
+            notices.append(Notice("whole_files_first", message))
     return with_lines, notices[:1]
 
 
@@ -87,7 +84,11 @@ def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
     """Decides on every file. `max_tokens` limits the text that goes out, in the measured form. Raises UsageError: no
     such strategy; the strategy needs scores and there is no query."""
     rules, counter = settings.context_prune, get_counter(measured.counter)
-    _check(settings)
+    if rules.strategy not in STRATEGIES:
+        near = suggestion(rules.strategy, STRATEGIES)
+        hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
+        raise UsageError(f"there is no strategy {rules.strategy!r}", hint=hint)
+    check_windows(rules.sliding_window_size, rules.sliding_window_overlap)
     if needs_scores(measured, rules) and not measured.query:
         raise missing_query_error(rules.strategy)
     pins = settings.pins
@@ -97,15 +98,6 @@ def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
     unknown = warn_unknown_pins(settings, measured.ids)
     notices = (*measured.notices, *unknown, *displaced, *_notices(measured, decisions, settings))
     return PrunedFiles(measured, tuple(decisions), rules.max_tokens, rules.strategy, notices)
-
-
-def _check(settings: Settings) -> None:
-    rules = settings.context_prune
-    if rules.strategy not in STRATEGIES:
-        near = suggestion(rules.strategy, STRATEGIES)
-        hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
-        raise UsageError(f"there is no strategy {rules.strategy!r}", hint=hint)
-    check_windows(rules.sliding_window_size, rules.sliding_window_overlap)
 
 
 def missing_query_error(strategy: str) -> UsageError:
@@ -128,22 +120,14 @@ def _notices(measured: MeasuredFiles, decisions: Sequence[FileDecision], setting
     if rules.max_tokens == 0:
         return [Notice("zero_budget", "The budget is 0 tokens: nothing leaves.")]
     if all(decision.reason is Reason.NOT_RELEVANT for decision in decisions):
-        return [
-            Notice(
-                "nothing_relevant",
-                f"No file scores {rules.min_score:g} of {SCORES} or more: nothing in them answers the query.",
-            )
-        ]
+        scores = f"No file scores {rules.min_score:g} of {SCORES} or more"
+        return [Notice("nothing_relevant", f"{scores}: nothing in them answers the query.")]
     least = min(decision.needed for decision in decisions if decision.reason is not Reason.NOT_RELEVANT)
     needed = min([least, *(piece.needed for decision in decisions for piece in decision.tried)])
     room = count_noun(rules.max_tokens, "token")
     message = f"Nothing that is relevant fits {room}: the smallest of it needs {needed:,}."
-    if rules.strategy == "score" and _fits_in_lines(measured, rules):
-        message += " With --strategy extract lines of it go out."
+    if rules.strategy == "score":
+        again = decide(measured, structs.replace(rules, strategy="extract"), get_counter(measured.counter))
+        if any(decision.text is not None for decision in again):
+            message += " With --strategy extract lines of it go out."
     return [Notice("budget_too_small", message)]
-
-
-def _fits_in_lines(measured: MeasuredFiles, rules: ContextPrune) -> bool:
-    """Tells whether anything would go out with the strategy `extract`, by deciding with it."""
-    again = decide(measured, structs.replace(rules, strategy="extract"), get_counter(measured.counter))
-    return any(decision.text is not None for decision in again)

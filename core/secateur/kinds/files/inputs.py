@@ -37,8 +37,6 @@ HEAD_BYTES = 65536  # the first bytes of a file, which classification looks at
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A file that was read, or the reason why it was not."""
-
     name: str
     real: Path  # its resolved path, to recognise files already read
     data: bytes | None = None
@@ -90,9 +88,8 @@ def read_files(
     recognise_in_names(file.module_name for file in files)
     files = [replace(file, source_code=redactor.bare(file.source_code)) for file in files]
     if left_out:
-        reasons = ", ".join(
-            f"{times:,} {reason}" for reason, times in sorted(Tally(reason for _, reason in left_out).items())
-        )
+        tally = sorted(Tally(reason for _, reason in left_out).items())
+        reasons = ", ".join(f"{times:,} {reason}" for reason, times in tally)
         notices["left_out"] = Notice("left_out", f"Left out: {reasons} ({listed([name for name, _ in left_out])}).")
     if damaged:
         notices["invalid_utf8"] = Notice("invalid_utf8", f"Bytes that are no text were replaced in {listed(damaged)}.")
@@ -107,7 +104,6 @@ def _read_word(
     notices: dict[str, Notice],
     chosen: Sequence[str] | None,
 ) -> Iterator[_Read]:
-    """Reads the files that one word names."""
     if word.startswith("sample:"):
         sample, _, inside = word.partition("/")
         base = named(sample)
@@ -131,17 +127,13 @@ def _read_word(
     elif exists:
         yield _read_named(path, base, word)
     else:
-        raise SecateurError(
-            f"there is no file {shown(word)}",
-            hint="check the path; a pattern such as 'src/**/*.py' names many",
-            code="NO_SUCH_FILE",
-        )
+        hint = "check the path; a pattern such as 'src/**/*.py' names many"
+        raise SecateurError(f"there is no file {shown(word)}", hint=hint, code="NO_SUCH_FILE")
 
 
 def _read_matching(
     word: str, settings: Settings, base: Path, notices: dict[str, Notice], chosen: Sequence[str] | None
 ) -> Iterator[_Read]:
-    """Reads the files that match a pattern, below the folder that it starts with."""
     parts = [part for part in word.split("/") if part != "."]
     first = next(index for index, part in enumerate(parts) if MAGIC.search(part))
     folder = "/".join(parts[:first]) or ("/" if word.startswith("/") else ".")
@@ -154,11 +146,8 @@ def _read_matching(
         _resolve_inside(base / folder, base, folder)
         matches = list(_read_folder(base / folder, _name_prefix(folder), pattern, settings, notices, chosen))
     if not matches:
-        raise SecateurError(
-            f"nothing matches {shown(word)}",
-            hint="ignored files do not match: name them, or their folder; ** matches folders of any depth",
-            code="NO_MATCH",
-        )
+        hint = "ignored files do not match: name them, or their folder; ** matches folders of any depth"
+        raise SecateurError(f"nothing matches {shown(word)}", hint=hint, code="NO_MATCH")
     yield from matches
 
 
@@ -172,9 +161,8 @@ def _read_folder(
 ) -> Iterator[_Read]:
     """Reads the files of a folder that the index would read, and yields the others with a reason."""
     index = settings.index
-    source: Source = open_source(
-        folder, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir
-    )
+    largest = index.max_file_kb * 1024
+    source: Source = open_source(folder, ignore=index.ignore, max_file_bytes=largest, trust=index.trust_git_dir)
     if chosen is not None:
         source = ListedSource(source, chosen)
     root = folder.resolve()
@@ -190,7 +178,6 @@ def _read_folder(
 
 
 def _read_named(path: Path, base: Path, word: str) -> _Read:
-    """Reads a file named by itself."""
     real = _resolve_inside(path, base, word)
     name = _name_prefix(word).removesuffix("/")
     try:
@@ -213,25 +200,18 @@ def _resolve_inside(path: Path, base: Path, word: str) -> Path:
     below the folder of the file."""
     try:
         real, lexical, home = path.resolve(), Path(os.path.normpath(path)), base.resolve()
-        if lexical.is_relative_to(base):
-            allowed = home
-        elif path.is_dir():
+        allowed = home if lexical.is_relative_to(base) else path.parent.resolve()
+        if allowed is not home and path.is_dir():
             return real
-        else:
-            allowed = path.parent.resolve()
     except (OSError, ValueError, RuntimeError) as error:
         raise unreadable(word, error) from error
     if not real.is_relative_to(allowed):
-        raise SecateurError(
-            f"{shown(word)} is a link that leads elsewhere",
-            hint=f"name what it leads to: {shown(str(real))}",
-            code="SYMBOLIC_LINK",
-        )
+        hint = f"name what it leads to: {shown(str(real))}"
+        raise SecateurError(f"{shown(word)} is a link that leads elsewhere", hint=hint, code="SYMBOLIC_LINK")
     return real
 
 
 def _name_prefix(word: str) -> str:
-    """The prefix of names below a word: the word as typed, normalised."""
     clean = os.path.normpath(word)
     return "" if clean == "." else clean.rstrip("/") + "/"
 

@@ -19,7 +19,7 @@ from secateur.kinds.files.inputs import read_files, root_of
 from secateur.kinds.files.measurements import measure_files, needs_scores, question_of
 from secateur.kinds.files.model_questions import apply_replies, plan_questions
 from secateur.kinds.files.sourcecode import MARKDOWN, FileDecisionShape, MeasuredFiles, PrunedFiles, describe_room
-from secateur.kinds.files.strategies import whole_order
+from secateur.kinds.files.strategies import try_in_order, whole_order
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, location_in
@@ -41,8 +41,8 @@ SHOWN_FILES = 40  # most dropped files that the text lists without --verbose
 SHOWN_RANGES = 6  # most ranges of lines per file that the text lists without --verbose
 _NAME_CELLS = 44
 _TABLE = "context_prune."
+# Prefixes of settings that change what is read or how it is scored.
 _READ = (_TABLE + "sliding_window", "relevance.", "index.", "tokens.")
-"""Prefixes of settings that change what is read or how it is scored."""
 
 
 class ReadFiles(Struct, frozen=True):
@@ -181,9 +181,8 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             environment.folder_of,
             parse_file_list(environment.bytes_of(listed, "list of files", flag="--files-from")) if listed else None,
         )
-        measured = measure_files(
-            files, settings, question, form=MARKDOWN, ahead=environment.ahead, progress=environment.progress
-        )
+        progress, ahead = environment.progress, environment.ahead
+        measured = measure_files(files, settings, question, form=MARKDOWN, ahead=ahead, progress=progress)
         return ReadFiles(measured, (*(transcript.notices if transcript else ()), *notices), asked, environment.redactor)
 
     def decide(
@@ -230,9 +229,8 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         pruned, ledger = outcome.payload, outcome.ledger
         entries = ledger.entries[: len(pruned.decisions)]
         states = [entry.state for entry in entries]
-        counts = ", ".join(
-            f"{states.count(state):,} {state.label}" for state in (State.KEPT, State.SHORTENED, State.DROPPED)
-        )
+        shown = State.KEPT, State.SHORTENED, State.DROPPED
+        counts = ", ".join(f"{states.count(state):,} {state.label}" for state in shown)
         counter = outcome.settings.tokens.counter
         head = [
             ("files", f"{len(entries):,}: {counts}; strategy {pruned.strategy}"),
@@ -263,11 +261,8 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         if decision.ranges:
             shown = decision.ranges if verbose else decision.ranges[:SHOWN_RANGES]
             more = len(decision.ranges) - len(shown)
-            remark += (
-                " "
-                + ", ".join(line_range(start, end) for start, end in shown)
-                + (f" and {more:,} more" if more else "")
-            )
+            remark += f" {', '.join(line_range(start, end) for start, end in shown)}"
+            remark += f" and {more:,} more" if more else ""
         if entry.state is State.DROPPED:
             remark += f": {_explain_decision(outcome, index)}"
         elif decision.hint:
@@ -344,10 +339,11 @@ class _FileTrials(KindTrials):
         count = max(1, min(_MOST_BUDGETS, _MOST_CELLS // len(measured.files)))
         low = max(0, min(min(self.budget, self.enough) - count // 2, self.enough + 1 - count))
         budgets = np.arange(low, min(self.enough, low + count - 1) + 1, dtype=np.int64)
-        kept, left = np.zeros((len(measured.files), len(budgets)), dtype=np.bool_), budgets.copy()
-        for item in whole_order(measured, rules, self._settings.pins):
-            kept[item] = measured.files[item].cost <= left
-            left -= measured.files[item].cost * kept[item]
+        kept = np.zeros((len(measured.files), len(budgets)), dtype=np.bool_)
+        order = whole_order(measured, rules, self._settings.pins)
+        costs = (measured.files[item].cost for item in order)
+        for item, (_, fits) in zip(order, try_in_order(costs, budgets), strict=True):
+            kept[item] = fits
         kept[:, budgets == 0] = False
         kept[:, budgets >= measured.total] = True
         cost = np.array([file.cost for file in measured.files], dtype=np.int64)
@@ -356,13 +352,11 @@ class _FileTrials(KindTrials):
         lost[1:] = (kept[:, :-1] & ~kept[:, 1:]).sum(axis=0)
         around = self.now.tokens - int(cost[self.now.whole].sum())
         columns = BudgetColumns(budgets, cost @ kept + around, kept.sum(axis=0), worth @ kept, lost)
-
         dearer = (~kept[self.now.whole]).sum(axis=0)
         return Swept(int(budgets[0]), int(budgets[-1]), budgets, lambda item: kept[item], dearer, columns)
 
 
 def _scores(outcome: Outcome[PrunedFiles]) -> FloatArray | None:
-    """The score of each file; None for other strategies than `score`."""
     pruned, rules = outcome.payload, outcome.settings.context_prune
     if not rules.enabled or pruned.strategy != "score" or not pruned.decisions:
         return None

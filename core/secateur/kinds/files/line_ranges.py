@@ -23,13 +23,9 @@ Range = tuple[int, int]
 def check_windows(size: int, overlap: int) -> None:
     """Checks that windows advance. Raises UsageError: the overlap is not less than the size."""
     if size < 1 or overlap < 0 or overlap >= size:
-        raise UsageError(
-            f"windows of {size:,} lines cannot share {overlap:,}",
-            hint=(
-                "--overlap (context_prune.sliding_window_overlap) is at least 0 and less than --window"
-                " (context_prune.sliding_window_size)"
-            ),
-        )
+        window = "--window (context_prune.sliding_window_size)"
+        hint = f"--overlap (context_prune.sliding_window_overlap) is at least 0 and less than {window}"
+        raise UsageError(f"windows of {size:,} lines cannot share {overlap:,}", hint=hint)
 
 
 def windows(lines: int, size: int, overlap: int) -> list[Range]:
@@ -64,19 +60,18 @@ def intersect(wanted: Range, ranges: Iterable[Range]) -> list[Range]:
 
 def number_lines(lines: Sequence[str], window: Range, longest: int) -> list[str]:
     """The lines of a window, each after its number and cut to `longest` characters."""
-    start, end = window
-    return [f"{number} {_clip_line(line, longest)}" for number, line in enumerate(lines[start - 1 : end], start)]
-
-
-def _clip_line(line: str, longest: int) -> str:
-    return line if len(line) <= longest else f"{line[:longest]} [{len(line) - longest:,} more characters]"
+    rows = []
+    for number, line in enumerate(lines[window[0] - 1 : window[1]], window[0]):
+        more = f" [{len(line) - longest:,} more characters]" if len(line) > longest else ""
+        rows.append(f"{number} {line[:longest]}{more}")
+    return rows
 
 
 TAB = 8  # columns of a tab
 LONGEST_LINE = 1_000  # longest line whose end is read; longer lines are data
 _OPEN = re.compile(r"(?:[(\[,\\]|[^-+][-+*/|&=]|\band|\bor)\s*$")  # the end of a line whose statement continues
+# The beginning of a line that continues the statement above.
 _GOES_ON = re.compile(r"\s*(?:else|elif|elsif|elseif|except|finally|catch|rescue|ensure|when|in)\b")
-"""The beginning of a line that continues the statement above."""
 
 
 def widen_to_statements(named: Range, lines: Sequence[str], within: Range) -> Range | None:
@@ -88,14 +83,18 @@ def widen_to_statements(named: Range, lines: Sequence[str], within: Range) -> Ra
         end -= 1
     if start > end:
         return None
-    while (above := _line_above(lines, start, within[0])) and _opens(lines[above - 1]):
-        start = above
+    for above in range(start - 1, within[0] - 1, -1):
+        if not is_blank(lines[above - 1]):
+            if not _opens(lines[above - 1]):
+                break
+            start = above
     least = min(_indent(line) for line in lines[start - 1 : end] if not is_blank(line))
     for line_number in range(end + 1, within[1] + 1):
         line = lines[line_number - 1]
         if is_blank(line):
             continue
-        beside = _indent(line) == least and (is_closing(line) or _continues(line, lines[end - 1]))
+        goes_on = _GOES_ON.match(line) is not None or line.lstrip().startswith(("}", ")", "]"))
+        beside = _indent(line) == least and (is_closing(line) or goes_on or _opens(lines[end - 1]))
         if not (beside or _indent(line) > least):
             break
         end = line_number
@@ -118,19 +117,8 @@ def add_context(matches: Sequence[int], lines: Sequence[str], reach: int, within
     return ranges
 
 
-def _line_above(lines: Sequence[str], start: int, first: int) -> int:
-    """The last line before `start` that is not blank, or 0."""
-    return next(
-        (line_number for line_number in range(start - 1, first - 1, -1) if not is_blank(lines[line_number - 1])), 0
-    )
-
-
 def _opens(line: str) -> bool:
     return len(line) <= LONGEST_LINE and _OPEN.search(line) is not None
-
-
-def _continues(line: str, before: str) -> bool:
-    return _opens(before) or _GOES_ON.match(line) is not None or line.lstrip().startswith(("}", ")", "]"))
 
 
 def _indent(line: str) -> int:

@@ -70,9 +70,8 @@ def pieces_of(
     """Returns the scored pieces of each file, by line and disjoint; together they cover every line that is not blank.
     A binary file has no pieces."""
     embedder = open_embedder(Embedding(), os.environ) if settings.embedding.model != "none" else None
-    extractor = Extractor(
-        get_counter(_UNCOUNTED), embedder, settings.index.workers, Scanning(on=False)
-    )  # the files are redacted already
+    redacted = Scanning(on=False)  # the files are redacted already
+    extractor = Extractor(get_counter(_UNCOUNTED), embedder, settings.index.workers, redacted)
     order = _order_paths([file.module_name for file in files])
     contents = [(path, path_bytes(files[index].source_code)) for path, index in order]
     records: list[tuple[str, bytes, Record]] = []
@@ -90,10 +89,20 @@ def pieces_of(
     for row in np.argsort(snapshot.line_start, kind="stable").tolist():
         pieces_by_file[numbers[snapshot.paths[int(snapshot.file[row])]]].append(_piece(snapshot, scores, row))
     size = settings.context_prune.sliding_window_size
-    cut_up = [
-        _split_long(pieces, file.source_code, query, size) for pieces, file in zip(pieces_by_file, files, strict=True)
-    ]
-    return cut_up, _unread_notices(files, [record for _, _, record in records], [index for _, index in order])
+    cut_up = []
+    for pieces, file in zip(pieces_by_file, files, strict=True):
+        lines = split_lines(file.source_code)
+        parts = (part for piece in pieces for part in _split_piece(piece, lines, query, size))
+        cut_up.append(tuple(replace(part, matches=_matching_lines(part, lines, query)) for part in parts))
+    read = zip(records, order, strict=True)
+    unread = sorted(files[index].module_name for (_, _, record), (_, index) in read if not record.indexed)
+    if not unread:
+        return cut_up, []
+    message = (
+        f"{len(unread):,} of the files hold no text a reader could follow (one endless line, or binary) and are"
+        f" rated 0: {listed(unread)}."
+    )
+    return cut_up, [Notice("not_read", message)]
 
 
 def _piece(snapshot: Snapshot, scores: Scores, row: int) -> SourcePiece:
@@ -122,13 +131,6 @@ def _order_paths(names: Sequence[str]) -> list[tuple[str, int]]:
     return sorted(index_of_path.items(), key=lambda item: path_bytes(item[0]))
 
 
-def _split_long(pieces: Sequence[SourcePiece], text: str, query: Query, size: int) -> tuple[SourcePiece, ...]:
-    """Splits pieces longer than `size` lines, and adds to each piece its lines with words of the query."""
-    lines = split_lines(text)
-    parts = (part for piece in pieces for part in _split_piece(piece, lines, query, size))
-    return tuple(replace(part, matches=_matching_lines(part, lines, query)) for part in parts)
-
-
 def _matching_lines(piece: SourcePiece, lines: Sequence[str], query: Query) -> tuple[int, ...]:
     """The lines of a piece that hold words of the query, best first."""
     if not piece.relevance or piece.end - piece.start < FEW_LINES:
@@ -151,21 +153,6 @@ def _split_piece(piece: SourcePiece, lines: Sequence[str], query: Query, size: i
         relevance = round(round(piece.relevance * part / QUANTUM) * QUANTUM, 6)
         within = piece.start, piece.end
         yield replace(piece, start=first + 1, end=last + 1, relevance=relevance, within=within)
-
-
-def _unread_notices(files: Sequence[SourceCode], records: Sequence[Record], numbers: Sequence[int]) -> list[Notice]:
-    names = sorted(
-        files[index].module_name for record, index in zip(records, numbers, strict=True) if not record.indexed
-    )
-    if not names:
-        return []
-    return [
-        Notice(
-            "not_read",
-            f"{len(names):,} of the files hold no text a reader could follow (one endless line, or binary) and are"
-            f" rated 0: {listed(names)}.",
-        )
-    ]
 
 
 COUNTED_AT_ONCE = 200  # files counted between two steps of the progress bar
@@ -231,7 +218,6 @@ def _count_files(files: Sequence[SourceCode], settings: Settings, form: str, pro
 
 
 def _score_files(measured: MeasuredFiles, settings: Settings, text: str, progress: Progress) -> MeasuredFiles:
-    """Adds pieces and scores to the files, by the engine's own relevance."""
     query = parse_in_english(text)
     counter = get_counter(measured.counter)
     pieces_by_file, notices = pieces_of([file.source for file in measured.files], query, settings, progress)
@@ -262,20 +248,11 @@ def count_pieces(file: MeasuredFile, counter: Counter) -> tuple[SourcePiece, ...
     bodies = iter(counter.count_many(end_lines(lines[piece.start - 1 : piece.end]) for piece in relevant))
     headers = iter(counter.count_many(header(piece.start, piece.end, piece.owner) for piece in relevant))
     touching = [False, *(touches(before.end, piece.start, lines) for before, piece in pairwise(pieces))]
-    between = zip(pieces, pieces[1:], touching[1:], strict=False)
-    gaps = iter(
-        counter.count_many(
-            end_lines(lines[before.end : piece.start - 1])
-            for before, piece, touches_previous in between
-            if touches_previous
-        )
-    )
-    return tuple(
-        replace(
-            piece,
-            tokens=next(bodies) if piece.relevance else 0,
-            header=next(headers) if piece.relevance else 0,
-            gap=next(gaps) if touches_previous else -1,
-        )
-        for piece, touches_previous in zip(pieces, touching, strict=True)
-    )
+    between = zip(pairwise(pieces), touching[1:], strict=True)
+    blanks = (lines[before.end : piece.start - 1] for (before, piece), touches_previous in between if touches_previous)
+    gaps = iter(counter.count_many(map(end_lines, blanks)))
+    counted = []
+    for piece, touches_previous in zip(pieces, touching, strict=True):
+        tokens, widest = (next(bodies), next(headers)) if piece.relevance else (0, 0)
+        counted.append(replace(piece, tokens=tokens, header=widest, gap=next(gaps) if touches_previous else -1))
+    return tuple(counted)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Annotated, Any
 
 import msgspec
@@ -25,9 +26,9 @@ from secateur.tokens import Counter, get_counter
 
 LONGEST_LINE = 400  # characters of a line, and of a name, that are sent; longer ones are data
 LONGEST_QUERY = 2_000  # characters of the query that are sent
+# The share of `llm.text_tokens` that a question may fill: its client allows for tokenizers that count more than ours,
+# and cuts longer texts.
 TEXT_SHARE = 0.7
-"""The share of `llm.text_tokens` that a question may fill: its client allows for tokenizers that count more than ours,
-and cuts longer texts."""
 
 MODEL_RELEVANCE = 0.5  # relevance of lines that only a model named; matching words add to it
 NUMBER_TOKENS = 3  # tokens of the number of a line
@@ -68,19 +69,9 @@ class Snippets(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """The subject of one question."""
-
     number: int  # of the file
     window: Range
     relevance: float  # by the local judgement
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """The lines of a file that a question shows."""
-
-    text: str
-    last: int  # the last line shown; if it is before the first, no line fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +97,13 @@ def plan_questions(measured: MeasuredFiles, settings: Settings) -> ModelQuestion
     questions, shown = [], []
     for target in sorted(best_first[: rules.max_questions], key=lambda target: (target.number, target.window)):
         file = files[target.number]
-        page = _make_page(file, target.window, room, counter)
-        if page.last >= target.window[0]:
-            questions.append(_question(rules.strategy, file, target.window, page, request))
-            shown.append((target.number, (target.window[0], page.last)))
+        rows = number_lines(split_lines(file.source.source_code), target.window, LONGEST_LINE)
+        used = accumulate(counter.count_many(f"{row}\n" for row in rows))
+        fitting = rows[: bisect_right(list(used), room)]
+        if fitting:
+            lines = target.window[0], target.window[0] + len(fitting) - 1
+            questions.append(_question(rules.strategy, file, lines, "\n".join(fitting), request))
+            shown.append((target.number, lines))
     return ModelQuestions(tuple(questions), tuple(shown), len(targets) - len(questions))
 
 
@@ -126,12 +120,21 @@ def apply_replies(
     files = list(measured.files)
     for file_index, file_answers in answers.items():
         if rules.strategy == "score":
-            files[file_index] = _apply_score(files[file_index], file_answers[0][1])
+            answer: FileScore = file_answers[0][1]
+            score, said = round(answer.relevant_score, 1), answer.reason[:LONGEST_SAID]
+            files[file_index] = replace(files[file_index], score=score, judge=MODEL, said=said)
         else:
             files[file_index] = _apply_snippets(files[file_index], file_answers, counter)
-    kept_notices = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may judge better
-    notices = (*kept_notices, *_notices(replies, asking.unasked, rules.max_questions))
-    return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=notices)
+    notices = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may judge better
+    notices += notices_of(replies)
+    failed = sum(reply.value is None for reply in replies)
+    if failed:
+        message = f"What {failed:,} of {len(replies):,} questions were about is decided without the model."
+        notices.append(Notice("model_fallback", message))
+    if asking.unasked:
+        limit = f"{asking.unasked:,} questions were not asked (context_prune.max_questions is {rules.max_questions:,})"
+        notices.append(Notice("not_asked", f"{limit}: what they were about is decided without the model."))
+    return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=tuple(notices))
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
@@ -147,9 +150,8 @@ def _list_targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int)
             continue
         whole = (1, file.lines)
         if rules.strategy == "score":
-            targets += (
-                [_Target(index, whole, best(file.pieces))] if file.cost <= rules.max_tokens else []
-            )  # no score lets a larger file in
+            if file.cost <= rules.max_tokens:  # no score lets a larger file in
+                targets.append(_Target(index, whole, best(file.pieces)))
             continue
         too_large = file.cost > rules.max_tokens or file.source.tokens + NUMBER_TOKENS * file.lines > room
         cut = windows(file.lines, rules.sliding_window_size, rules.sliding_window_overlap) if too_large else [whole]
@@ -160,47 +162,24 @@ def _list_targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int)
     return targets
 
 
-def _make_page(file: MeasuredFile, window: Range, room: int, counter: Counter) -> _Page:
-    """Takes as many whole lines of the window as fit into a question."""
-    lines = split_lines(file.source.source_code)
-    rows = number_lines(lines, window, LONGEST_LINE)
-    count = 0
-    for tokens in counter.count_many(f"{row}\n" for row in rows):
-        room -= tokens
-        if room < 0:
-            break
-        count += 1
-    return _Page("\n".join(rows[:count]), window[0] + count - 1)
-
-
-def _question(strategy: str, file: MeasuredFile, window: Range, page: _Page, request: str) -> Question:
-    name = file.source.module_name[:LONGEST_LINE]
-    whole = (window[0], page.last) == (1, file.lines)
-    head = f"Request:\n{request}\n\nFile {name}, " + (
-        f"{file.lines:,} lines" if whole else f"lines {window[0]}-{page.last} of {file.lines:,}"
-    )
-    text = f"{head}:\n{page.text}\n"
+def _question(strategy: str, file: MeasuredFile, lines: Range, numbered: str, request: str) -> Question:
+    name, whole = file.source.module_name[:LONGEST_LINE], lines == (1, file.lines)
+    shown = f"{file.lines:,} lines" if whole else f"lines {lines[0]}-{lines[1]} of {file.lines:,}"
+    text = f"Request:\n{request}\n\nFile {name}, {shown}:\n{numbered}\n"
     if strategy == "score":
         return Question(f"score {name}", SCORING, text, FileScore)
-    what = f"extract {name}" if whole else f"extract {name}:{window[0]}-{page.last}"
-    return Question(what, EXTRACTING, text, Snippets, MOST_ANSWER, _make_check((window[0], page.last)))
 
-
-def _make_check(window: Range) -> Any:
     def check(answer: Snippets) -> str:
         """Rejects an answer whose ranges all run backwards or lie outside."""
-        if answer.snippets and not _ranges(answer, window):
-            return f"no range runs forwards within lines {window[0]}-{window[1]}"
+        if answer.snippets and not _ranges(answer, lines):
+            return f"no range runs forwards within lines {lines[0]}-{lines[1]}"
         return ""
 
-    return check
+    what = f"extract {name}" if whole else f"extract {name}:{lines[0]}-{lines[1]}"
+    return Question(what, EXTRACTING, text, Snippets, MOST_ANSWER, check)
 
 
 # --- what is answered -------------------------------------------------------------------------------------------------
-
-
-def _apply_score(file: MeasuredFile, answer: FileScore) -> MeasuredFile:
-    return replace(file, score=round(answer.relevant_score, 1), judge=MODEL, said=answer.reason[:LONGEST_SAID])
 
 
 def _apply_snippets(file: MeasuredFile, answers: Sequence[tuple[Range, Snippets]], counter: Counter) -> MeasuredFile:
@@ -211,16 +190,10 @@ def _apply_snippets(file: MeasuredFile, answers: Sequence[tuple[Range, Snippets]
     pieces: list[SourcePiece] = []
     for piece in file.pieces or [SourcePiece(start, end, "", 0.0) for start, end in named]:
         within = piece.start, piece.end
-        inside = [(index, named_range) for index, named_range in enumerate(named) if intersect(within, [named_range])]
-        parts = [
-            (index, widened_range)
-            for index, named_range in inside
-            if (widened_range := widen_to_statements(named_range, lines, within))
-        ]
-        for start, end in merge((widened_range for _, widened_range in parts), file.lines):
-            index = next(
-                index for index, widened_range in parts if widened_range[0] <= end and widened_range[1] >= start
-            )
+        inside = [(index, asked) for index, asked in enumerate(named) if intersect(within, [asked])]
+        parts = [(index, whole) for index, asked in inside if (whole := widen_to_statements(asked, lines, within))]
+        for start, end in merge((whole for _, whole in parts), file.lines):
+            index = next(index for index, (first, last) in parts if first <= end and last >= start)
             relevance = round(MODEL_RELEVANCE + (1 - MODEL_RELEVANCE) * piece.relevance, 6)
             pieces.append(replace(piece, start=start, end=end, relevance=relevance, chosen=True, named=index))
         if not parts:
@@ -232,30 +205,5 @@ def _apply_snippets(file: MeasuredFile, answers: Sequence[tuple[Range, Snippets]
 
 def _ranges(answer: Snippets, window: Range) -> list[Range]:
     """Clips the ranges of an answer to its window; ranges that run backwards are dropped."""
-    forwards = [
-        (snippet.start_line, snippet.end_line) for snippet in answer.snippets if snippet.start_line <= snippet.end_line
-    ]
-    return [
-        (max(start, window[0]), min(end, window[1]))
-        for start, end in forwards
-        if start <= window[1] and end >= window[0]
-    ]
-
-
-def _notices(replies: Sequence[Reply], unasked: int, most: int) -> list[Notice]:
-    notices = list(notices_of(replies))
-    failed = sum(reply.value is None for reply in replies)
-    if failed:
-        notices.append(
-            Notice(
-                "model_fallback",
-                f"What {failed:,} of {len(replies):,} questions were about is decided without the model.",
-            )
-        )
-    if unasked:
-        message = (
-            f"{unasked:,} questions were not asked (context_prune.max_questions is {most:,}): what they were about is"
-            " decided without the model."
-        )
-        notices.append(Notice("not_asked", message))
-    return notices
+    named = ((lines.start_line, lines.end_line) for lines in answer.snippets)
+    return intersect(window, (lines for lines in named if lines[0] <= lines[1]))

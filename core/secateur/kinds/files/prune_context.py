@@ -51,21 +51,17 @@ class PruneContext:
         settings = merge_args(args, settings)
         if max_tokens is not None:
             if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
-                raise UsageError(
-                    f"max_tokens {max_tokens!r} is not allowed", hint="max_tokens is an integer of at least 0"
-                )
-            within = min(
-                max_tokens, int(key_of("context_prune.max_tokens").high or max_tokens)
-            )  # no text is longer than the setting's maximum
-            settings = structs.replace(
-                settings, context_prune=structs.replace(settings.context_prune, max_tokens=within)
-            )
+                hint = "max_tokens is an integer of at least 0"
+                raise UsageError(f"max_tokens {max_tokens!r} is not allowed", hint=hint)
+            # no text is longer than the setting's maximum
+            within = min(max_tokens, int(key_of("context_prune.max_tokens").high or max_tokens))
+            rules = structs.replace(settings.context_prune, max_tokens=within)
+            settings = structs.replace(settings, context_prune=rules)
         self.settings = settings
         query = getattr(args, "query", None) if query is None else query
         if not isinstance(query, str | None):
-            raise UsageError(
-                f"query is {type(query).__name__}, not a text", hint="give what the files are for in words"
-            )
+            hint = "give what the files are for in words"
+            raise UsageError(f"query is {type(query).__name__}, not a text", hint=hint)
         self.query = query or ""
         self.llm: LanguageModel | None = model_of(llm)
         self.verbose = verbose
@@ -92,23 +88,18 @@ class PruneContext:
         """
         files = list(file_sources)
         for index, file in enumerate(files):
-            if not (
-                isinstance(file, SourceCode) and isinstance(file.module_name, str) and isinstance(file.source_code, str)
-            ):
-                raise UsageError(
-                    f"file_sources[{index}] is not a SourceCode with two texts",
-                    hint='for example SourceCode("src/cart.py", text)',
-                )
+            texts = (file.module_name, file.source_code) if isinstance(file, SourceCode) else (None,)
+            if not all(isinstance(text, str) for text in texts):
+                hint = 'for example SourceCode("src/cart.py", text)'
+                raise UsageError(f"file_sources[{index}] is not a SourceCode with two texts", hint=hint)
         settings = self.settings
         if strategy is not None:
             chosen: Any = strategy  # checked together with the other rules
             settings = structs.replace(settings, context_prune=structs.replace(settings.context_prune, strategy=chosen))
         transcript = read_messages(conversations) if conversations else None
-        question = question_of(self.query, transcript)
-        pruned = prune_files(files, settings, question, llm=self.llm)
-        self.result = (
-            replace(pruned, warnings=(*transcript.notices, *pruned.warnings)) if transcript is not None else pruned
-        )
+        pruned = prune_files(files, settings, question_of(self.query, transcript), llm=self.llm)
+        notices = transcript.notices if transcript is not None else ()
+        self.result = replace(pruned, warnings=(*notices, *pruned.warnings))
         log_report("files", self.result.report, self.verbose)
         return list(self.result.files)
 

@@ -70,10 +70,10 @@ def touches(end: int, start: int, lines: Sequence[str]) -> bool:
 
 def snippet_text(lines: Sequence[str], ranges: Sequence[Range], owners: Sequence[str]) -> str:
     """Writes merged ranges of a file, each with its owner, as snippets."""
-    parts = zip(ranges, owners, strict=True)
-    return HEAD + "".join(
-        f"{header(start, end, owner)}{end_lines(lines[start - 1 : end])}" for (start, end), owner in parts
-    )
+    text = HEAD
+    for (start, end), owner in zip(ranges, owners, strict=True):
+        text += header(start, end, owner) + end_lines(lines[start - 1 : end])
+    return text
 
 
 def end_lines(lines: Sequence[str]) -> str:
@@ -149,8 +149,8 @@ class MeasuredFile:
     said: str = ""  # what the model gave as its reason; text from outside
     pieces: tuple[SourcePiece, ...] = ()  # by line, disjoint
     local: float = 0.0  # its score without a model
+    # Tokens of its lines, which proofs ask for hundreds of times; see `count_once`.
     counted: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Tokens of its lines, which proofs ask for hundreds of times; see `count_once`."""
 
     def count_once(self, key: Hashable, count: Callable[[], Counted]) -> Counted:
         """Returns what `count` returned for this key, which names all that the result depends on beside the file."""
@@ -313,9 +313,8 @@ class FileDecision:
         if self.displaced is None:
             return ""
         first, last = self.displaced
-        return (
-            f"whole files went first: with context_prune.full_file_share = 0 its lines {line_range(first, last)} go out"
-        )
+        lines = line_range(first, last)
+        return f"whole files went first: with context_prune.full_file_share = 0 its lines {lines} go out"
 
     def shape(self) -> FileDecisionShape:
         """The decision in JSON, without the text."""
@@ -368,17 +367,9 @@ class PrunedFiles:
         position, ids = 0, self.measured.ids
         for decision in self.decisions:
             position += decision.text is not None
-            entries.append(
-                Entry(
-                    ids[decision.number],
-                    decision.state,
-                    decision.reason,
-                    decision.before,
-                    decision.after,
-                    self._figures(decision),
-                    position=position if decision.text is not None else None,
-                )
-            )
+            at = position if decision.text is not None else None
+            outcome = decision.state, decision.reason, decision.before, decision.after
+            entries.append(Entry(ids[decision.number], *outcome, self._figures(decision), position=at))
         return Ledger.closed("files", self.budget, entries, sum(decision.after for decision in self.decisions))
 
     @cached_property

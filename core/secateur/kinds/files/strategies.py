@@ -8,8 +8,9 @@ a piece that does not fit, the lines around its best match go out. What does not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from secateur.kinds.files.line_ranges import Range, add_context
 from secateur.kinds.files.sourcecode import (
@@ -29,24 +30,24 @@ from secateur.kinds.files.sourcecode import (
     snippet_text,
 )
 from secateur.languages.syntax.fragments import split_lines
-from secateur.model import Reason, State
+from secateur.model import IntArray, Reason, State
 from secateur.settings import ContextPrune
 from secateur.tokens import Counter
 
+# Tokens that a header can grow by when its snippet grows: a line number may gain a group of three digits.
 LONGER_HEADER = 1
-"""Tokens that a header can grow by when its snippet grows: a line number may gain a group of three digits."""
 
 STRATEGIES = ("score", "extract", "delete")
 
 _PINNED_SHARE = 0.5  # largest share of the room for pieces of pinned files that are too large
+
+Room = TypeVar("Room", int, IntArray)
 
 _ROUNDING = 1e-6  # 0.8 x 100 is 80, whatever binary fractions say
 
 
 @dataclass(slots=True)
 class _FileStatus:
-    """The decisions on one file so far."""
-
     number: int
     file: MeasuredFile
     reason: Reason = Reason.NO_ROOM
@@ -137,15 +138,6 @@ def _sort_by_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
     return sorted(statuses, key=lambda status: (-status.file.score, status.file.cost, status.number))
 
 
-def _partition(
-    statuses: Iterable[_FileStatus], wanted: Callable[[_FileStatus], bool]
-) -> tuple[list[_FileStatus], list[_FileStatus]]:
-    parts: tuple[list[_FileStatus], list[_FileStatus]] = ([], [])
-    for status in statuses:
-        parts[not wanted(status)].append(status)
-    return parts
-
-
 def _refuse(statuses: Iterable[_FileStatus], rules: ContextPrune, top: float) -> None:
     """Refuses files as not relevant, with the threshold that they miss. `top`: the relevance of the best piece of all,
     of which snippets must have a share; 0 for no such condition."""
@@ -154,25 +146,33 @@ def _refuse(statuses: Iterable[_FileStatus], rules: ContextPrune, top: float) ->
         floor = SCORES * top * rules.snippet_share
         if status.file.score >= rules.min_score and status.file.score > 0 and floor > 0:
             score, top_score = (round(SCORES * relevance, 5) for relevance in (best(status.file.pieces), top))
-            status.threshold = Threshold(
-                "context_prune.snippet_share", rules.snippet_share, top_score, floor, score=score
-            )
+            setting, figures = "snippet_share", (rules.snippet_share, top_score, floor, score)
         else:
-            status.threshold = Threshold(
-                "context_prune.min_score", rules.min_score, 0.0, rules.min_score, score=status.file.score
-            )
+            setting, figures = "min_score", (rules.min_score, 0.0, rules.min_score, status.file.score)
+        status.threshold = Threshold(f"context_prune.{setting}", *figures)
+
+
+def try_in_order(costs: Iterable[int], room: Room) -> Iterator[tuple[Room, Any]]:
+    """Takes what fits, in this order, and yields for each cost the room that was left and whether it fits: in one room,
+    or in each of an array of rooms."""
+    for needed in costs:
+        fits = needed <= room
+        yield room, fits
+        room = room - needed * fits
 
 
 def _keep_greedily(statuses: Sequence[_FileStatus], capacity: int, budget: int, reason: Reason) -> int:
-    """Keeps whole files in this order while they fit; returns their tokens."""
+    """Keeps whole files in this order while they fit, and returns their tokens. A threshold of 0 refuses nothing."""
     used = 0
-    for status in statuses:
-        left = status.left = capacity - used
-        if status.file.cost <= left:
+    tried = try_in_order((status.file.cost for status in statuses), capacity)
+    for status, (left, fits) in zip(statuses, tried, strict=True):
+        status.left = left
+        if fits:
             status.keep(Reason.PINNED if status.pinned else Reason.FITS if status.threshold else reason)
             used += status.file.cost
-        elif status.threshold is None:
+        elif status.threshold is None or status.threshold.asked == 0:
             status.reason = Reason.LARGER_THAN_BUDGET if status.file.cost > budget else Reason.NO_ROOM
+            status.threshold = None
     return used
 
 
@@ -190,9 +190,17 @@ def _extract(
     room, statuses = room - used, [status for status in statuses if status.text is None]
     top = max((piece.relevance for status in statuses for piece in status.file.pieces), default=0.0)
     floor = rules.snippet_share * top
-    eligible = {status.number: _eligible_pieces(status.file.pieces, floor, rules.min_score) for status in statuses}
-    wanted, rest = _partition(statuses, lambda status: bool(eligible[status.number]))
-    _refuse((status for status in rest if not status.pinned), rules, top)
+
+    def is_eligible(piece: SourcePiece) -> bool:
+        relevant = piece.relevance > 0 and piece.relevance >= floor
+        return piece.chosen or (relevant and round(SCORES * piece.relevance, 1) >= rules.min_score)
+
+    eligible = {
+        status.number: [position for position, piece in enumerate(status.file.pieces) if is_eligible(piece)]
+        for status in statuses
+    }
+    wanted = [status for status in statuses if eligible[status.number]]
+    _refuse((status for status in statuses if not eligible[status.number] and not status.pinned), rules, top)
     whole = whole_first([status.file for status in statuses], rules) if asked else None
     first = wanted if whole is None else [status for index, status in enumerate(statuses) if index in whole]
     share = min(_whole_share(rules), room)
@@ -203,27 +211,24 @@ def _extract(
         elif status.text is None:
             status.of_share = share < room
             status.left = share - used if asked else status.left
-    candidates = [
-        (status, position) for status in wanted if status.text is None for position in eligible[status.number]
-    ]
-    named = [candidate for candidate in candidates if _piece(*candidate).chosen]
-    used += snippets.take(_order_named(named), room - used)
-    others = [candidate for candidate in candidates if not _piece(*candidate).chosen]
+    named, others = list[tuple[_FileStatus, int]](), list[tuple[_FileStatus, int]]()
+    strength: dict[tuple[int, int], float] = {}  # of each range that a model named: the relevance of its best piece
+    candidates = [(status, at) for status in wanted if status.text is None for at in eligible[status.number]]
+    for candidate, position in candidates:
+        piece = candidate.file.pieces[position]
+        (named if piece.chosen else others).append((candidate, position))
+        key = candidate.number, piece.named
+        strength[key] = max(piece.relevance if piece.chosen else 0.0, strength.get(key, 0.0))
+
+    def rank_named(candidate: tuple[_FileStatus, int]) -> tuple[float, int, int]:
+        status, position = candidate
+        return -strength[status.number, status.file.pieces[position].named], status.number, position
+
+    used += snippets.take(sorted(named, key=rank_named), room - used)
     used += snippets.take(sorted(others, key=lambda candidate: _rank(*candidate)), room - used)
     if rules.min_score == 0:
-        _fill([status for status in statuses if status.text is None], room - used, rules.max_tokens)
-
-
-def _fill(statuses: Iterable[_FileStatus], left: int, budget: int) -> None:
-    """Keeps whole files, the best first, in the room that is left."""
-    for status in _sort_by_score(statuses):
-        status.left = left
-        if status.file.cost <= left:
-            status.keep(Reason.FITS)
-            left -= status.file.cost
-        elif status.threshold is not None and status.threshold.asked == 0:
-            status.reason = Reason.LARGER_THAN_BUDGET if status.file.cost > budget else Reason.NO_ROOM
-            status.threshold = None
+        left_out = _sort_by_score(status for status in statuses if status.text is None)
+        _keep_greedily(left_out, room - used, rules.max_tokens, Reason.FITS)
 
 
 def whole_first(files: Sequence[MeasuredFile], rules: ContextPrune) -> frozenset[int]:
@@ -241,45 +246,9 @@ def _sort_by_local_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
     return sorted(statuses, key=lambda status: (-status.file.local, status.file.cost, status.number))
 
 
-def _piece(status: _FileStatus, position: int) -> SourcePiece:
-    return status.file.pieces[position]
-
-
-def _order_named(candidates: Sequence[tuple[_FileStatus, int]]) -> list[tuple[_FileStatus, int]]:
-    """Orders candidates that a model named: ranges by their best piece, pieces of a range by line."""
-    strength: dict[tuple[int, int], float] = {}
-    for status, position in candidates:
-        piece = _piece(status, position)
-        key = status.number, piece.named
-        strength[key] = max(piece.relevance, strength.get(key, 0.0))
-
-    def rank(candidate: tuple[_FileStatus, int]) -> tuple[float, int, int]:
-        status, position = candidate
-        return -strength[status.number, _piece(status, position).named], status.number, position
-
-    return sorted(candidates, key=rank)
-
-
 def _rank(status: _FileStatus, position: int) -> tuple[float, int, int, int]:
     piece = status.file.pieces[position]
     return -piece.relevance, piece.tokens, status.number, position
-
-
-def _eligible_pieces(pieces: Sequence[SourcePiece], floor: float, min_score: float) -> list[int]:
-    """Positions of the pieces that may go out."""
-    return [position for position, piece in enumerate(pieces) if _is_eligible(piece, floor, min_score)]
-
-
-def _is_eligible(piece: SourcePiece, floor: float, min_score: float) -> bool:
-    return piece.chosen or (
-        piece.relevance > 0 and piece.relevance >= floor and round(SCORES * piece.relevance, 1) >= min_score
-    )
-
-
-def _shared_owner(pieces: Iterable[SourcePiece], held: Range) -> str:
-    """The owner of all pieces in a range; "" if there is none or several."""
-    owners = {piece.owner for piece in pieces if held[0] <= piece.start <= held[1]}
-    return owners.pop() if len(owners) == 1 else ""
 
 
 class _Snippets:
@@ -326,9 +295,8 @@ class _Snippets:
             self._write(status)
             total += status.after
             if tried[index].kept:
-                tried[index] = self._describe_try(
-                    status.file.pieces[position], False, needed - status.after, free - total
-                )
+                piece, needed = status.file.pieces[position], needed - status.after
+                tried[index] = self._describe_try(piece, False, needed, free - total)
         for (status, _), snippet in zip(candidates, tried, strict=True):
             status.tried.append(snippet)
         return total
@@ -380,19 +348,15 @@ class _Snippets:
         return chosen
 
     def _frame_tokens(self, status: _FileStatus) -> int:
-        """Tokens of the frame around the snippets of a file."""
         return status.file.count_once(
             (self._counter.name, self._form),
             lambda: cost(status.file.source.module_name, HEAD, self._form, self._counter),
         )
 
     def _describe_try(self, piece: SourcePiece, kept: bool, needed: int, left: int) -> TriedSnippet:
-        reason = Reason.LARGER_THAN_BUDGET if needed > self._budget else Reason.NO_ROOM
-        if kept:
-            reason = Reason.SNIPPETS
-        return TriedSnippet(
-            piece.start, piece.end, piece.name, round(SCORES * piece.relevance, 1), kept, reason, needed, left
-        )
+        refused = Reason.LARGER_THAN_BUDGET if needed > self._budget else Reason.NO_ROOM
+        reason, score = Reason.SNIPPETS if kept else refused, round(SCORES * piece.relevance, 1)
+        return TriedSnippet(piece.start, piece.end, piece.name, score, kept, reason, needed, left)
 
     def _write(self, status: _FileStatus) -> None:
         source, kept = status.file.source, self._kept[status.number]
@@ -402,7 +366,8 @@ class _Snippets:
         lines = status.lines
         pieces = [status.file.pieces[position] for position in sorted(kept)]
         ranges = merge_ranges((part for position in sorted(kept) for part in kept[position]), lines)
-        owners = tuple(_shared_owner(pieces, written_range) for written_range in ranges)
+        owners_in = ({piece.owner for piece in pieces if start <= piece.start <= end} for start, end in ranges)
+        owners = tuple(inside.pop() if len(inside) == 1 else "" for inside in owners_in)
         text = snippet_text(lines, ranges, owners)
         tokens = status.file.count_once(
             (self._counter.name, self._form, tuple(ranges), owners),

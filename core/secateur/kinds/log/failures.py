@@ -60,9 +60,7 @@ class Block(Struct, frozen=True):
     start: int
     end: int
     grade: int  # CERTAIN, LIKELY, POSSIBLE or RESULT
-    telling: tuple[
-        int, ...
-    ]  # the lines to read first: the failure, expected and actual values, the location in own code
+    telling: tuple[int, ...]  # the lines to read first: failure, expected and actual values, location in own code
     message: int  # the most informative line
     repeats: int | None = None  # start of the earlier block with equal text
     variant: int = 0  # number of earlier errors that differ only in numbers; of a result: 1 if nothing failed
@@ -81,13 +79,11 @@ class Failures(Struct, frozen=True):
 
 # --- the line that begins a block -------------------------------------------------------------------------------------
 
+# The matching group is the first matching style: one call instead of one per style.
 _STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in STYLES))
-"""The matching group is the first matching style: one call instead of one per style."""
 
 
 class _BlockStart(Struct, frozen=True):
-    """The first line of a block."""
-
     style: str
     grade: int
 
@@ -105,10 +101,12 @@ def _block_start(text: str) -> _BlockStart | None:
     low = text.lower()
     if holds(low, CRASHES) or (("sanitizer: " in low or "assertion" in low) and CRASH.search(text)):
         return _BlockStart("generic", CERTAIN)
+    return _block_of_level(text)
+
+
+def _block_of_level(text: str) -> _BlockStart | None:
     severity = severity_of(text)
-    if severity is None:
-        return None
-    return _BlockStart("words" if severity == POSSIBLE else "generic", severity)
+    return _BlockStart("words" if severity == POSSIBLE else "generic", severity) if severity is not None else None
 
 
 def _is_result(text: str) -> bool:
@@ -160,7 +158,6 @@ def _scan_while(bodies: _Bodies, start: int, limit: int, belongs: Callable[[str]
 
 
 def _block_end(bodies: _Bodies, start: int, style: str) -> int:
-    """Finds the line after a block that begins at `start`."""
     limit = min(len(bodies), start + LONGEST_BLOCK)
     if style == "line":
         return start + 1
@@ -182,14 +179,13 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
         return _trim_blank(bodies, start, end)
     if style == "tap":
         indent = _indent(bodies[start])
-        return _scan_while(
-            bodies,
-            start + 1,
-            limit,
-            lambda text: not text.strip() or _indent(text) > indent or (text[:1] == "#" and not _is_result(text)),
-        )
+
+        def in_test(text: str) -> bool:
+            return not text.strip() or _indent(text) > indent or (text[:1] == "#" and not _is_result(text))
+
+        return _scan_while(bodies, start + 1, limit, in_test)
     if style == "panic":
-        end = _scan_while(bodies, start + 1, limit, _continues)
+        end = _scan_while(bodies, start + 1, limit, lambda text: text.strip() and not _is_result(text))
         while end + 1 < limit and _GOROUTINE.match(bodies[end + 1]):
             end = _scan_while(bodies, end + 1, limit, _CALL.match)
         return end
@@ -233,10 +229,6 @@ def _indent(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _continues(text: str) -> bool:
-    return bool(text.strip()) and not _is_result(text)
-
-
 def _traceback_end(bodies: _Bodies, start: int, limit: int) -> int:
     indent = _indent(bodies[start])
 
@@ -260,7 +252,6 @@ def _trim_blank(bodies: _Bodies, start: int, end: int) -> int:
 
 
 def _first_line(bodies: _Bodies, start: int, floor: int, style: str) -> int:
-    """Finds the first line of a block, which may be before its head."""
     belongs = BEFORE.get(style)
     floor = max(floor, start - _LOOK_BACK)
     first = start
@@ -296,7 +287,6 @@ _TIME_FIELD = re.compile(
     r"\"@?(?:ts|t|time|timestamp|date|datetime)\"\s*:\s*(?:\"[^\"]*\"|[\d.eE+]+)"
     r"|\b(?:ts|time|timestamp)=(?:\"[^\"]*\"|\S+)|(?<=^[EF])\d{4} [\d:.]+"
 )
-
 
 _COMMIT = re.compile(r"commit [0-9a-f]{7,64}\b.*\n(?:Merge: .*\n)?Author: ")
 _SHORT_COMMIT = re.compile(r"[*|\\/_ ]*([0-9a-f]{7,40}) \S|[*|\\/_ ]+$")
@@ -339,10 +329,9 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             continue
         end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
         if head.style in ("numbered", "ruff") and not _fails_below(bodies, index, end, head.style):
-            severity = severity_of(bodies[index])
-            if severity is None:
+            head = _block_of_level(bodies[index])
+            if head is None:
                 continue
-            head = _BlockStart("words" if severity == POSSIBLE else "generic", severity)
             end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
         start = _first_line(bodies, index, floor, head.style)
         if head.style == "located":
@@ -358,7 +347,8 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             lines_in_order = tuple(dict.fromkeys([*reversed(failing), *range(end - 1, start - 1, -1)]))
             blocks.append(Block(start, end, RESULT, lines_in_order, lines_in_order[0], None, int(not failing)))
             continue
-        error_text = _error_text(bodies, start, end)
+        # without times: blocks with equal text report the same error
+        error_text = "\n".join(_TIME_FIELD.sub("", bodies[line]) for line in range(start, end))
         first, first_end = known.setdefault(error_text, (start, end))
         times[first] = times.get(first, 0) + 1
         if first != start:
@@ -377,7 +367,8 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             further += 1
         else:
             telling = _telling_lines(bodies, start, index, end, head.style)
-            message = max(telling, key=lambda line: (_rate_line(bodies[line]), -telling.index(line)))
+            ratings = [2 * bool(MESSAGE.match(text)) + _is_place(text) for text in map(bodies.__getitem__, telling)]
+            message = telling[ratings.index(max(ratings))]
             blocks.append(Block(start, end, head.grade, telling, message, None, variant))
     results = [block for block in blocks if block.grade == RESULT]
     if len(results) > _MOST:
@@ -394,13 +385,9 @@ def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
         text = "\n".join(part)
         signs = [re.escape(sign) for sign in SIGNS if sign in text]
         signs += [form for sign, form in SIGNS_AFTER.items() if sign in text]
-        holds_sign = re.compile("|".join(signs)).search if signs else _match_nothing
+        holds_sign = re.compile("|".join(signs or [r"(?!)"])).search
         begins = SIGN_AT_START.match
         yield from (first + position for position, line in enumerate(part) if begins(line) or holds_sign(line))
-
-
-def _match_nothing(_: str) -> None:
-    return None
 
 
 def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tuple[int, ...]:
@@ -412,7 +399,7 @@ def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str)
             messages.append(index)
         elif HINT.match(text):
             hints.append(index)
-        if PLACE.search(text) and not LIBRARY.search(text):
+        if _is_place(text):
             places += [index - 1, index] if style == "panic" and index - 1 > head else [index]
     messages = [*messages[:_MESSAGES], *hints[: _HINTS if messages else _MESSAGES]]
     if style == "numbered" and head + 1 < end:
@@ -420,20 +407,10 @@ def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str)
     ordered = [head, *messages[:3], *places[: 2 if style == "panic" else 1], *messages[3:]]
     if "Traceback (most" in bodies[head]:  # the exception and its location: the last frames are the nearest
         raised = max((index for index in range(head, end) if bodies[index].strip()), default=head)
-        ordered = [
-            raised,
-            *(line for index in places[-1:] for line in (index, min(index + 1, raised))),
-            head,
-            *messages,
-        ]
+        nearest = [line for index in places[-1:] for line in (index, min(index + 1, raised))]
+        ordered = [raised, *nearest, head, *messages]
     return tuple(dict.fromkeys([*ordered[:1], *range(start, head), *ordered[1:]]))[: _MESSAGES + _HINTS]
 
 
-def _rate_line(text: str) -> int:
-    """Rates a line by whether it tells what happened, and where."""
-    return 2 * bool(MESSAGE.match(text)) + bool(PLACE.search(text) and not LIBRARY.search(text))
-
-
-def _error_text(bodies: _Bodies, start: int, end: int) -> str:
-    """The text of a block without times; blocks with equal text report the same error."""
-    return "\n".join(_TIME_FIELD.sub("", bodies[index]) for index in range(start, end))
+def _is_place(text: str) -> bool:
+    return PLACE.search(text) is not None and not LIBRARY.search(text)

@@ -40,61 +40,26 @@ if TYPE_CHECKING:
 LARGEST = 64 << 20  # largest log that is read, in bytes
 MARK = "…"  # begins a line that is not from the log, repeated so often that no line of the log begins so
 _TABLE = "log."
+# Words that do not distinguish lines: words of any question, and words that report errors, which are found anyway.
 _ANY_QUESTION = frozenset(
-    {"the", "and", "for", "with", "was", "were", "did", "does", "do", "is", "are", "has", "have", "had", "this", "that"}
-    | {
-        "what",
-        "why",
-        "which",
-        "how",
-        "when",
-        "where",
-        "who",
-        "in",
-        "of",
-        "on",
-        "to",
-        "at",
-        "by",
-        "it",
-        "its",
-        "be",
-        "not",
-    }
-    | {
-        "no",
-        "an",
-        "or",
-        "from",
-        "there",
-        "any",
-        "my",
-        "our",
-        "you",
-        "me",
-        "we",
-        "can",
-        "could",
-        "error",
-        "errors",
-        "fail",
-    }
-    | {"fails", "failed", "failing", "failure", "wrong", "broke", "broken", "problem", "log", "build", "run", "test"}
-    | {"tests"}
+    (
+        *("the", "and", "for", "with", "was", "were", "did", "does", "do", "is", "are", "has", "have", "had"),
+        *("this", "that", "what", "why", "which", "how", "when", "where", "who", "in", "of", "on", "to", "at"),
+        *("by", "it", "its", "be", "not", "no", "an", "or", "from", "there", "any", "my", "our", "you", "me", "we"),
+        *("can", "could", "error", "errors", "fail", "fails", "failed", "failing", "failure", "wrong", "broke"),
+        *("broken", "problem", "log", "build", "run", "test", "tests"),
+    )
 )
-"""Words that do not distinguish lines: words of any question, and words that report errors, which are found anyway."""
-MOST_WORDS = 500
-"""Most words of a query that are looked for; each is compared with every line."""
-
+MOST_WORDS = 500  # most words of a query that are looked for; each is compared with every line
 _WORDS = re.compile(r"[^\W_]")
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _SCRIPTS = re.compile(rf"{_HAN.pattern}|[\u3040-\u309f]+|[\u30a0-\u30ff]+|[^\u3040-\u30ff\u3400-\u9fff]+")
 _SHOWN_DROPPED = 10  # most dropped entries in the report
 _LINE_CELLS = 72
+# State of an entry, its lines, its tokens, and a remark.
 _COLUMNS = Column(1, gap=0), Column(13, gap=1), Column(17, right=True, gap=1), Column()
-"""State of an entry, its lines, its tokens, and a remark."""
+# The rules around the words of a heading.
 _RULES = re.compile(r"^([_=*#-])\1{3,} *| *([_=*#-])\2{3,}$")
-"""The rules around the words of a heading."""
 _STAMPED_OF = 20  # first lines that identify a log without a telling name
 
 
@@ -169,25 +134,20 @@ class LogKind(Kind[ReadLog, LogSelection]):
             message = f"{where} is larger than {LARGEST:,} bytes, the most that is read of a log"
             raise SecateurError(message, hint="give a part of it, such as its end by tail -c 60M", code="TOO_LARGE")
         counter = get_counter(settings.tokens.counter)
-        words = _search_words(inputs.get("query") or "")
+        all_words = _split_words(inputs.get("query") or "")
+        words = (tuple(word for word in all_words if word not in _ANY_QUESTION) or all_words)[:MOST_WORDS]
         lines = read_lines(data, counter, rules.longest_line, progress, words)
         failures = find_blocks(lines.lines, progress)
         flags = array("q", bytes(8 * len(lines)))
         for index in (*lines.repeats, *failures.repeated):
             flags[index] = 1
         matches = _match_lines(lines, words, progress)
-        matched = bool(matches) or any(
-            _match_lines(lines, _split_words(inputs.get("query") or "")[:MOST_WORDS], progress)
-        )
-        return ReadLog(
-            lines,
-            failures,
-            matches,
-            matched,
-            array("q", accumulate(flags, initial=0)),
-            _choose_mark(lines),
-            environment.redactor,
-        )
+        matched = bool(matches) or any(_match_lines(lines, all_words[:MOST_WORDS], progress))
+        repeated = array("q", accumulate(flags, initial=0))
+        # as many marks as no line of the log begins with
+        lengths = {len(line) - len(line.lstrip(MARK)) for line in lines.lines if line.startswith(MARK)}
+        mark = MARK * next(length for length in count(1) if length not in lengths)
+        return ReadLog(lines, failures, matches, matched, repeated, mark, environment.redactor)
 
     def decide(
         self, material: ReadLog, inputs: Inputs, settings: Settings, during: Deciding = ALONE
@@ -201,9 +161,8 @@ class LogKind(Kind[ReadLog, LogSelection]):
             names = _ledger(material, selection, settings.log.max_tokens).ids
             looks = f"a line or a range of lines is meant, of 1 to {len(material.lines)}"
             notices = (*notices, *warn_unknown_pins(settings, known.union(names), looks))
-        return Outcome(
-            self.name, settings, selection, lambda: _ledger(material, selection, settings.log.max_tokens), notices
-        )
+        budget = settings.log.max_tokens
+        return Outcome(self.name, settings, selection, lambda: _ledger(material, selection, budget), notices)
 
     def trials(self, material: ReadLog, inputs: Inputs, settings: Settings, outcome: Outcome[LogSelection]) -> Trials:
         from secateur.kinds.kind_trials import KindTrials  # it needs numpy, which a log does not
@@ -229,31 +188,25 @@ class LogKind(Kind[ReadLog, LogSelection]):
             ("tokens", f"{change(ledger.before, ledger.after)} ({counter}), budget {ledger.budget:,}"),
         ]
         rows, dropped = [], 0
-        for index, stretch in enumerate(selection.stretches):
+        for stretch, entry in zip(selection.stretches, ledger.entries, strict=False):
             if stretch.state is State.DROPPED:
                 dropped += 1
-                if not verbose and (
-                    stretch.block is None or stretch.block.repeats is not None or dropped > _SHOWN_DROPPED
-                ):
+                error = stretch.block is not None and stretch.block.repeats is None
+                if not verbose and (not error or dropped > _SHOWN_DROPPED):
                     continue
-            rows.append(self._row(outcome, index, stretch))
+            line = clip(_telling_line(stretch, selection.log.lines), _LINE_CELLS)
+            remark = f"{sentence(entry)}: “{line}”" if line else sentence(entry)
+            rows.append((stretch.state.glyph, entry.id, change(entry.before, entry.after), remark))
         more = len(selection.stretches) - len(rows)
         section = Section(rows, more=not_shown(more, " that were dropped"), columns=_COLUMNS)
         return Page(head, [section] if rows or more else [], outcome.warnings)
-
-    def _row(self, outcome: Outcome[LogSelection], index: int, stretch: Stretch) -> Sequence[str]:
-        entry = outcome.ledger.entries[index]
-        line = clip(_telling_line(stretch, outcome.payload.log.lines), _LINE_CELLS)
-        remark = f"{sentence(entry)}: “{line}”" if line else sentence(entry)
-        return stretch.state.glyph, entry.id, change(entry.before, entry.after), remark
 
     def describe(self, outcome: Outcome[LogSelection], index: int) -> EntryDescription:
         """Describes an entry by the numbers of its lines, and by the line that tells what happened, without rules
         around it."""
         description, selection = super().describe(outcome, index), outcome.payload
-        description = replace(
-            description, name=f"lines {description.name}" if "-" in description.name else f"line {description.name}"
-        )
+        lines = "lines" if "-" in description.name else "line"
+        description = replace(description, name=f"{lines} {description.name}")
         if index >= len(selection.stretches):
             return description
         stretch = selection.stretches[index]
@@ -279,10 +232,8 @@ def _find_entries(asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) 
         for start, end in stretch.spans:
             goes_out[start + 1 : end + 1] = array("q", [1]) * (end - start)
     lines = outcome.payload.log.lines
-    sums, tokens = (
-        array("q", accumulate(column))
-        for column in (goes_out, map(mul, goes_out, chain((0,), map(sub, islice(lines.after, 1, None), lines.after))))
-    )
+    costs = chain((0,), map(sub, islice(lines.after, 1, None), lines.after))
+    sums, tokens = (array("q", accumulate(column)) for column in (goes_out, map(mul, goes_out, costs)))
     found = []
     for stretch in asked.payload.stretches:
         kept = sums[stretch.end] - sums[stretch.start]
@@ -312,12 +263,6 @@ def _split_words(query: str) -> Sequence[str]:
     return tuple(dict.fromkeys(piece for split in pieces for piece in split if len(piece) > 1))
 
 
-def _search_words(query: str) -> Sequence[str]:
-    """The words of a query that distinguish lines; all words if there are no such."""
-    words = _split_words(query)
-    return (tuple(word for word in words if word not in _ANY_QUESTION) or words)[:MOST_WORDS]
-
-
 def _match_lines(lines: LogLines, words: Sequence[str], progress: Progress) -> dict[int, int]:
     """Finds the lines that hold words of a query, with a score in which rare words count more; only the best if there
     are too many."""
@@ -337,12 +282,6 @@ def _match_lines(lines: LogLines, words: Sequence[str], progress: Progress) -> d
     return {index: scores[index] for index in best}
 
 
-def _choose_mark(lines: LogLines) -> str:
-    """Chooses the beginning of lines that are not from the log: as many marks as no line of the log begins with."""
-    lengths = {len(line) - len(line.lstrip(MARK)) for line in lines.lines if line.startswith(MARK)}
-    return MARK * next(length for length in count(1) if length not in lengths)
-
-
 def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], budget: int) -> list[Notice]:
     notices = []
     query = inputs.get("query") or ""
@@ -351,10 +290,8 @@ def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], b
     if len(_split_words(query)) > MOST_WORDS:
         notices.append(Notice("query_cut", f"Only the first {MOST_WORDS} words of the query are looked for."))
     if log.failures.further:
-        errors, taken = (
-            log.failures.further,
-            "are taken as routine lines" if log.failures.further > 1 else "is taken as routine",
-        )
+        errors = log.failures.further
+        taken = "are taken as routine lines" if errors > 1 else "is taken as routine"
         message = f"{count_noun(errors, 'further distinct error')} {taken}: only the first are told apart."
         notices.append(Notice("many_errors", message))
     if len(log.lines) and not selection.text:
@@ -374,8 +311,6 @@ def _ledger(log: ReadLog, selection: LogSelection, budget: int) -> Ledger:
         after = sum(lines.after[end] - lines.after[start] for start, end in stretch.spans)
         before = lines.before[stretch.end] - lines.before[stretch.start]
         name = f"{stretch.start + 1}-{stretch.end}" if stretch.end - stretch.start > 1 else f"{stretch.end}"
-        output_position = position if stretch.spans else None
-        entries.append(
-            Entry(name, stretch.state, stretch.reason, before, after, stretch.figures, position=output_position)
-        )
+        at = position if stretch.spans else None
+        entries.append(Entry(name, stretch.state, stretch.reason, before, after, stretch.figures, position=at))
     return Ledger.closed("log", budget, entries, selection.tokens, around=log.lines.around)

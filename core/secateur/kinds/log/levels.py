@@ -15,9 +15,10 @@ import re
 from collections.abc import Sequence
 from re import Pattern
 
+# Grades of certainty that a block reports an error; a result sums up a run.
 CERTAIN, LIKELY, POSSIBLE, RESULT = 3, 2, 1, 0
-"""Grades of certainty that a block reports an error; a result sums up a run."""
 
+# A line without any of them, in any case, and without the forms below reports nothing.
 SIGNS = (
     *("error", "exception", "fail", "fatal", "panic", "traceback", "abort", "assert", "***", "fault", "killed", "crit"),
     *("denied", "refused", "not found", "cannot", "could not", "unable", "undefined", "err!", "severe", "invalid"),
@@ -59,37 +60,12 @@ SIGNS = (
     *("fehler", "fehlgeschlagen", "gescheitert", "ausnahme", "nicht", "schwerwiegend", "abgebrochen", "verweigert"),
     *("abgestürzt", "abgelehnt", "ungültig", "erreur", "échec", "échou", "impossible", "refus", "introuvable"),
     *("interrompu", "invalide", "fallo", "falló", "fallid", "fallaron", "excepci", "no se p", "denegad", "rechazad"),
-    *(
-        "no encontrad",
-        "inválid",
-        "错误",
-        "失败",
-        "异常",
-        "致命",
-        "严重",
-        "崩溃",
-        "无法",
-        "拒绝",
-        "超时",
-        "未找到",
-        "錯誤",
-    ),
-    *(
-        "失敗",
-        "異常",
-        "無法",
-        "拒絕",
-        "エラー",
-        "例外",
-        "できません",
-        "拒否",
-        "見つかりません",
-        "タイムアウト",
-        "強制終了",
-    ),
+    *("no encontrad", "inválid", "错误", "失败", "异常", "致命", "严重", "崩溃", "无法", "拒绝", "超时", "未找到"),
+    *("錯誤", "失敗", "異常", "無法", "拒絕", "エラー", "例外", "できません", "拒否", "見つかりません"),
+    *("タイムアウト", "強制終了"),
 )
-"""A line without any of them, in any case, and without the forms below reports nothing."""
 
+# Text that may hold a sign -> the pattern of that sign; the text is searched first, because that is much faster.
 SIGNS_AFTER: dict[str, str] = {
     "level": r"\blevel\"?\s*[=:]\s*\"?[56]0\b",
     "severity": r"\bseverity\"?\s*[=:]\s*\"?[56]0\b",
@@ -101,12 +77,11 @@ SIGNS_AFTER: dict[str, str] = {
     ":in ": r":\d+:in [`']",
     " line ": r" at \S+ line \d+\.$|file \"[^\"]+\", line \d+$",
 }
-"""Text that may hold a sign -> the pattern of that sign; the text is searched first, because that is much faster."""
+# Signs at the beginning of a line.
 SIGN_AT_START = re.compile(
     r"[ef]\d{4} \d\d:\d\d|<\d{1,3}>|\s*\d+\) \S|[a-z]{1,4}\d{3,4} |[^\s:]+\.\w+:\d+:\d+[: ]|[ef]: +\d"
     r"|\S*lua[\d.]*: \S|(?:node:|file:|/|[a-z]:\\|\[eval)\S*:\d+$"
 )
-"""Signs at the beginning of a line."""
 
 _ERROR_LEVEL = r"(?:error|err|fatal|critical|crit|panic|dpanic|emerg|emergency|alert|severe)"
 _LEVEL_FIELD = re.compile(r"(?i:\b(?:level|levelname|log[._]?level|severity|lvl|@l)\"?\s*[=:]\s*\"?(\w+))")
@@ -153,21 +128,8 @@ _NEGATED = re.compile(
     re.IGNORECASE,
 )
 _NEGATIONS = (
-    "0",
-    "no",
-    "zero",
-    "without",
-    "null",
-    "false",
-    "[]",
-    '""',
-    "kein",
-    "aucun",
-    "sin",
-    "没有",
-    "无",
-    "なし",
-    "あり",
+    *("0", "no", "zero", "without", "null", "false", "[]", '""', "kein", "aucun", "sin"),
+    *("没有", "无", "なし", "あり"),
 )
 _PASSES = ("PASS", "... ok", "✓", "✔", "= ", "ok ", "XFAIL", "SKIP", "Passed", "xfail", "skipped", "passed ")
 _PASSED = re.compile(
@@ -176,12 +138,11 @@ _PASSED = re.compile(
 )
 _INSTALLED = re.compile(r"\s*(?:Compiling|Checking|Downloaded|Downloading|Installing|Unpacking|Setting up|Get:\d+) ")
 
-
+# Parts of a line that show what it reports: a level, the field of a message, a word that reports an error.
 DECIDES = re.compile(
     rf"{_LEVEL_FIELD.pattern}|(?i:\"?(?:msg|message|error|exception|err)\"?\s*[=:]\s*)|{_LEVEL.pattern}"
     rf"|(?i:{_WORD.pattern})"
 )
-"""Parts of a line that show what it reports: a level, the field of a message, a word that reports an error."""
 
 
 def holds(text: str, words: Sequence[str]) -> bool:
@@ -219,6 +180,7 @@ def severity_of(text: str) -> int | None:
     return None
 
 
+# (style, grade, pattern of the line that begins a block): the first match counts.
 STYLES: Sequence[tuple[str, int, str]] = (
     ("actions", LIKELY, r"##\[error\]|::error\b"),
     ("traceback", CERTAIN, r"\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):"),
@@ -252,11 +214,8 @@ STYLES: Sequence[tuple[str, int, str]] = (
     ("compiler", LIKELY, r"\S+:\d+:\d+: [A-Z]\d{2,5}\b"),
     ("compiler", CERTAIN, r"[EF]: +\d+: +\d+: |\[[A-Z_]+_ERROR\] "),  # RuboCop, Vite
     ("generic", CERTAIN, r"\S.{0,200}?:\d+:in [`'].+': .*\([A-Z]\w*(?:::\w+)*\)$"),  # Ruby
-    (
-        "generic",
-        CERTAIN,
-        r"\S*lua[\d.]*: \S+:\d+: |(?:PHP )?(?:Fatal|Parse) error: |\*\* \((?:EXIT|[A-Z][\w.]*)\b.*\) \S",
-    ),
+    ("generic", CERTAIN, r"\S*lua[\d.]*: \S+:\d+: |(?:PHP )?(?:Fatal|Parse) error: "),
+    ("generic", CERTAIN, r"\*\* \((?:EXIT|[A-Z][\w.]*)\b.*\) \S"),
     ("generic", CERTAIN, r"Unhandled exception:|Execution error \(\w+\) at |ERROR in \./"),  # Dart, Clojure, webpack
     ("located", CERTAIN, r"(?:node:|file:|/|[A-Z]:\\|\[eval)\S*:\d+$|\s*File \"[^\"]+\", line \d+$"),  # Node, Python
     ("generic", CERTAIN, r"(?:watchdog: )?BUG: \S|Oops: |kernel BUG at |Kernel panic"),  # Linux
@@ -267,8 +226,8 @@ STYLES: Sequence[tuple[str, int, str]] = (
     ("generic", LIKELY, r"\[(?:ERROR|error)\] .*<<< (?:FAILURE|ERROR)!"),
     ("generic", LIKELY, r"\[(?:ERROR|error)\] \s*\S"),
 )
-"""(style, grade, pattern of the line that begins a block): the first match counts."""
 
+# Styles whose blocks end before the next line that matches.
 NEXT: dict[str, Pattern[str]] = {
     "pytest": re.compile(r"_{3,} .+ _{3,}$|={3,} .*===$|={3,}$"),
     "unittest": re.compile(r"={20,}$|Ran \d+ tests?"),
@@ -284,8 +243,8 @@ NEXT: dict[str, Pattern[str]] = {
         r"|rspec |Failed examples:|Top \d"
     ),
 }
-"""Styles whose blocks end before the next line that matches."""
 
+# Styles whose blocks begin above the head, with the pattern of the lines there.
 BEFORE: dict[str, Pattern[str]] = {
     "compiler": re.compile(
         r"In file included from |== \S.* ==$|\s+from \S.*[,:]$"
@@ -295,8 +254,8 @@ BEFORE: dict[str, Pattern[str]] = {
     "unittest": re.compile(r"={20,}$"),
     "eslint": re.compile(r"(?=\S*[/\\.])\S*$|\s+\d+:\d+\s+warning\s"),
 }
-"""Styles whose blocks begin above the head, with the pattern of the lines there."""
 
+# Lines that continue a block of any other style.
 CONTINUED = re.compile(
     "|".join(
         (
@@ -313,12 +272,10 @@ CONTINUED = re.compile(
         )
     )
 )
-"""Lines that continue a block of any other style."""
 CONTINUED_AFTER_BLANK = re.compile(r"Caused by:|Next \S+: |Node\.js v\d|Full report at:")
+# The first line of a block whose message stands in the next line.
 MESSAGE_BELOW = re.compile(r".*panicked at \S+:$|Unhandled exception:$|Execution error \(|ERROR in \./")
-"""The first line of a block whose message stands in the next line."""
-UNDERLINE = re.compile(r"\+?\s*[\^~][\^~ ]*$")
-"""The line below a line of code that an error quotes."""
+UNDERLINE = re.compile(r"\+?\s*[\^~][\^~ ]*$")  # the line below a line of code that an error quotes
 
 CRASHES = (
     *("segmentation fault", "core dumped", "terminate called", "undefined reference to", "panicked at"),
@@ -326,6 +283,7 @@ CRASHES = (
 )
 CRASH = re.compile(r"\b\w+Sanitizer: |\A(?>.*?assertion ).*\bfailed\b", re.IGNORECASE)
 
+# Matches a whole line that sums up a run.
 SUMMARY = re.compile(
     "|".join(
         (
@@ -354,43 +312,42 @@ SUMMARY = re.compile(
         )
     )
 )
-"""Matches a whole line that sums up a run."""
 
 OUTCOME = re.compile(r" (?:FAILED|ERROR)\s*\[ *\d+%\]$")  # the outcome of one test of pytest, after its name
+# Parts of a result that report a failure.
 RED = re.compile(
     r"\b[1-9]\d*(?: tests?)? (?:failed|failures?|errors?|failing|problems?)\b|FAIL|[#ℹ] fail [1-9]|exit code [1-9]"
     r"|(?<!expected )\b(?:Failures|Errors|failures|errors|Failed)[:=]\s*[1-9]|(?:failed|unreachable)=[1-9]|failed [1-9]"
     r"|Job failed|Failed!|Failed \d|Errors while|Failures \d|could not compile|aborting due| = [EF]$|^rspec "
 )
-"""Parts of a result that report a failure."""
 
+# Parts of a result that report success.
 GREEN = re.compile(
     r"passed|passing|\bok\b|OK \(|SUCCESS|PASS|\b0 (?:failed|failures|errors)|[#ℹ] fail 0|succeeded|Passed!|Successful"
     r"|Tests run: [1-9]"
 )
-"""Parts of a result that report success."""
 
+# Lines of a block that tell what happened, or expected and actual values.
 MESSAGE = re.compile(
     r"E\s{2,}\S|\s*Caused by: |.*panicked at|.*\bassertion failed\b|(?>.*?\bAssertion ).*failed\b|\s*Assert\."
     r"|\s*+(?:[-+]\s*+)?(?:Expected|Received|Actual|expected|actual|got|want|wanted|but was|left|right|lhs|rhs)\b"
     r"[^:=]{0,40}[:=(]|.*\b[A-Z]\w*(?:Exception|Error|Failure)\b ?[:(\[]|.*\bexpected\b|.*\bFailed asserting"
     r"|\s*#\s+(?:got|expected|Failed)|\s*Failure/Error: |\s*[-+] +\S|\s*\S+\.go:\d+: |\s*not ok |.*\berror\b(?!s)"
 )
-"""Lines of a block that tell what happened, or expected and actual values."""
 
+# Lines that may tell what happened if no other line does.
 HINT = re.compile(r".*\b(?:[Ee]rror|[Ff]ail(?:ed|ure)|operator|code)\b|\s*[-+]\S|>\s{2,}\S")
-"""Lines that may tell what happened if no other line does."""
 
+# The end of a location in source code.
 PLACE = re.compile(
     r"[\w+-]\.(?:py|[cm]?[jt]sx?|java|kts?|go|rs|rb|php|cs|exs?|c|cc|cpp|cxx|hh?|hpp|swift|scala|groovy|vue"
     r"|lua|pl|t|m|dart)(?:\"?,? line |[:(]|:line )\d+"
 )
-"""The end of a location in source code."""
 
+# Parts of a location that is not in own code.
 LIBRARY = re.compile(
     r"node_modules|site-packages|dist-packages|/usr/(?:local/)?(?:lib|share|include|go)|node:|/rustc/|\.cargo|/pkg/mod/"
     r"|/vendor/|/gems/|<frozen|\b(?:java|javax|jdk|sun|scala|kotlin)\.|org\.(?:junit|apache|gradle|mockito|opentest4j"
     r"|assertj)|\b(?:Xunit|NUnit|System|Microsoft)\.|lib/(?:python|ruby|node)|unittest/|testing\.go|\((?:ex_unit|elixir"
     r"|stdlib)|/_pytest/|panic\.go|runtime/|core/src/|std/src/"
 )
-"""Parts of a location that is not in own code."""

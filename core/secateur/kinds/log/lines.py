@@ -21,6 +21,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.log.levels import DECIDES
 from secateur.ledger import Notice
 from secateur.progress import Progress
+from secateur.render.page import count_noun
 from secateur.terminal import visible
 from secateur.tokens import Counter
 
@@ -28,13 +29,13 @@ SLICE = 1000  # lines processed between two calls of `progress`
 MOST_LINES = 2_000_000  # most lines of a log that is read: even a short line costs time and memory
 LEAST_REPEATS = 3  # lines in a row, equal except for numbers, from which on only the first is kept
 PIECE = 8192  # characters of a line that are counted at once: a counter needs more time per character for longer words
+# Places where every encoding begins a new token, so that the tokens of the parts of a line add up.
 _WORD_END = re.compile(r"(?<=[0-9A-Za-z])[ !-&(-/:-@\[-`{-~]")
-"""Places where every encoding begins a new token, so that the tokens of the parts of a line add up."""
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
+# Control sequences: colours, cursor movements, titles and links of a terminal (ECMA-48).
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
-"""Control sequences: colours, cursor movements, titles and links of a terminal (ECMA-48)."""
 
 _PREFIX = re.compile(
     r"(?:[^\t]{1,200}\t[^\t]{1,200}\t)?"  # job and step, of a log of GitHub Actions
@@ -45,10 +46,10 @@ _PREFIX = re.compile(
     r"|\[ *\d+\.\d{6}\] )"  # seconds since Linux was started
 )
 
+# The time that GitHub Actions or GitLab put before each line of a job, with job and step before it.
 _CI_STAMP = re.compile(
     r"((?:[^\t]{1,200}\t[^\t]{1,200}\t)?)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,7}Z)(?: (?:\d\d[OE][+ ]?)?|$)"
 )
-"""The time that GitHub Actions or GitLab put before each line of a job, with job and step before it."""
 _STAMPED_SHARE = 0.9  # of the lines of a job
 _LEAST_STAMPED = 5
 
@@ -61,6 +62,8 @@ _GAP = " … "
 
 _UNIT = r"(?:h|ms|m|s|us|ns)"
 _NUMBER = r"\d(?<![A-Za-z_\d]\d)\d*+"
+# Parts that vary between lines with the same meaning. Digits in a name stay: `test_1` is not `test_2`. For speed each
+# pattern begins with a character and looks back after it, because most positions do not match; none backtracks.
 _VARYING: Pattern[str] = re.compile(
     rf"""[0-9a-fA-F]{{8}}(?:-[0-9a-fA-F]{{4}}){{3}}-[0-9a-fA-F]{{12}}  # UUID
     | \b0x[0-9a-fA-F]+
@@ -72,8 +75,6 @@ _VARYING: Pattern[str] = re.compile(
     """,
     re.VERBOSE,
 )
-"""Parts that vary between lines with the same meaning. Digits in a name stay: `test_1` is not `test_2`. For speed each
-pattern begins with a character and looks back after it, because most positions do not match; none backtracks."""
 
 _DIGITS = b"0123456789.,:"
 _IN_DIGESTS = _DIGITS + b"abcdefABCDEF"
@@ -155,9 +156,8 @@ def read_lines(data: bytes, counter: Counter, longest: int, progress: Progress, 
             tokens[index] = counter.count(lines[index] + "\n")
     after = list(accumulate(tokens, initial=0)) if cut else before
     repeats = _find_repeats(lines, progress)
-    return LogLines(
-        lines, cut, before, after, repeats, tuple(notices), times, left_out_tokens, steps if any(steps) else ()
-    )
+    steps = steps if any(steps) else []
+    return LogLines(lines, cut, before, after, repeats, tuple(notices), times, left_out_tokens, steps)
 
 
 def excerpt(line: str, longest: int, words: Sequence[str] = ()) -> str:
@@ -212,15 +212,14 @@ def _decode(data: bytes) -> tuple[str, list[Notice]]:
     if "\x1b" in text:
         text, sequences = _SEQUENCE.subn("", text)
         if sequences:
-            message = (
-                f"Control sequences of a terminal are left out of the lines: {sequences:,} colours, movements and such."
-            )
+            what = "Control sequences of a terminal are left out of the lines"
+            message = f"{what}: {sequences:,} colours, movements and such."
             notices.append(Notice("control_sequences", message))
     if "\r" in text:
         lines = [line.rstrip("\r") for line in text.split("\n")]
         overwritten = sum("\r" in line for line in lines)
         if overwritten:
-            subject = "1 line that was" if overwritten == 1 else f"{overwritten:,} lines that were"
+            subject = count_noun(overwritten, "line that was", "lines that were")
             message = f"Of {subject} overwritten after a carriage return, the last state is shown."
             notices.append(Notice("overwritten", message))
         text = "\n".join(line.rpartition("\r")[2] for line in lines)
@@ -239,15 +238,11 @@ def _count_lines(lines: Sequence[str], counter: Counter, progress: Progress) -> 
         for line in different if len(short) < len(different) else ():
             if len(line) >= PIECE:
                 progress("counting", start, len(lines))
-                counts[line] = _count_long_line(line + "\n", counter)
+                pieces = Tally(_split_line(line + "\n"))
+                tokens_of = zip(pieces.values(), counter.count_many(pieces), strict=True)
+                counts[line] = sum(times * count for times, count in tokens_of)
         tokens += map(counts.__getitem__, part)
     return tokens
-
-
-def _count_long_line(line: str, counter: Counter) -> int:
-    """Counts the tokens of a long line in pieces."""
-    pieces = Tally(_split_line(line))
-    return sum(times * count for times, count in zip(pieces.values(), counter.count_many(pieces), strict=True))
 
 
 def _split_line(line: str) -> Iterator[str]:

@@ -16,6 +16,7 @@ from secateur.kinds.log.levels import LIKELY, POSSIBLE, RESULT
 from secateur.kinds.log.lines import LogLines
 from secateur.ledger import Figure, Reason, State
 from secateur.redaction import Redactor
+from secateur.render.page import count_noun
 from secateur.settings import Log
 from secateur.tokens import Counter
 
@@ -68,10 +69,8 @@ class LogText:
     def __init__(self, log: ReadLog, counter: Counter) -> None:
         self._log, self._counter = log, counter
         self._long = list(log.lines.whole)
-        times = log.lines.times
-        self._head = (
-            f"{log.mark} the time before each line is left out: {times[0]} to {times[1]} {log.mark}" if times else ""
-        )
+        what = "the time before each line is left out: {} to {}"
+        self._head = self._mark_line(what.format(*log.lines.times)) if log.lines.times else ""
         self._spans: list[Span] = []
         self._notes: dict[int, str] = {}  # line -> the note below it
         self._costs = log.costs
@@ -166,19 +165,17 @@ class LogText:
         if not more:
             return ""
         if start in self._log.failures.timed:
-            return self._mark_line(
-                f"{more:,} later {'error equals' if more == 1 else 'errors equal'} the above, time aside"
-            )
-        return self._mark_line(f"the above comes {more:,} more {'time' if more == 1 else 'times'}")
+            errors = count_noun(more, "later error equals", "later errors equal")
+            return self._mark_line(f"{errors} the above, time aside")
+        return self._mark_line(f"the above comes {count_noun(more, 'more time')}")
 
     def _gap_marks(self, start: int, end: int) -> Iterator[str]:
-        """Yields the mark in place of left-out lines."""
         count = end - start
         if not count:
             return
         repeats = self._log.lines.repeats
         repeated = self._log.repeated[end] - self._log.repeated[start]
-        what = f"{count:,} {'line' if count == 1 else 'lines'}"
+        what = count_noun(count, "line")
         if start and repeats.get(start) == repeats.get(end - 1) == start - 1:
             what += " like the one above, numbers aside"
         elif repeated == count:
@@ -188,7 +185,6 @@ class LogText:
         yield self._mark_line(what)
 
     def _gap_tokens(self, start: int, end: int) -> int:
-        """Counts the mark in place of left-out lines."""
         if (tokens := self._costs.get((start, end))) is None:
             tokens = self._costs[start, end] = self._count(list(self._gap_marks(start, end)))
         return tokens
@@ -211,10 +207,8 @@ class LogText:
                     yield self._mark_line(step)
 
     def _cut_mark(self, index: int) -> str:
-        lines = self._log.lines
-        return self._mark_line(
-            f"the line above has {len(lines.whole[index]):,} characters, {len(lines.lines[index]):,} stand here"
-        )
+        whole, shown = (len(lines[index]) for lines in (self._log.lines.whole, self._log.lines.lines))
+        return self._mark_line(f"the line above has {whole:,} characters, {shown:,} stand here")
 
     def _mark_line(self, what: str) -> str:
         return f"{self._log.mark} {what} {self._log.mark}"
@@ -241,12 +235,17 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
     whole, before all others, while they fit."""
     budget, size = rules.max_tokens, len(log.lines)
     text = LogText(log, counter)
+    stretches = list(_make_stretches(log, rules))
     if size and log.lines.after[-1] <= 2 * budget:
         text.put([(0, size)])
         if text.recount(always=True) <= budget:
-            return _select_all(log, rules, text.render(), text.tokens)
+            for stretch in stretches:
+                stretch.state, stretch.spans = State.KEPT, ((stretch.start, stretch.end),)
+                if stretch.block is None or stretch.block.repeats is not None:
+                    stretch.reason = Reason.ROUTINE
+            return LogSelection(log, _settle_all(log, rules, stretches), text.render(), text.tokens)
         text = LogText(log, counter)
-    stretches = _mark_pinned(list(_make_stretches(log, rules)), pins)
+    stretches = _mark_pinned(stretches, pins)
     added = _fill(log, rules, stretches, text)
     tokens = text.recount(always=True)
     at_once = 1.0
@@ -258,16 +257,11 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
             last.state, last.spans, last.figures = State.DROPPED, (), last.figures | {"needed": needed, "left": 0}
         tokens = text.recount(always=True)
         at_once *= _FASTER
-    if rules.fill:
-        _measure_refused(log, stretches, text, max(0, budget - tokens))
-    return LogSelection(log, _settle_all(log, rules, stretches), text.render(), tokens)
-
-
-def _measure_refused(log: ReadLog, stretches: Iterable[Stretch], text: LogText, left: int) -> None:
-    """Sets what each stretch of routine lines that is dropped would take now, with its marks, and what is left."""
-    for stretch in stretches:
+    left = max(0, budget - tokens)
+    for stretch in stretches if rules.fill else ():
         if stretch.state is State.DROPPED and stretch.reason is Reason.ROUTINE and (spans := _spans(log, stretch)):
             stretch.figures |= {"parts": 1, "part": max(text.cost(spans), left + 1), "left": left}
+    return LogSelection(log, _settle_all(log, rules, stretches), text.render(), tokens)
 
 
 # --- what may go out --------------------------------------------------------------------------------------------------
@@ -275,12 +269,19 @@ def _measure_refused(log: ReadLog, stretches: Iterable[Stretch], text: LogText, 
 
 def _make_stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
     """Yields every line once: blocks, and between them lines beside errors, last lines, matches and routine lines."""
-    first = None if log.failures.green else _first_failure(log.failures.blocks)
-    last = 0
-    blocks = log.failures.blocks
-    marked = sorted(_find_special_lines(log, rules).items())
+    last, blocks = 0, log.failures.blocks
+    errors = [block for block in blocks if block.grade != RESULT and not log.failures.green]
+    first = next((block for block in errors if block.grade >= LIKELY), errors[0] if errors else None)
+    size = len(log.lines)
+    special: dict[int, Reason] = {}
+    for known in blocks:
+        if known.grade != RESULT and known.repeats is None:
+            around = range(max(0, known.start - rules.context_lines), min(size, known.end + rules.context_lines))
+            special |= dict.fromkeys(around, Reason.BESIDE_ERROR)
+    special |= dict.fromkeys(range(max(0, size - rules.last_lines), size), Reason.LAST_LINES)
+    marked = sorted((special | dict.fromkeys(log.matches, Reason.MATCHES_QUERY)).items())
     for block in (*blocks, None):
-        end = block.start if block else len(log.lines)
+        end = block.start if block else size
         yield from _split_between(last, end, marked, len(blocks))
         if block is None:
             break
@@ -289,23 +290,6 @@ def _make_stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
             reason = Reason.REPEATS_EARLIER
         yield Stretch(block.start, block.end, Reason.FIRST_FAILURE if block is first else reason, block)
         last = block.end
-
-
-def _first_failure(blocks: Sequence[Block]) -> Block | None:
-    errors = [block for block in blocks if block.grade != RESULT]
-    return next((block for block in errors if block.grade >= LIKELY), errors[0] if errors else None)
-
-
-def _find_special_lines(log: ReadLog, rules: Log) -> dict[int, Reason]:
-    """Finds the lines outside blocks that are not routine."""
-    size = len(log.lines)
-    marked: dict[int, Reason] = {}
-    for block in log.failures.blocks:
-        if block.grade != RESULT and block.repeats is None:
-            around = range(max(0, block.start - rules.context_lines), min(size, block.end + rules.context_lines))
-            marked |= dict.fromkeys(around, Reason.BESIDE_ERROR)
-    marked |= dict.fromkeys(range(max(0, size - rules.last_lines), size), Reason.LAST_LINES)
-    return marked | dict.fromkeys(log.matches, Reason.MATCHES_QUERY)
 
 
 def parse_lines(name: str, lines: int) -> Span | None:
@@ -330,17 +314,15 @@ def _mark_pinned(stretches: list[Stretch], pins: Sequence[Span]) -> list[Stretch
             if last and last.pinned and last.block is None and last.reason is stretch.reason:
                 last.end = high
                 del parts[:2]
-            marked += [
-                structs.replace(stretch, start=first, end=end_, figures={}, pinned=(first, end_) == (low, high))
-                for first, end_ in parts
-                if first < end_
-            ]
+            for first, until in parts:
+                if first < until:
+                    pinned = (first, until) == (low, high)
+                    marked.append(structs.replace(stretch, start=first, end=until, figures={}, pinned=pinned))
         stretches = marked
     return stretches
 
 
 def _split_between(start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int) -> Iterator[Stretch]:
-    """Yields the stretches of lines outside blocks."""
     special: list[Stretch] = []
     low, high = (bisect_left(marked, index, key=lambda entry: entry[0]) for index in (start, end))
     for index, reason in marked[low:high]:
@@ -450,9 +432,10 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
             spans = _shorten(stretch, whole, min(left, share), note, text, telling=telling)
         over = put(stretch, spans, limit, telling=telling)
         if not stretch.spans:
-            stretch.figures |= {"needed": needed + over, "left": max(0, left)} | _count_marks(
-                log, stretch, needed + over
-            )
+            # what it needs beside its lines: marks that it adds, or that it spares
+            marks = needed + over - (log.lines.after[stretch.end] - log.lines.after[stretch.start])
+            stretch.figures |= {"needed": needed + over, "left": max(0, left)}
+            stretch.figures |= {"marks": max(0, marks), "spared": max(0, -marks)}
             return
         stretch.state = State.KEPT if _size(stretch.spans) == _size(whole) else State.SHORTENED
         stretch.figures = {"times": times} if times > 1 else {}
@@ -468,9 +451,8 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
     best = max(log.matches.values(), default=0)
     # stretches that answer the query
     answers = [stretch for stretch in (*matches, *errors) if best and _best_match(log, stretch) >= _ANSWERS * best]
-    for stretch in sorted(
-        answers, key=lambda stretch: (-_best_match(log, stretch), stretch.block is None, stretch.start)
-    ):
+    answers.sort(key=lambda stretch: (-_best_match(log, stretch), stretch.block is None, stretch.start))
+    for stretch in answers:
         offer(stretch, taken + free // 2, largest, telling=True)
     # the telling lines of every error, and the results of the run
     share = int(rules.last_share * free)
@@ -511,12 +493,6 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
     return added
 
 
-def _count_marks(log: ReadLog, stretch: Stretch, needed: int) -> dict[str, Figure]:
-    """The part of what a stretch needs that is not its lines: marks that it adds, or that it spares."""
-    marks = needed - (log.lines.after[stretch.end] - log.lines.after[stretch.start])
-    return {"marks": max(0, marks), "spared": max(0, -marks)}
-
-
 def _spans(log: ReadLog, stretch: Stretch) -> list[Span]:
     """The lines of a stretch that may go out; outside blocks without repeats of earlier lines."""
     if stretch.block is not None or log.repeated[stretch.end] == log.repeated[stretch.start]:
@@ -530,7 +506,6 @@ def _size(spans: Sequence[Span]) -> int:
 
 
 def _runs(indices: Iterable[int]) -> list[Span]:
-    """Groups ascending indices into spans."""
     spans: list[Span] = []
     for index in indices:
         if spans and spans[-1][1] == index:
@@ -570,10 +545,8 @@ def _shorten(
 
 
 def _best_match(log: ReadLog, stretch: Stretch) -> int:
-    """The best score of a line in a stretch for the query."""
-    return (
-        max((log.matches.get(index, 0) for index in range(stretch.start, stretch.end)), default=0) if log.matches else 0
-    )
+    indices = range(stretch.start, stretch.end) if log.matches else ()
+    return max((log.matches.get(index, 0) for index in indices), default=0)
 
 
 def _variant(stretch: Stretch) -> int:
@@ -587,33 +560,18 @@ def _grade(stretch: Stretch) -> int:
 # --- the list of decisions --------------------------------------------------------------------------------------------
 
 
-def _select_all(log: ReadLog, rules: Log, text: str, tokens: int) -> LogSelection:
-    stretches = list(_make_stretches(log, rules))
-    for stretch in stretches:
-        stretch.state, stretch.spans = State.KEPT, ((stretch.start, stretch.end),)
-        if stretch.block is None or stretch.block.repeats is not None:
-            stretch.reason = Reason.ROUTINE
-    return LogSelection(log, _settle_all(log, rules, stretches), text, tokens)
-
-
 def _settle_all(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[Stretch]:
     """Sets the reasons of all stretches, and merges neighbouring routine lines with the same decision."""
     settled: list[Stretch] = []
     for stretch in stretches:
         last = settled[-1] if settled else None
         alike = last and (last.state, last.reason, last.block) == (stretch.state, stretch.reason, None)
-        if (
-            last
-            and alike
-            and not (last.pinned or stretch.pinned)
-            and stretch.block is None
-            and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER)
-        ):
+        routine = stretch.block is None and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER)
+        if last and alike and routine and not (last.pinned or stretch.pinned):
             last.end, last.spans = stretch.end, (*last.spans, *stretch.spans)
             parts = int(last.figures.get("parts", 0)) + int(stretch.figures.get("parts", 0))
-            last.figures |= {
-                name: min(last.figures.get(name, figure), figure) for name, figure in stretch.figures.items()
-            } | {"parts": parts}
+            least = {name: min(last.figures.get(name, figure), figure) for name, figure in stretch.figures.items()}
+            last.figures |= least | {"parts": parts}
         else:
             settled.append(stretch)
     spans = [span for stretch in settled for span in stretch.spans]
@@ -630,9 +588,8 @@ def _repeated_lines(log: ReadLog, stretch: Stretch, spans: Sequence[Span]) -> di
         first = stretch.block.repeats
         kept = any(_holds(spans, first + line) for line in range(stretch.end - stretch.start))
         return {"error" if kept else "error_dropped": first + 1}
-    earlier = {
-        log.lines.repeats.get(line, log.failures.repeated.get(line)) for line in range(stretch.start, stretch.end)
-    }
+    own = range(stretch.start, stretch.end)
+    earlier = {log.lines.repeats.get(line, log.failures.repeated.get(line)) for line in own}
     known = {line for line in earlier if line is not None}
     if len(known) < len(earlier):
         return {}
@@ -686,6 +643,6 @@ def _settle(log: ReadLog, rules: Log, stretch: Stretch, spans: Sequence[Span], g
     elif shown < lines:
         stretch.state, stretch.reason = State.SHORTENED, Reason.REPEATS_EARLIER
         stretch.figures = {"lines": lines, "repeats": lines - shown}
-    elif any(index in log.lines.whole for index in range(stretch.start, stretch.end)) if log.lines.whole else False:
+    elif log.lines.whole and any(index in log.lines.whole for index in range(stretch.start, stretch.end)):
         stretch.state, stretch.reason = State.SHORTENED, Reason.LONG_LINES
         stretch.figures |= {"longest": rules.longest_line, "for": why.label}

@@ -76,9 +76,13 @@ class DecisionReport:
     leaving: Excerpt | None  # the text that a model reads
     without_text: int  # items whose text is omitted for lack of room
     version: str
-    walk: Walk | None = (
-        None  # the calls around the output of a code search; its texts are made safe when they are drawn
-    )
+    # the calls around the output of a code search; its texts are made safe when they are drawn
+    walk: Walk | None = None
+
+    def title(self, most: int) -> str:
+        """The question on one line of at most so many characters."""
+        line = " ".join(self.question.split())
+        return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
     @cached_property
     def counts(self) -> Mapping[State, Sums]:

@@ -42,14 +42,12 @@ class CallTrees:
         return f'<h2>Who calls whom</h2><div class="calls">{trees}{rest}</div>' if trees else ""
 
     def _root(self, item: WalkedItem) -> str:
-        sides = (
-            ("called by", item.callers, item.callers_more, True),
-            ("calls", item.callees, item.callees_more, False),
-        )
+        callers = "called by", item.callers, item.callers_more, True
+        callees = "calls", item.callees, item.callees_more, False
         label = self._label(item.symbol_id, item.state)
         drawn = "".join(
             f'<p class="side">{word} {len(ends) + more:,}</p>{self._ends(ends, more, back, (item.symbol_id,))}'
-            for word, ends, more, back in sides
+            for word, ends, more, back in (callers, callees)
             if ends
         )
         return f"<details><summary>{label}</summary>{drawn}</details>" if drawn else f'<p class="leaf">{label}</p>'
@@ -70,10 +68,10 @@ class CallTrees:
         label = f'{self._label(end.symbol_id, end.state)} <span class="{look}">{escape(rule_of(end))}</span>'
         if end.symbol_id in above:
             return f'<p class="leaf"><span title="it stands above itself already">↻</span> {label}</p>'
-        item = self._items.get(end.symbol_id)
-        ends, more = (
-            ((item.callers, item.callers_more) if back else (item.callees, item.callees_more)) if item else ([], 0)
-        )
+        ends: Sequence[CallEnd] = []
+        more = 0
+        if item := self._items.get(end.symbol_id):
+            ends, more = (item.callers, item.callers_more) if back else (item.callees, item.callees_more)
         if not ends or len(above) >= DEEPEST or self._left <= 0:
             deeper = f' <span class="faint">({count_noun(len(ends) + more, "call")} further)</span>' if ends else ""
             return f'<p class="leaf">{label}{deeper}</p>'
@@ -81,7 +79,6 @@ class CallTrees:
         return f"<details><summary>{label}</summary>{inside}</details>"
 
     def _label(self, symbol: str, state: str | None) -> str:
-        """Formats the decision, name and path of a symbol; with a link to its row if the list has one."""
         path, _, name = (visible(part) for part in symbol.rpartition("::"))
         glyph = f'<span class="glyph {state}">{_GLYPHS[state]}</span> ' if state is not None else ""
         shown = f"<b>{escape(name)}</b>"
@@ -167,7 +164,18 @@ def _row(item: ReportItem, report: DecisionReport, most: float) -> str:
     place = f' <span class="place mono">{escape(item.place)}</span>' if item.place else ""
     beside = f'<span class="beside">{escape(item.beside)}</span>' if item.beside else ""
     rank = f'<span class="rank">{item.number}</span>' if report.scored else ""
-    score = f'<span class="score">{_score(item, most)}</span>' if report.scored else ""
+    score = ""
+    if report.scored:  # the terms as one stacked bar, with their sum
+        description = escape(" + ".join(f"{name} {value:.3f}" for name, value in item.terms.items()))
+        score = (
+            f'<span class="score"><svg width="{SCORE_CELLS}" height="11" aria-hidden="true">'
+            f"<title>{description}</title>{stacked_bar(item.terms, most, SCORE_CELLS)}</svg>{item.score:.3f}</span>"
+        )
+    same = item.state is State.KEPT and item.before == item.after
+    before = "" if same else f"<s>{item.before:,} →</s> "
+    pairs = item.facts or (() if item.id == item.name else (("id", item.id),))
+    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in pairs)
+    facts = f'<dl class="facts">{rows}</dl>' if rows else ""
     pack = item.number if item.position is None else item.position
     data = (
         f'data-order="{item.number}" data-pack="{pack if item.state is not State.DROPPED else 10**9}"'
@@ -179,28 +187,9 @@ def _row(item: ReportItem, report: DecisionReport, most: float) -> str:
         f'<span class="state"><span class="glyph">{item.state.glyph}</span>{item.state.label}</span>'
         f'<span class="what"><span class="name">{escape(item.name)}</span>{place}'
         f'<span class="reason">{escape(item.reason)}</span>{beside}</span>'
-        f"{score}{_tokens(item)}</div></summary>"
-        f'<div class="body">{_body(item)}</div></details></li>'
+        f'{score}<span class="tokens">{before}{item.after:,}</span></div></summary>'
+        f'<div class="body">{_terms(item)}{facts}{_texts(item)}</div></details></li>'
     )
-
-
-def _tokens(item: ReportItem) -> str:
-    if item.state is State.KEPT and item.before == item.after:
-        return f'<span class="tokens">{item.after:,}</span>'
-    return f'<span class="tokens"><s>{item.before:,} →</s> {item.after:,}</span>'
-
-
-def _score(item: ReportItem, most: float) -> str:
-    """Draws the terms as one stacked bar, with their sum."""
-    description = " + ".join(f"{name} {value:.3f}" for name, value in item.terms.items())
-    return (
-        f'<svg width="{SCORE_CELLS}" height="11" aria-hidden="true"><title>{escape(description)}</title>'
-        f"{stacked_bar(item.terms, most, SCORE_CELLS)}</svg>{item.score:.3f}"
-    )
-
-
-def _body(item: ReportItem) -> str:
-    return "".join((_terms(item), _facts(item), _texts(item)))
 
 
 def _terms(item: ReportItem) -> str:
@@ -219,12 +208,6 @@ def _terms(item: ReportItem) -> str:
     return f'<table class="terms">{"".join(rows)}</table>'
 
 
-def _facts(item: ReportItem) -> str:
-    facts = item.facts or (() if item.id == item.name else (("id", item.id),))
-    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in facts)
-    return f'<dl class="facts">{rows}</dl>' if rows else ""
-
-
 def _texts(item: ReportItem) -> str:
     came, went = item.came, item.went
     if came is None and went is None:
@@ -237,21 +220,22 @@ def _texts(item: ReportItem) -> str:
     if came is not None:
         changed = compare_lines(came.text, went.text) if not (came.more or went.more) else None
         if changed:
-            parts.append(f"<h3>trim diff: − goes, + stands in its place</h3>{_diff(changed)}")
+            signs = {"-": "−", "@": "…"}
+            lines = (
+                f'<span class="{_MARKS[mark]}">{signs.get(mark, mark)} {escape(line)}</span>' for mark, line in changed
+            )
+            diff = f'<pre class="diff">{"".join(lines)}</pre>'
+            parts.append(f"<h3>trim diff: − goes, + stands in its place</h3>{diff}")
         else:
             parts.append(_titled_text("what came in", came))
     return "".join(parts)
 
 
 def _titled_text(title: str, text: Excerpt) -> str:
+    return f"<h3>{title}</h3>{excerpt(text)}"
+
+
+def excerpt(text: Excerpt) -> str:
+    """Formats a text, and how much of it is not shown."""
     more = f'<p class="faint">… and {text.more:,} more characters</p>' if text.more else ""
-    return f"<h3>{title}</h3><pre>\n{escape(text.text)}</pre>{more}"
-
-
-def _diff(changed: list[tuple[str, str]]) -> str:
-    lines = "".join(f'<span class="{_MARKS[mark]}">{_shown(mark)} {escape(line)}</span>' for mark, line in changed)
-    return f'<pre class="diff">{lines}</pre>'
-
-
-def _shown(mark: str) -> str:
-    return {"-": "−", "@": "…"}.get(mark, mark)
+    return f"<pre>\n{escape(text.text)}</pre>{more}"

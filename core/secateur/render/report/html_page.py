@@ -11,8 +11,8 @@ import hashlib
 from html import escape
 
 from secateur.ledger import State
-from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt, summary_sentence
-from secateur.render.report.html_items import CallTrees, item_list, tools
+from secateur.render.report.content import STATE_ORDER, DecisionReport, summary_sentence
+from secateur.render.report.html_items import CallTrees, excerpt, item_list, tools
 from secateur.render.report.looks import (
     DARK,
     DARK_CONTRAST,
@@ -41,7 +41,9 @@ def html_page(report: DecisionReport) -> str:
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none';"
         " form-action 'none'"
     )
-    title = _clip(report.question)
+    told = ((escape(notice.title), escape(visible(notice.message))) for notice in report.notices)
+    notices = "".join(f"<li><b>! {name}</b> {message}</li>" for name, message in told)
+    title = report.title(TITLE)
     head = (
         "<!doctype html>",
         '<html lang="en">',
@@ -67,7 +69,7 @@ def html_page(report: DecisionReport) -> str:
         _figures(report),
         _bar(report),
         _facts(report),
-        _notices(report),
+        f'<ul class="notices" aria-label="warnings">{notices}</ul>' if notices else "",
         f"<h2>{escape(report.noun)}</h2>",
         tools(report),
         item_list(report),
@@ -102,11 +104,6 @@ def _style() -> str:
 
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def _clip(question: str) -> str:
-    line = " ".join(question.split())
-    return line if len(line) <= TITLE else line[: TITLE - 1].rstrip() + "…"
 
 
 def _top(report: DecisionReport, title: str) -> str:
@@ -155,11 +152,8 @@ def _bar(report: DecisionReport) -> str:
         limit = f'<line class="limit" x1="{at}" x2="{at}" y2="{BAR_HEIGHT}"/>'
         drawn.append(f"<g><title>budget: {report.budget:,}</title>{limit}</g>")
     picture = f'<svg aria-hidden="true">{"".join(drawn)}</svg>'
-    legend = [
-        _legend(state.label, f"{state.glyph} {state.label}", report.counts[state].number, report.counts[state].after)
-        for state in STATE_ORDER[:3]
-        if report.counts[state].number
-    ]
+    going = [(state, report.counts[state]) for state in STATE_ORDER[:3] if report.counts[state].number]
+    legend = [_legend(state.label, f"{state.glyph} {state.label}", sums.number, sums.after) for state, sums in going]
     if report.wrapper > 0:
         legend.append(_legend("wrapper", "around them", 0, report.wrapper))
     elif report.wrapper < 0:
@@ -169,7 +163,6 @@ def _bar(report: DecisionReport) -> str:
 
 
 def _segment(segment: Segment, left: float, wide: float) -> str:
-    """Draws a part of the bar at percents of its width, with its name if there is room."""
     rect = f'<rect class="segment {segment.look}" width="100%" height="{BAR_HEIGHT}"/>'
     name = fit_name(segment.label, int(wide * CHARACTERS) - 1)
     label = f'<text class="label" x="7" y="28">{escape(name)}</text>' if name else ""
@@ -192,12 +185,6 @@ def _facts(report: DecisionReport) -> str:
     pairs = [*report.figures, *([("settings", knobs)] if knobs else [])]
     rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in pairs)
     return f'<dl class="facts">{rows}</dl>'
-
-
-def _notices(report: DecisionReport) -> str:
-    rows = (f"<li><b>! {escape(notice.title)}</b> {escape(visible(notice.message))}</li>" for notice in report.notices)
-    listed = "".join(rows)
-    return f'<ul class="notices" aria-label="warnings">{listed}</ul>' if listed else ""
 
 
 def _unlisted(report: DecisionReport) -> str:
@@ -227,9 +214,3 @@ def _leaving(report: DecisionReport) -> str:
         '<h2>What a model reads</h2><details class="more"><summary>the text that goes out,'
         f" {report.after:,} tokens</summary>{excerpt(report.leaving)}</details>"
     )
-
-
-def excerpt(text: Excerpt) -> str:
-    """Formats a text, and how much of it is not shown."""
-    more = f'<p class="faint">… and {text.more:,} more characters</p>' if text.more else ""
-    return f"<pre>\n{escape(text.text)}</pre>{more}"

@@ -18,6 +18,7 @@ from secateur.theme_files import SIGNALS, STATES, ThemeColours, read_colours
 LIGHT, DARK = "secateur-light", "secateur-dark"
 LIGHT_CONTRAST, DARK_CONTRAST = "secateur-contrast-light", "secateur-contrast"
 
+# Look -> its tile of eight by eight on a pale ground; a look without a tile is plain: kept, and relevance.
 PATTERNS: Mapping[str, str] = {
     "shortened": '<path class="ink-shortened" d="M-1 5 5 -1 M3 9 9 3" stroke-width="2.6"/>',
     "summarised": '<circle class="dot-summarised" cx="2" cy="2" r="1.5"/><circle class="dot-summarised" cx="6" cy="6"'
@@ -29,7 +30,6 @@ PATTERNS: Mapping[str, str] = {
     "preference": '<path class="ink-preference" d="M2 0V8M6 0V8" stroke-width="2"/>',
     "boost": '<path class="ink-boost" d="M0 0 8 8M8 0 0 8" stroke-width="1.6"/>',
 }
-"""Look -> its tile of eight by eight on a pale ground; a look without a tile is plain: kept, and relevance."""
 
 _TINTS = {"wrapper": "faint"}
 
@@ -98,12 +98,12 @@ def file_beside(name: str) -> str:
     return (Path(__file__).parent / name).read_text("utf-8")
 
 
+# Most segments of a bar: more would be thinner than a line, so neighbours with one state are merged.
 MOST_SEGMENTS = 500
-"""Most segments of a bar: more would be thinner than a line, so neighbours with one state are merged."""
 
 SHORTEST_LABEL = 8  # characters of the shortest name on a segment
+# Marks between the parts of a name: of a path, of a heading, and before a method; not a file's extension.
 _PARTS = re.compile(r"[/>] ?|\.(?=[^.]{3,}$)")
-"""Marks between the parts of a name: of a path, of a heading, and before a method; not a file's extension."""
 
 WRAPPER, FREE = "wrapper", "free"
 
@@ -125,9 +125,8 @@ def segments_of(report: DecisionReport) -> list[Segment]:
     segments = [segment for run in _runs(report.going_out, least) if (segment := _segment(run)).tokens > 0]
     for state, sums in report.unlisted.items():
         if sums.after > 0:
-            segments.append(
-                Segment(sums.after, state.label, f"{sums.number:,} others {state.label}, {sums.after:,} tokens")
-            )
+            told = f"{sums.number:,} others {state.label}, {sums.after:,} tokens"
+            segments.append(Segment(sums.after, state.label, told))
     if report.wrapper > 0:
         segments.append(Segment(report.wrapper, WRAPPER, f"around the items: {report.wrapper:,} tokens"))
     free = report.free + min(0, report.wrapper)  # the segments before it overlap by as much as they are fewer together
@@ -154,13 +153,8 @@ def _segment(run: Sequence[ReportItem]) -> Segment:
     first, tokens, state = max(run, key=lambda item: item.after), sum(item.after for item in run), run[0].state
     others = f" and {len(run) - 1:,} more" if len(run) > 1 else ""
     location = f" ({first.place})" if first.place and not others else ""
-    return Segment(
-        tokens,
-        state.label,
-        f"{first.name}{location}{others}, {tokens:,} tokens, {state.label}",
-        first.number,
-        first.name,
-    )
+    told = f"{first.name}{location}{others}, {tokens:,} tokens, {state.label}"
+    return Segment(tokens, state.label, told, first.number, first.name)
 
 
 def fit_name(name: str, room: int) -> str:

@@ -54,7 +54,8 @@ def svg_picture(report: DecisionReport) -> str:
     """Returns the whole picture; the same report gives the same bytes."""
     rows = list(_rows(report))
     height = _LIST_TOP + ROW * len(rows) + 24
-    style = _fill_colours(_RULES % {"mono": _MONO} + pattern_styles())
+    colours = palette(DARK).colours
+    style = _VARIABLE.sub(lambda match: colours[match[1]], _RULES % {"mono": _MONO} + pattern_styles())
     title = f"{report.kind}: {' '.join(report.question.split())}"
     description = f"{report.after:,} of {report.budget:,} tokens go out; {report.before:,} came in"
     drawn = (
@@ -71,11 +72,6 @@ def svg_picture(report: DecisionReport) -> str:
         "</svg>",
     )
     return "\n".join(drawn) + "\n"
-
-
-def _fill_colours(style: str) -> str:
-    colours = palette(DARK).colours
-    return _VARIABLE.sub(lambda match: colours[match[1]], style)
 
 
 def _text(x: float, y: float, text: str, look: str = "", end: bool = False) -> str:
@@ -119,14 +115,16 @@ def _bar(report: DecisionReport) -> Iterator[str]:
 
 
 def _rows(report: DecisionReport) -> Iterator[str]:
-    """Yields the lines of the list, each at a height of 0."""
     if report.scored:
         going = sorted(report.going_out, key=lambda item: item.number)
         dropped = [item for item in report.items if item.state is State.DROPPED]
         count = report.counts[State.DROPPED].number
         yield from _some(going, MOST_GOING, sum(one.number for one in report.counts.values()) - count, report)
         if count:
-            yield _cut(f"cut at {report.budget:,}, {report.free:,} free")
+            text = f"cut at {report.budget:,}, {report.free:,} free"
+            right = MARGIN + (cell_width(text) + 7) * CELL
+            line = f"M{MARGIN} -5H{MARGIN + 4 * CELL:.1f}M{right:.1f} -5H{WIDTH - MARGIN}"
+            yield f'<path class="cut" d="{line}"/>' + _text(MARGIN + 5.5 * CELL, 0, text, "text-cut")
             yield from _some(dropped, MOST_DROPPED, count, report)
         return
     changed = sorted(report.items, key=lambda item: (item.after - item.before, item.number))[:MOST_CHANGED]
@@ -142,14 +140,7 @@ def _some(items: Sequence[ReportItem], most: int, of: int, report: DecisionRepor
         yield _text(MARGIN, 0, f"… and {more:,} more", "faint")
 
 
-def _cut(text: str) -> str:
-    right = MARGIN + (cell_width(text) + 7) * CELL
-    line = f"M{MARGIN} -5H{MARGIN + 4 * CELL:.1f}M{right:.1f} -5H{WIDTH - MARGIN}"
-    return f'<path class="cut" d="{line}"/>' + _text(MARGIN + 5.5 * CELL, 0, text, "text-cut")
-
-
 def _row(item: ReportItem, report: DecisionReport) -> str:
-    """Draws state, name, place; on the right score and tokens."""
     parts = []
     at = float(MARGIN)
     if report.scored:
@@ -163,7 +154,9 @@ def _row(item: ReportItem, report: DecisionReport) -> str:
     if report.scored:
         parts.append(_text(right, 0, f"{item.score:.3f}", end=True))
         right -= 6.5 * CELL + _SCORE
-        parts.append(_score(item, report, right))
+        most = max(other.score for other in report.items)
+        bar = stacked_bar(item.terms, most, _SCORE)
+        parts.append(f'<g transform="translate({right:.1f} -10)">{bar}</g>')
         right -= 2 * CELL
     room = int((right - at) / CELL)
     name = clip(item.name, room)
@@ -173,8 +166,3 @@ def _row(item: ReportItem, report: DecisionReport) -> str:
         beside = "  ".join(filter(None, (item.place, item.beside)))
         parts.append(_text(at + (cell_width(name) + 2) * CELL, 0, clip(beside, rest), "faint"))
     return "".join(parts)
-
-
-def _score(item: ReportItem, report: DecisionReport, left: float) -> str:
-    most = max(other.score for other in report.items)
-    return f'<g transform="translate({left:.1f} -10)">{stacked_bar(item.terms, most, _SCORE)}</g>'

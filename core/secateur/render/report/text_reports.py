@@ -22,7 +22,11 @@ _MENTION = re.compile(r"@(?=\w)")
 
 def markdown_report(report: DecisionReport) -> str:
     """Returns the whole text. Items without room are counted."""
-    parts = [_head(report), _figures(report), _notices(report)]
+    notices = [f"> **{_prose(notice.title)}** {_prose(notice.message)}\n>\n" for notice in report.notices]
+    source = f" ({_prose(report.source)})" if report.source else ""
+    head = f"{heading(2, f'{report.kind}: {_prose(report.title(_TITLE))}{source}')}\n"
+    parts = [head, _figures(report)]
+    parts += ["".join(notices).removesuffix(">\n") + "\n"] if notices else []
     going = [item for item in report.items if item.state is not State.DROPPED]
     dropped = [item for item in report.items if item.state is State.DROPPED]
     end = f"{heading(3, 'Get it again')}\n{''.join(block(report.command, 'sh'))}".rstrip() + "\n"
@@ -35,13 +39,6 @@ def markdown_report(report: DecisionReport) -> str:
         parts.append(table)
         room -= len(table)
     return "".join((*parts, end))
-
-
-def _head(report: DecisionReport) -> str:
-    question = " ".join(report.question.split())
-    title = question if len(question) <= _TITLE else question[: _TITLE - 1].rstrip() + ELLIPSIS
-    source = f" ({_prose(report.source)})" if report.source else ""
-    return f"{heading(2, f'{report.kind}: {_prose(title)}{source}')}\n"
 
 
 def _figures(report: DecisionReport) -> str:
@@ -58,13 +55,7 @@ def _figures(report: DecisionReport) -> str:
     return "\n".join(lines) + "\n\n"
 
 
-def _notices(report: DecisionReport) -> str:
-    lines = [f"> **{_prose(notice.title)}** {_prose(notice.message)}\n>\n" for notice in report.notices]
-    return "".join(lines).removesuffix(">\n") + "\n" if lines else ""
-
-
 def _table(title: str, items: Sequence[ReportItem], of: int, report: DecisionReport, room: int) -> str:
-    """Formats a table in a block that opens, with as many rows as there is room for."""
     if not of:
         return ""
     score = "score | " if report.scored else ""
@@ -148,7 +139,8 @@ def _lines(report: DecisionReport) -> Iterator[str]:
 
 def _line(item: ReportItem, report: DecisionReport) -> str:
     parts = [f"{item.number:,} {item.state.label}: {item.name}" + (f", {item.place}" if item.place else "")]
-    parts.append(_tokens(item))
+    of = f", {'of' if item.after < item.before else 'before'} {item.before:,}" if item.after != item.before else ""
+    parts.append(f"{item.after:,} tokens{of}")
     if report.scored:
         terms = ", ".join(f"{name} {value:.3f}" for name, value in item.terms.items())
         parts.append(f"score {item.score:.3f} ({terms})")
@@ -158,9 +150,3 @@ def _line(item: ReportItem, report: DecisionReport) -> str:
     if item.beside:
         parts.append(f"begins: {clip(item.beside, BEGINNING)}")
     return "; ".join(parts)
-
-
-def _tokens(item: ReportItem) -> str:
-    if item.after == item.before:
-        return f"{item.after:,} tokens"
-    return f"{item.after:,} tokens, {'of' if item.after < item.before else 'before'} {item.before:,}"
