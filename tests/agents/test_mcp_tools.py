@@ -364,8 +364,8 @@ async def test_an_index_is_finished_while_nobody_asks(tmp_path: Path) -> None:
     root = write(tmp_path / "big", handlers(40, 60))
 
     def answered(finish: bool) -> list[str]:
-        def loaded(root: Path | None, given: Any, committed: Any) -> Any:
-            return load(root, flags={"index.partial_kb": 8, **given}, committed=committed)
+        def loaded(root: Path | None, given: Any, committed: Any, *, lenient: bool) -> Any:
+            return load(root, flags={"index.partial_kb": 8, **given}, committed=committed, lenient=lenient)
 
         toolbox = Toolbox.of(loaded, os.environ, lambda: NOON)
         roots = Roots(make_roots([("big", root)]), toolbox.cache)
