@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from hashlib import blake2b
+from itertools import starmap
 from typing import Any
 
 from secateur import Entry, Kind, Notice, Outcome, Reason, State, clip
 
-from secateur_agents.mcp.pages import Count, cursor_of, first_items, first_texts, split_pages
+from secateur_agents.mcp.pages import Count, as_json, cursor_of, first_fitting, split_pages
 from secateur_agents.mcp.roots import Roots
 from secateur_agents.mcp.shapes import (
     ExpandedSymbol,
@@ -68,8 +69,8 @@ def account_of(
             unnamed += int(entry.figures.get("items", 0)) if entry.state is State.DROPPED else 0
         elif entry.reason is not Reason.WRAPPER:
             (dropped if entry.state is State.DROPPED else kept).append((index, entry))
-    items = first_items((item(index, entry) for index, entry in kept[:ITEMS_LISTED]), count, _ITEMS_ROOM)
-    left_out = first_items((item(index, entry) for index, entry in dropped[:LEFT_OUT_LISTED]), count, _LEFT_OUT_ROOM)
+    items = first_fitting(starmap(item, kept[:ITEMS_LISTED]), count, _ITEMS_ROOM, as_json)
+    left_out = first_fitting(starmap(item, dropped[:LEFT_OUT_LISTED]), count, _LEFT_OUT_ROOM, as_json)
     warnings = list(dict.fromkeys(roots.hide_paths(notice.message) for notice in (*notices, *outcome.notices)))
     name = name_of(asked, *pages)
     answer = PrunedAnswer(
@@ -84,7 +85,7 @@ def account_of(
         items_more=len(kept) - len(items),
         left_out=left_out,
         left_out_more=len(dropped) - len(left_out) + unnamed,
-        warnings=first_texts(warnings, count, WARNINGS_ROOM),
+        warnings=first_fitting(warnings, count, WARNINGS_ROOM, str),
         pages=len(pages),
         next=cursor_of(name, 2) if len(pages) > 1 else "",
     )
@@ -143,7 +144,7 @@ def _pruned_lines(answer: PrunedAnswer, count: Count) -> Iterable[str]:
     left_out = [f"left out: {_format_item(item)}, {item.tokens:,} tokens: {item.reason}" for item in answer.left_out]
     if answer.names:  # what the budget of source would leave out is another matter
         more, left_out = 0, []
-    fitting = first_texts([*first, *left_out], count, room)
+    fitting = first_fitting([*first, *left_out], count, room, str)
     yield from fitting
     if len(fitting) < len(answer.warnings):
         missing = len(answer.warnings) - len(fitting)
