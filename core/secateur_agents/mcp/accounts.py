@@ -9,7 +9,7 @@ from typing import Any
 
 from secateur import Kind, Notice, Outcome, State, clip
 
-from secateur_agents.mcp.pages import Count, cursor_of, first_items, first_texts, split_pages
+from secateur_agents.mcp.pages import Count, as_json, cursor_of, first_fitting, split_pages
 from secateur_agents.mcp.roots import Roots
 from secateur_agents.mcp.shapes import (
     ExpandedSymbol,
@@ -59,9 +59,11 @@ def account_of(
     numbers, dropped = ledger.listed(LEFT_OUT_LISTED), ledger.sums[State.DROPPED].number
     kept = [number for number in numbers if ledger.entries[number].state is not State.DROPPED]
     others = [number for number in numbers if ledger.entries[number].state is State.DROPPED]
-    items = first_items((item_of(kind, outcome, number) for number in kept[:ITEMS_LISTED]), count, _ITEMS_ROOM)
-    best = others[:LEFT_OUT_LISTED]
-    left_out = first_items((item_of(kind, outcome, number) for number in best), count, _LEFT_OUT_ROOM)
+    items = first_fitting(
+        (item_of(kind, outcome, number) for number in kept[:ITEMS_LISTED]), count, _ITEMS_ROOM, as_json
+    )
+    best = (item_of(kind, outcome, number) for number in others[:LEFT_OUT_LISTED])
+    left_out = first_fitting(best, count, _LEFT_OUT_ROOM, as_json)
     warnings = list(dict.fromkeys(roots.hide_paths(notice.message) for notice in (*notices, *outcome.notices)))
     name = name_of(asked, *pages)
     answer = PrunedAnswer(
@@ -76,7 +78,7 @@ def account_of(
         items_more=len(kept) - len(items),
         left_out=left_out,
         left_out_more=dropped - len(left_out),
-        warnings=first_texts(warnings, count, WARNINGS_ROOM),
+        warnings=first_fitting(warnings, count, WARNINGS_ROOM, str),
         pages=len(pages),
         next=cursor_of(name, 2) if len(pages) > 1 else "",
     )
@@ -135,7 +137,7 @@ def _pruned_lines(answer: PrunedAnswer, count: Count) -> Iterable[str]:
     left_out = [f"left out: {_format_item(item)}, {item.tokens:,} tokens: {item.reason}" for item in answer.left_out]
     if answer.names:  # what the budget of source would leave out is another matter
         more, left_out = 0, []
-    fitting = first_texts([*first, *left_out], count, room)
+    fitting = first_fitting([*first, *left_out], count, room, str)
     yield from fitting
     if len(fitting) < len(answer.warnings):
         missing = len(answer.warnings) - len(fitting)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
-from msgspec import Struct
 from secateur import UsageError
 
 ANSWER_TOKENS = 25_000
@@ -21,7 +20,7 @@ _LINE_CHARS = 4_000
 Count = Callable[[str], int]
 """Counts the tokens of a text."""
 
-R = TypeVar("R", bound=Struct)
+T = TypeVar("T")
 
 
 def split_pages(pieces: Sequence[str], count: Count, limit: int = TEXT_TOKENS) -> list[str]:
@@ -30,49 +29,44 @@ def split_pages(pieces: Sequence[str], count: Count, limit: int = TEXT_TOKENS) -
     Joining the pages of a text gives the text.
     """
     pages: list[str] = []
+    size = min(_LINE_CHARS, max(1, limit // 16))  # a character is at most a few tokens
     for piece in pieces:
-        pages += [piece] if count(piece) <= limit else _cut(piece, count, limit)
+        if count(piece) <= limit:
+            pages.append(piece)
+            continue
+        lines = piece.splitlines(keepends=True)
+        parts = (line[start : start + size] for line in lines for start in range(0, len(line), size))
+        pages += fill_pages(parts, count, limit)
     return pages or [""]
 
 
-def _cut(text: str, count: Count, limit: int) -> list[str]:
-    """Splits a text that is longer than a page."""
-    pages: list[str] = []
-    page: list[str] = []
-    used = 0
-    size = min(_LINE_CHARS, max(1, limit // 16))  # a character is at most a few tokens
-    for line in text.splitlines(keepends=True):
-        for start in range(0, len(line), size):
-            part = line[start : start + size]
-            tokens = count(part) + 1  # joined parts may cost one token more than their sum
-            if page and used + tokens > limit:
-                pages.append("".join(page))
-                page, used = [], 0
-            page.append(part)
-            used += tokens
+def fill_pages(parts: Iterable[str], count: Count, limit: int) -> list[str]:
+    """Joins parts to pages. Only a part that has too many tokens by itself exceeds a page."""
+    pages, page, used = list[str](), list[str](), 0
+    for part in parts:
+        tokens = count(part) + 1  # joined parts may cost one token more than their sum
+        if page and used + tokens > limit:
+            pages.append("".join(page))
+            page, used = [], 0
+        page.append(part)
+        used += tokens
     return [*pages, "".join(page)]
 
 
-def first_items(items: Iterable[R], count: Count, room: int) -> list[R]:
-    """Returns the first items whose JSON fits into so many tokens."""
-    fitting: list[R] = []
+def first_fitting(items: Iterable[T], count: Count, room: int, written: Callable[[T], str]) -> list[T]:
+    """Returns the first items that fit into so many tokens, each as it is written."""
+    fitting: list[T] = []
     for item in items:
-        room -= count(msgspec.json.encode(item).decode()) + 1
+        room -= count(written(item)) + 1
         if room < 0:
             break
         fitting.append(item)
     return fitting
 
 
-def first_texts(texts: Iterable[str], count: Count, room: int) -> list[str]:
-    """Returns the first texts that fit into so many tokens."""
-    fitting: list[str] = []
-    for text in texts:
-        room -= count(text) + 1
-        if room < 0:
-            break
-        fitting.append(text)
-    return fitting
+def as_json(item: object) -> str:
+    """Writes an item as it is sent."""
+    return msgspec.json.encode(item).decode()
 
 
 def cursor_of(result: str, page: int) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 import msgspec
@@ -63,62 +63,29 @@ _ASKED = "roots"
 _logger = logging.getLogger(__name__)
 
 
-class _ToolFunction(Protocol):
-    def __call__(self, call: Any, roots: Roots, progress: Progress) -> ToolAnswer: ...
-
-
-@dataclass(frozen=True, slots=True)
-class ToolEntry:
-    """A tool as clients know it."""
-
-    name: str
-    about: str
-    call: type[ToolCall]
-
-    def listed(self) -> Tool:
-        """Returns the entry in `tools/list`."""
-        return Tool(
-            name=self.name,
-            description=self.about,
-            input_schema=schema_of(self.call),
-            annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
-        )
-
-
-TOOLS = (
-    ToolEntry(
-        "search",
+TOOLS: Mapping[str, tuple[type[ToolCall], str]] = {
+    "search": (
+        SearchCall,
         "Find the code of a repository that answers a question, the best first: places, declarations and why; then "
         "expand those that matter.",
-        SearchCall,
     ),
-    ToolEntry(
-        "expand",
-        "The source of one symbol, who calls it and what it calls, with file:line and how certain each call is.",
+    "expand": (
         ExpandCall,
+        "The source of one symbol, who calls it and what it calls, with file:line and how certain each call is.",
     ),
-    ToolEntry(
-        "prune",
+    "prune": (
+        PruneCall,
         "Shorten a log, a diff, a transcript or files to what a request needs, within a token budget. Lines are "
         "verbatim.",
-        PruneCall,
     ),
-    ToolEntry(
-        "explain",
-        "Why an item of a result was kept or left out, and which budget or setting turns that, proven.",
+    "explain": (
         ExplainCall,
+        "Why an item of a result was kept or left out, and which budget or setting turns that, proven.",
     ),
-    ToolEntry(
-        "review",
-        "The changes between two revisions in chunks, one per page, with every changed file.",
-        ReviewCall,
-    ),
-    ToolEntry(
-        "recall",
-        "What a placeholder says that recall DIGEST gives back.",
-        RecallCall,
-    ),
-)
+    "review": (ReviewCall, "The changes between two revisions in chunks, one per page, with every changed file."),
+    "recall": (RecallCall, "What a placeholder says that recall DIGEST gives back."),
+}
+"""The arguments of each tool, and what clients tell their models about it."""
 
 
 @dataclass
@@ -138,14 +105,18 @@ class AgentServer:
     known: Sequence[RootFolder] | None = None
 
     async def list_tools(self, _context: Any, _params: Any) -> ListToolsResult:
-        return ListToolsResult(tools=[tool.listed() for tool in TOOLS])
+        hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+        tools = (
+            Tool(name=name, description=about, input_schema=schema_of(call), annotations=hints)
+            for name, (call, about) in TOOLS.items()
+        )
+        return ListToolsResult(tools=list(tools))
 
     async def call_tool(self, context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         """Handles one call. An error in it, or in what it reads, becomes a result that says what to do."""
-        tool = next((tool for tool in TOOLS if tool.name == params.name), None)
-        if tool is None:
-            names = ", ".join(tool.name for tool in TOOLS)
-            raise MCPError(code=INVALID_PARAMS, message=f"unknown tool {params.name[:100]!r}; tools: {names}")
+        name = params.name
+        if name not in TOOLS:
+            raise MCPError(code=INVALID_PARAMS, message=f"unknown tool {name[:100]!r}; tools: {', '.join(TOOLS)}")
         try:
             folders = await self._folders(context, params)
         except (MCPError, ValueError):
@@ -153,15 +124,19 @@ class AgentServer:
         if folders is None:
             return InputRequiredResult(input_requests={_ASKED: ListRootsRequest()})
         roots = Roots(folders, self.toolbox.cache)
+
+        async def report(progress: float, words: str) -> None:
+            await context.session.report_progress(progress, None, words)
+
         try:
-            call = convert(params.arguments or {}, tool.call)
-            run: _ToolFunction = getattr(self.toolbox, tool.name)
-            text, facts = await self.calls.run(partial(_run, run, call, roots), _turn_of(call, roots), _report(context))
+            call = convert(params.arguments or {}, TOOLS[name][0])
+            run = partial(_run, getattr(self.toolbox, name), call, roots)
+            text, facts = await self.calls.run(run, _turn_of(call, roots), report)
         except SecateurError as error:
             return _failure(roots.hide_paths(error.message), roots.hide_paths(error.hint))
         except Exception as error:
-            _logger.exception("the tool %s failed", tool.name)
-            return _failure(f"unexpected {type(error).__name__} in {tool.name}", "call again; if it stays, report it")
+            _logger.exception("the tool %s failed", name)
+            return _failure(f"unexpected {type(error).__name__} in {name}", "call again; if it stays, report it")
         return CallToolResult(content=[TextContent(type="text", text=text)], _meta={FACTS: json.loads(facts)})
 
     async def roots_changed(self, _context: Any, _params: Any) -> None:
@@ -222,7 +197,9 @@ _TYPED = 4_096
 """Most characters of an argument that is a name or a question, which an error may repeat; a longer one is content."""
 
 
-def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -> tuple[str, str]:
+def _run(
+    run: Callable[[Any, Roots, Progress], ToolAnswer], call: ToolCall, roots: Roots, progress: Progress
+) -> tuple[str, str]:
     """Returns the text of the answer and its other facts as JSON, without credentials. Calls share no recognised ones.
     Raises SecateurError: from the tool; its texts hold no credentials either."""
     given = (value if isinstance(value, list) else [value] for value in msgspec.to_builtins(call).values())
@@ -247,18 +224,9 @@ def _turn_of(call: ToolCall, roots: Roots) -> str:
     return str(roots.folders[0].folder) if roots.folders else ""
 
 
-def _report(context: Any) -> Callable[[float, str], Any]:
-    async def report(progress: float, words: str) -> None:
-        await context.session.report_progress(progress, None, words)
-
-    return report
-
-
 def _failure(message: str, hint: str) -> CallToolResult:
-    return CallToolResult(
-        content=[TextContent(type="text", text=_sendable(f"error: {message}" + (f"\nhint: {hint}" if hint else "")))],
-        is_error=True,
-    )
+    text = _sendable(f"error: {message}" + (f"\nhint: {hint}" if hint else ""))
+    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
 
 def _sendable(text: str) -> str:

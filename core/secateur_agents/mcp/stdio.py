@@ -1,36 +1,55 @@
 """The server on standard input and output, one JSON message per line, for the client that started it.
 
 Standard output carries only the protocol: other output goes to standard error. A client that sends too much, or reads
-nothing, does not make the process grow.
+nothing, does not make the process grow. The protocol's kit has a transport like this one; that reads a line of any
+length, does not answer a line that is not a message, and ignores signals until its client sends the next line.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
-from types import TracebackType
 from typing import Any
 
 import anyio
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+import pydantic_core
 from anyio.to_thread import run_sync
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST
+from mcp_types import (
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
 from secateur import AWAITED
-
-from secateur_agents.mcp.messages import BYTE_ORDER_MARK, ID_SEARCH_BYTES, MOST_BYTES, errors_for_unparsed, read_message
 
 MOST_UNREAD = 64
 """Most answers that wait for the client to read them; until then, no further message is read."""
 
-_CHUNK = 1 << 16
-_TOO_LONG = f"a message of more than {MOST_BYTES:,} bytes is not read"
-_PIPE_BYTES = 1 << 16
+MOST_BYTES = 4 << 20
+"""Most bytes of a message, as over HTTP. A longer one is answered with an error and not parsed."""
+
+_ID_SEARCH_BYTES = 1 << 16
+"""Bytes at the start and end of a message that is not parsed in which the id of the request is searched."""
+
+_CHUNK = 1 << 16  # bytes that a pipe holds
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_ID = r'"id"\s*+:\s*+(-?\d{1,15}(?![\d.eE])|"[^"\\\x00-\x1f]{0,200}+")'
+_NAMED = r'"(?:jsonrpc|method)"\s*+:\s*+"[^"\\]*+"\s*+'
+_FIRST_ID = re.compile(rf"\s*+\{{\s*+(?:{_NAMED},\s*+)*+{_ID}")
+_LAST_ID = re.compile(rf"{_ID}\s*+(?:,\s*+{_NAMED})*+\}}\s*+\Z")
+"""Clients write the id at the start of a request or at its end, beside these two."""
 
 
 async def serve(server: Server[Any]) -> int:
@@ -45,51 +64,57 @@ async def serve(server: Server[Any]) -> int:
                 got = int(sig)
                 group.cancel_scope.cancel()
 
-    async with anyio.create_task_group() as group:
-        if awaited:
-            group.start_soon(wait_for_signals)
-        await _serve(server)
-        group.cancel_scope.cancel()
-    return got
-
-
-async def _serve(server: Server[Any]) -> None:
-    unread = _UnreadAnswers()
     requests, replies = _divert_stream(0, os.O_RDONLY), _divert_stream(1, os.O_WRONLY)
     try:
-        coming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-        sent, going = anyio.create_memory_object_stream[SessionMessage | str](0)
-        answers: Any = _Counting(sent, unread)
         async with anyio.create_task_group() as group:
-            group.start_soon(_read, _Lines(requests, unread), coming, _Counting(sent.clone(), unread))
-            group.start_soon(_write, going, _Output(replies))
-            await server.run(received, answers, server.create_initialization_options())
+            group.start_soon(wait_for_signals)
+            await _serve(server, requests, replies)
+            group.cancel_scope.cancel()
     except* (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError):
         pass  # the client has closed, or we end while it sends
     finally:
         for own, stream in ((requests, 0), (replies, 1)):
             os.dup2(own, stream)
             os.close(own)
+    return got
 
 
-async def _read(lines: _Lines, coming: MemoryObjectSendStream[SessionMessage | Exception], answers: _Counting) -> None:
-    """Passes messages on, and answers lines that are not messages."""
-    async with coming, answers:
-        async for line in lines:
-            read = read_message(line) if isinstance(line, bytes) else line
-            if isinstance(read, Iterator):
-                for error in read:
-                    await answers.send(json.dumps(error))
-            else:
-                await coming.send(SessionMessage(read))
-        await anyio.wait_all_tasks_blocked()  # the last request must have started, or the end would leave it unanswered
+async def _serve(server: Server[Any], requests: int, replies: int) -> None:
+    """`requests`, `replies`: file descriptors. Threads that still wait for the client do not keep the process from
+    ending."""
+    coming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    answers, going = anyio.create_memory_object_stream[SessionMessage](0)
+    errors, written = answers.clone(), anyio.Event()
 
+    async def wait_for_room() -> None:
+        nonlocal written
+        while errors.statistics().tasks_waiting_send >= MOST_UNREAD:
+            written = anyio.Event()
+            await written.wait()
 
-async def _write(going: MemoryObjectReceiveStream[SessionMessage | str], output: _Output) -> None:
-    async with going:
-        async for item in going:
-            text = item if isinstance(item, str) else item.message.model_dump_json(by_alias=True, exclude_unset=True)
-            await output.write(text + "\n")
+    async def read() -> None:
+        async with coming, errors:
+            async for message in read_messages(requests, wait_for_room):
+                if isinstance(message, list):
+                    for error in message:
+                        await errors.send(SessionMessage(error))
+                else:
+                    await coming.send(SessionMessage(message))
+            await anyio.wait_all_tasks_blocked()  # the last request must have started, or the end leaves it unanswered
+
+    async def write() -> None:
+        async with going:
+            async for answer in going:
+                text = answer.message.model_dump_json(by_alias=True, exclude_unset=True) + "\n"
+                data = memoryview(text.encode("utf-8", "replace"))
+                while data:
+                    data = data[await run_sync(os.write, replies, data[:_CHUNK], abandon_on_cancel=True) :]
+                written.set()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        group.start_soon(write)
+        await server.run(received, answers, server.create_initialization_options())
 
 
 def _divert_stream(stream: int, mode: int) -> int:
@@ -106,90 +131,68 @@ def _divert_stream(stream: int, mode: int) -> int:
     return own
 
 
-class _UnreadAnswers:
-    """Counts the answers that wait to be read."""
-
-    def __init__(self) -> None:
-        self.number = 0
-        self._fewer = anyio.Event()
-
-    def more(self) -> None:
-        self.number += 1
-
-    def less(self) -> None:
-        self.number -= 1
-        self._fewer.set()
-
-    async def room(self) -> None:
-        """Waits until there are few enough."""
-        while self.number >= MOST_UNREAD:
-            self._fewer = anyio.Event()
-            await self._fewer.wait()
+# --- messages ---------------------------------------------------------------------------------------------------------
 
 
-class _Counting:
-    """Wraps the stream of answers, and counts those that wait."""
-
-    def __init__(self, stream: Any, unread: _UnreadAnswers) -> None:
-        self._stream, self._unread = stream, unread
-
-    async def send(self, item: Any) -> None:
-        self._unread.more()
-        try:
-            await self._stream.send(item)
-        finally:
-            self._unread.less()
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-    async def __aenter__(self) -> _Counting:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-
-class _Lines:
-    """Yields the lines of the input; for a line that is too long, the errors that answer it."""
-
-    def __init__(self, number: int, unread: _UnreadAnswers) -> None:
-        self._number, self._unread = number, unread
-
-    async def __aiter__(self) -> AsyncIterator[bytes | Iterator[dict[str, Any]]]:
-        line = bytearray()
-        too_long = False
-        while True:
-            await self._unread.room()
-            data = await run_sync(os.read, self._number, _CHUNK, abandon_on_cancel=True)
-            for part in data.splitlines(keepends=True) or [b"\n"]:  # the end of input ends a line
-                line += part
-                if len(line) > MOST_BYTES:
-                    too_long = True
-                    del line[ID_SEARCH_BYTES:-ID_SEARCH_BYTES]
-                if not part.endswith(b"\n"):
-                    continue
-                if too_long:
-                    start, end = line[:ID_SEARCH_BYTES], line[ID_SEARCH_BYTES:][-ID_SEARCH_BYTES:]
-                    yield errors_for_unparsed(bytes(start), bytes(end), INVALID_REQUEST, _TOO_LONG)
-                elif text := line.removeprefix(BYTE_ORDER_MARK).strip():
-                    yield bytes(text)
-                line.clear()
-                too_long = False
-            if not data:
-                return
+async def read_messages(
+    number: int, wait_for_room: Callable[[], Awaitable[None]]
+) -> AsyncIterator[JSONRPCMessage | list[JSONRPCError]]:
+    """Yields the message of each line, or the errors that answer it; see `parse_message`. `number`: a file descriptor.
+    `wait_for_room`: is awaited before more is read."""
+    line, too_long = bytearray(), False
+    while True:
+        await wait_for_room()
+        data = await run_sync(os.read, number, _CHUNK, abandon_on_cancel=True)
+        for part in data.splitlines(keepends=True) or [b"\n"]:  # the end of input ends a line
+            line += part
+            if len(line) > MOST_BYTES:
+                too_long = True
+                del line[_ID_SEARCH_BYTES:-_ID_SEARCH_BYTES]
+            if not part.endswith(b"\n"):
+                continue
+            if too_long:
+                yield [
+                    refuse_unparsed(line, INVALID_REQUEST, f"a message of more than {MOST_BYTES:,} bytes is not read")
+                ]
+            elif text := line.removeprefix(_BYTE_ORDER_MARK).strip():
+                yield parse_message(bytes(text))
+            line.clear()
+            too_long = False
+        if not data:
+            return
 
 
-class _Output:
-    """Writes the output. A client that does not read does not keep the process from ending."""
+def parse_message(data: bytes) -> JSONRPCMessage | list[JSONRPCError]:
+    """Parses a message, or returns the errors that answer it: one for each request of a batch, none for an invalid
+    notification, which as in JSON-RPC gets no answer."""
+    try:
+        parsed = pydantic_core.from_json(data)
+    except ValueError as error:
+        return [refuse_unparsed(data, PARSE_ERROR, f"the message cannot be read as JSON: {error}")]
+    if isinstance(parsed, list):
+        message = "batches are not supported: send each request separately"
+        asking: list[Any] = [item for item in parsed if isinstance(item, dict) and "method" in item and "id" in item]
+        return [_refuse(request, INVALID_REQUEST, message) for request in asking or [None]]
+    with suppress(ValidationError):
+        valid = jsonrpc_message_adapter.validate_python(parsed, by_name=False)
+        if not (isinstance(valid, JSONRPCNotification) and "id" in parsed):
+            return valid
+    if isinstance(parsed, dict) and "id" not in parsed and isinstance(parsed.get("method"), str):
+        return []
+    message = 'not a request: jsonrpc is "2.0", method a string, id a string or a whole number, params an object'
+    return [_refuse(parsed, INVALID_REQUEST, message)]
 
-    def __init__(self, number: int) -> None:
-        self._number = number
 
-    async def write(self, text: str) -> None:
-        data = memoryview(text.encode("utf-8", "replace"))
-        while data:
-            written = await run_sync(os.write, self._number, data[:_PIPE_BYTES], abandon_on_cancel=True)
-            data = data[written:]
+def refuse_unparsed(data: bytes | bytearray, code: int, message: str) -> JSONRPCError:
+    """Returns the error for a message that is not valid JSON or too long, with the id if it can be found."""
+    start, end = (part.decode("utf-8", "replace") for part in (data[:_ID_SEARCH_BYTES], data[-_ID_SEARCH_BYTES:]))
+    found = _FIRST_ID.match(start) or _LAST_ID.search(end)
+    asks = found is not None and '"method"' in start + end  # an answer's id is a number of ours
+    return _refuse({"id": json.loads(found[1])} if found and asks else None, code, message)
+
+
+def _refuse(request: Any, code: int, message: str) -> JSONRPCError:
+    """Returns an error with the id of its request; without one if it has none that JSON-RPC allows, or is an answer."""
+    known = request.get("id") if isinstance(request, dict) and not request.keys() & {"result", "error"} else None
+    is_id = isinstance(known, str | int) and not isinstance(known, bool)
+    return JSONRPCError(jsonrpc="2.0", id=known if is_id else None, error=ErrorData(code=code, message=message))

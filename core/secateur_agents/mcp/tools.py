@@ -42,7 +42,7 @@ from secateur import (
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
 from secateur_agents.mcp.names import NAMES_TOKENS, name_pages
-from secateur_agents.mcp.pages import TEXT_TOKENS, cursor_of, first_items, first_texts, page_of_cursor, split_pages
+from secateur_agents.mcp.pages import TEXT_TOKENS, as_json, cursor_of, first_fitting, page_of_cursor, split_pages
 from secateur_agents.mcp.pruning import inputs_of, kind_of_call, read_context
 from secateur_agents.mcp.roots import PlaceInRoot, Roots
 from secateur_agents.mcp.shapes import (
@@ -123,9 +123,10 @@ class Toolbox:
             return page
         if not call.query.strip():
             raise UsageError("query is empty", hint="ask in the words of the task, or name what you mean")
-        place, kind = _check_searchable(roots.resolve_path(call.path)), get_kind("search")
+        place, kind = _searchable(roots, call.path), get_kind("search")
         names = call.detail == "names"
-        flags = _set_values(budget=0 if names else call.budget, profile=call.profile, pins=tuple(call.pins))
+        given = {"budget": 0 if names else call.budget, "profile": call.profile, "pins": tuple(call.pins)}
+        flags = {name: value for name, value in given.items() if value}
         loaded, preferred = (self.load(place.path, more | flags, None) for more in ({}, {"profile": "recommended"}))
         if not loaded.origins.keys() & (preferred.origins.keys() - flags.keys()):  # nobody chose what the profile sets
             loaded = preferred
@@ -145,7 +146,7 @@ class Toolbox:
     def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
         """Returns a symbol's source, its callers and its callees."""
         asked, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
-        place = _check_searchable(roots.resolve_path(call.path))
+        place = _searchable(roots, call.path)
         loaded = self.load(place.path, {}, None)
         with self._indexed(place.path, loaded, roots) as indexed:
             status = indexed.engine.refresh(progress, loaded.settings)
@@ -161,11 +162,10 @@ class Toolbox:
             callers, before = symbol.callers(call.steps) if first else ([], 0)
             callees, after = symbol.callees(call.steps) if first else ([], 0)
             warnings = [roots.hide_paths(notice.message) for notice in loaded.notices]
+            room = call.steps * _CALLS_ROOM
             listed = [
-                first_items(
-                    [CallNeighbour(*structs.astuple(one)) for one in side], counter.count, call.steps * _CALLS_ROOM
-                )
-                for side in (callers, callees)
+                first_fitting((CallNeighbour(*structs.astuple(end)) for end in ends), counter.count, room, as_json)
+                for ends in (callers, callees)
             ]
             return ExpandedSymbol(
                 id=symbol.id,
@@ -177,7 +177,7 @@ class Toolbox:
                 callers_more=before + len(callers) - len(listed[0]),
                 callees=listed[1],
                 callees_more=after + len(callees) - len(listed[1]),
-                warnings=first_texts(warnings, counter.count, WARNINGS_ROOM),
+                warnings=first_fitting(warnings, counter.count, WARNINGS_ROOM, str),
                 freshness=indexed.freshness(status.commit),
                 page=page,
                 pages=len(pages),
@@ -197,7 +197,7 @@ class Toolbox:
         """Returns a pull request in chunks, one per page."""
         if (page := self._page(call)) is not None:
             return page
-        place, kind = _check_folder(roots.resolve_path(call.path)), get_kind("diff")
+        place, kind = _searchable(roots, call.path, workspaces=False), get_kind("diff")
         worktree = call.head == "worktree"
         inputs = kind.blank_inputs() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None
@@ -358,19 +358,10 @@ class Toolbox:
         return UsageError(f"item: {named} is not part of this result", hint=hint)
 
 
-def _set_values(**values: Any) -> dict[str, Any]:
-    """Returns the values that are set."""
-    return {name: value for name, value in values.items() if value}
-
-
-def _check_searchable(place: PlaceInRoot) -> PlaceInRoot:
-    """Raises UsageError if the place is neither a folder nor a workspace file."""
-    return place if is_workspace(place.path) else _check_folder(place)
-
-
-def _check_folder(place: PlaceInRoot) -> PlaceInRoot:
-    """Raises UsageError if the place is a file."""
-    if not place.path.is_dir():
+def _searchable(roots: Roots, path: str, *, workspaces: bool = True) -> PlaceInRoot:
+    """Raises UsageError: there is neither a folder nor, with `workspaces`, a workspace file."""
+    place = roots.resolve_path(path)
+    if not place.path.is_dir() and not (workspaces and is_workspace(place.path)):
         raise UsageError(f"path: {shown(place.inside)} is a file", hint="name its folder, or leave path out")
     return place
 

@@ -8,11 +8,10 @@ pydantic-ai 1 (`ModelMessagesTypeAdapter`).
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 from secateur.kinds.conversation.media import MEDIA_TOKENS
 from secateur.kinds.conversation.messages import (
@@ -29,90 +28,65 @@ from secateur.kinds.conversation.messages import (
     result_content,
     result_part,
 )
-from secateur.kinds.conversation.session_formats.base import MessageFormat, field_of, text_at
+from secateur.kinds.conversation.session_formats.base import field_of, numbered, objects_in, text_at
 from secateur.kinds.conversation.session_formats.codex import ITEMS, SILENT, item_parts, role_of
 from secateur.kinds.conversation.session_formats.gemini_cli import content_parts
 
+Parts = Iterable[MessagePart]
 
-class ApiFormat(MessageFormat):
-    """A format without a session around it."""
+
+@dataclass(frozen=True, slots=True)
+class ApiFormat:
+    """The shape of messages without a session around them.
+
+    Attributes:
+        owns_object: tells by its fields whether an object has this format. Cheap and certain.
+        read: returns the role of a message and its parts; receives its location for errors.
+        make: makes a message that replaces another, with a role, "user" or "assistant", a text, and its number among
+            those that do.
+        mixed: plain messages with a role are among the others.
+    """
+
+    name: str
+    owns_object: Callable[[dict[str, Any]], bool]
+    read: Callable[[Mapping[str, Any], str], tuple[str, Parts]]
+    make: Callable[[Mapping[str, Any], str, str, int], dict[str, Any]]
+    mixed: bool = False
+
+    def owns(self, value: Any) -> bool:
+        """Tells whether a value has this format."""
+        return isinstance(value, dict) and self.owns_object(value)
 
     def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
+        """Parses a message; see `messages.parse_message`, also for errors."""
+        if self.mixed and (not self.owns(raw) or "role" in raw):
+            return parse_message(raw, location, calls)
         if not self.owns(raw):
             raise malformed(location, f"is not a message of the format {self.name}")
-        try:
-            role, parts = self.read(raw, location)
-            return make_message(raw, role, location, parts, calls)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(location, "contains a value that JSON cannot represent") from error
-
-    @abstractmethod
-    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:
-        """Returns the role of a message and its parts."""
+        role, parts = self.read(raw, location)
+        return make_message(raw, role, location, parts, calls)
 
 
-class ResponsesItems(ApiFormat):
-    """Items of OpenAI's Responses API."""
-
-    name: ClassVar[str] = "openai-responses"
-
-    def owns(self, value: Any) -> bool:
-        if not isinstance(value, dict) or "payload" in value:
-            return False
-        kinds = {text_at(block, "type") for block in _dict_items(value.get("content"))}
-        has_item_type = text_at(value, "type") in ITEMS | SILENT and (value.get("type") != "message" or "role" in value)
-        return has_item_type or any(kind.startswith(("input_", "output_")) for kind in kinds)
-
-    def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
-        if not isinstance(raw, dict) or "role" in raw or not self.owns(raw):  # plain Responses messages have no type
-            return parse_message(raw, location, calls)
-        return super().parse(raw, location, calls)
-
-    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
-        return role_of(raw), item_parts(raw, ())
-
-    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
-        return {"role": role, "content": text}
+def _is_responses_item(value: dict[str, Any]) -> bool:
+    if "payload" in value:
+        return False
+    kinds = {text_at(block, "type") for block in objects_in(value.get("content"))}
+    has_item_type = text_at(value, "type") in ITEMS | SILENT and (value.get("type") != "message" or "role" in value)
+    return has_item_type or any(kind.startswith(("input_", "output_")) for kind in kinds)
 
 
-class GeminiContents(ApiFormat):
-    """Contents of Gemini's API, in the spelling of JSON or of Python."""
-
-    name: ClassVar[str] = "gemini"
-
-    def owns(self, value: Any) -> bool:
-        parts = value.get("parts") if isinstance(value, dict) else None
-        known = isinstance(parts, list) and value.get("role") in ("user", "model", "function", "tool", None)
-        if not known or "kind" in value:
-            return False
-        return all(isinstance(part, dict) and "type" not in part for part in parts or ())
-
-    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
-        return "assistant" if raw.get("role") == "model" else "user", content_parts(raw["parts"], ("parts",))
-
-    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
-        return {"role": "model" if role == "assistant" else "user", "parts": [{"text": text}]}
+def _is_gemini(value: dict[str, Any]) -> bool:
+    known = isinstance(value.get("parts"), list) and value.get("role") in ("user", "model", "function", "tool", None)
+    return (
+        known and "kind" not in value and all(isinstance(part, dict) and "type" not in part for part in value["parts"])
+    )
 
 
-class BedrockMessages(ApiFormat):
-    """Messages of Bedrock's Converse API."""
-
-    name: ClassVar[str] = "bedrock"
-
-    def owns(self, value: Any) -> bool:
-        if not isinstance(value, dict) or value.get("role") not in ("user", "assistant", "system"):
-            return False
-        blocks = value.get("content")
-        if not isinstance(blocks, list) or not blocks:
-            return False
-        return all(isinstance(block, dict) and "type" not in block and len(block) == 1 for block in blocks)
-
-    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
-        paths = ((block, ("content", index)) for index, block in enumerate(raw["content"]))
-        return raw["role"], (part for block, where in paths for part in _bedrock_parts(block, where))
-
-    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
-        return {"role": role, "content": [{"text": text}]}
+def _is_bedrock(value: dict[str, Any]) -> bool:
+    blocks = value.get("content")
+    if value.get("role") not in ("user", "assistant", "system") or not isinstance(blocks, list) or not blocks:
+        return False
+    return all(isinstance(block, dict) and "type" not in block and len(block) == 1 for block in blocks)
 
 
 def _bedrock_parts(block: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
@@ -125,21 +99,16 @@ def _bedrock_parts(block: Mapping[str, Any], where: Where) -> Iterator[MessagePa
         tool = text_at(content, "name") or "unknown"
         yield call_part(tool, field_of(content, "input"), _id(content, "toolUseId"), at)
     elif kind == "toolResult":
-        items = _dict_items(field_of(content, "content"))
+        items = objects_in(field_of(content, "content"))
         texts = [
             item["text"] if isinstance(item.get("text"), str) else canonical(item["json"])
             for item in items
             if isinstance(item.get("text"), str) or "json" in item
         ]
-        media = len(items) - len(texts)
+        media, at = [MEDIA_TOKENS] * (len(items) - len(texts)), (*where, "toolResult", "content")
+        success = field_of(content, "status") != "error"
         yield result_part(
-            "\n".join(texts),
-            _id(content, "toolUseId"),
-            (*where, "toolResult", "content"),
-            lambda old, text: [{"text": text}],  # noqa: ARG005
-            success=field_of(content, "status") != "error",
-            media=media,
-            media_tokens=media * MEDIA_TOKENS,
+            "\n".join(texts), _id(content, "toolUseId"), at, _put_text_block, media=media, success=success
         )
     elif kind in ("image", "document", "video"):
         yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
@@ -147,27 +116,21 @@ def _bedrock_parts(block: Mapping[str, Any], where: Where) -> Iterator[MessagePa
         yield MessagePart(PartKind.OTHER, canonical(content), where)
 
 
-class AiSdkUiMessages(ApiFormat):
-    """Messages of the AI SDK as a chat page holds them: a call and its result are in one part."""
+def _put_text_block(old: Any, text: str) -> Any:  # noqa: ARG001
+    return [{"text": text}]
 
-    name: ClassVar[str] = "ai-sdk-ui"
 
-    def owns(self, value: Any) -> bool:
-        parts = value.get("parts") if isinstance(value, dict) else None
-        typed = isinstance(parts, list) and all(isinstance(part, dict) and "type" in part for part in parts)
-        return typed and value.get("role") in ("system", "user", "assistant") and ("id" in value or bool(parts))
+def _is_ai_sdk_ui(value: dict[str, Any]) -> bool:
+    """Tells whether a message is one that a chat page of the AI SDK holds: a call and its result are in one part."""
+    parts = value.get("parts")
+    typed = isinstance(parts, list) and all(isinstance(part, dict) and "type" in part for part in parts)
+    return typed and value.get("role") in ("system", "user", "assistant") and ("id" in value or bool(parts))
 
-    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
-        paths = ((part, ("parts", index)) for index, part in enumerate(raw["parts"]))
-        return raw["role"], (part for raw_part, where in paths for part in _ui_parts(raw_part, where))
 
-    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
-        message = {
-            "id": f"{text_at(like, 'id')}-summary-{index}",
-            "role": role,
-            "parts": [{"type": "text", "text": text}],
-        }
-        return {**message, "content": text} if "content" in like else message  # version 4 has the text twice
+def _make_ai_sdk_ui(like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
+    new_id = f"{text_at(like, 'id')}-summary-{index}"
+    message = {"id": new_id, "role": role, "parts": [{"type": "text", "text": text}]}
+    return {**message, "content": text} if "content" in like else message  # version 4 has the text twice
 
 
 def _ui_parts(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
@@ -192,60 +155,51 @@ def _ui_parts(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
             yield result_part(part[result_key], call, (*where, result_key), success=True)
 
 
-class LangChainMessages(ApiFormat):
-    """Messages of LangChain: from `messages_to_dict`, `dumpd`, or as plain fields."""
+_LANGCHAIN_ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
 
-    name: ClassVar[str] = "langchain"
-    _ROLES: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
-    )
 
-    def owns(self, value: Any) -> bool:
-        return _langchain_body(value)[1] in self._ROLES
+def _read_langchain(raw: Mapping[str, Any], location: str) -> tuple[str, Parts]:
+    under, kind = _langchain_body(raw)
+    body = field_of(raw, *under) if under else raw
+    return _LANGCHAIN_ROLES[kind], _langchain_parts(body, _LANGCHAIN_ROLES[kind], location, under)
 
-    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:
-        under, kind = _langchain_body(raw)
-        body = field_of(raw, *under) if under else raw
-        return self._ROLES[kind], self._parts(body, self._ROLES[kind], location, under)
 
-    def _parts(self, body: Any, role: str, location: str, under: Where) -> Iterator[MessagePart]:
-        content, at = body.get("content"), (*under, "content")
-        if role in ("tool", "function"):
-            text, media = result_content(content, location, at)
-            figures: dict[str, Any] = {"media": len(media), "media_tokens": sum(media)}
-            failed = body.get("status") == "error"
-            tool, call = text_at(body, "name"), _id(body, "tool_call_id")
-            yield result_part(text, call, at, tool=tool, success=not failed, **figures)
-            return
-        parts: list[MessagePart] = []
-        for block, where in [(content, at)] if isinstance(content, str) else _enumerate_paths(content, at):
-            if isinstance(block, dict) and block.get("type") == "tool_call":  # repeated in `tool_calls`
-                continue
+def _langchain_parts(body: Any, role: str, location: str, under: Where) -> Iterator[MessagePart]:
+    content, at = body.get("content"), (*under, "content")
+    if role in ("tool", "function"):
+        text, media = result_content(content, location, at)
+        tool, call, success = text_at(body, "name"), _id(body, "tool_call_id"), body.get("status") != "error"
+        yield result_part(text, call, at, media=media, tool=tool, success=success)
+        return
+    parts: list[MessagePart] = []
+    for block, where in [(content, at)] if isinstance(content, str) else numbered(content, at):
+        if not (isinstance(block, dict) and block.get("type") == "tool_call"):  # repeated in `tool_calls`
             parts += block_parts(block, where, role, location)
-        calls = [
-            call_part(text_at(call, "name") or "unknown", call.get("args"), _id(call, "id"), (*where, "args"))
-            for call, where in _enumerate_paths(body.get("tool_calls"), (*under, "tool_calls"))
-            if isinstance(call, dict)
-        ]
-        # The same id in `content` and in `tool_calls` is one call. Copies are not edited: they would then differ.
-        listed_ids = {call.call for call in calls}
-        repeated = {part.call for part in parts if part.call} or field_of(body, "additional_kwargs", "tool_calls")
-        yield from (part for part in parts if part.kind is not PartKind.CALL or part.call not in listed_ids)
-        yield from (replace(call, put=None) if repeated else call for call in calls)
-
-    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
-        kind = "ai" if role == "assistant" else "human"
-        if "data" in like:
-            return {"type": kind, "data": {"content": text, "type": kind}}
-        if "kwargs" in like:
-            names = [*like["id"][:-1], "AIMessage" if kind == "ai" else "HumanMessage"]
-            return {"lc": 1, "type": "constructor", "id": names, "kwargs": {"content": text, "type": kind}}
-        return {"type": kind, "content": text}
+    calls = [
+        call_part(text_at(call, "name") or "unknown", call.get("args"), _id(call, "id"), (*where, "args"))
+        for call, where in numbered(body.get("tool_calls"), (*under, "tool_calls"))
+        if isinstance(call, dict)
+    ]
+    # The same id in `content` and in `tool_calls` is one call. Copies are not edited: they would then differ.
+    listed_ids = {call.call for call in calls}
+    repeated = {part.call for part in parts if part.call} or field_of(body, "additional_kwargs", "tool_calls")
+    yield from (part for part in parts if part.kind is not PartKind.CALL or part.call not in listed_ids)
+    yield from (replace(call, put=None) if repeated else call for call in calls)
 
 
-def _langchain_body(value: Any) -> tuple[Where, str]:
+def _make_langchain(like: Mapping[str, Any], role: str, text: str, _index: int) -> dict[str, Any]:
+    kind = "ai" if role == "assistant" else "human"
+    if "data" in like:
+        return {"type": kind, "data": {"content": text, "type": kind}}
+    if "kwargs" in like:
+        names = [*like["id"][:-1], "AIMessage" if kind == "ai" else "HumanMessage"]
+        return {"lc": 1, "type": "constructor", "id": names, "kwargs": {"content": text, "type": kind}}
+    return {"type": kind, "content": text}
+
+
+def _langchain_body(value: Mapping[str, Any]) -> tuple[Where, str]:
     """Returns the path to the fields of a message, and its type; "" if it is not a message."""
-    if not isinstance(value, dict) or "role" in value:
+    if "role" in value:
         return (), ""
     name = field_of(value, "id", -1)
     if value.get("type") == "constructor" and isinstance(value.get("kwargs"), dict) and isinstance(name, str):
@@ -255,27 +209,16 @@ def _langchain_body(value: Any) -> tuple[Where, str]:
     return (), text_at(value, "type") if "content" in value else ""
 
 
-class PydanticAiMessages(ApiFormat):
-    """Messages of pydantic-ai. A request with the system prompt counts as a system message, which always stays."""
+def _read_pydantic(raw: Mapping[str, Any], _location: str) -> tuple[str, Parts]:
+    """A request with the system prompt counts as a system message, which always stays."""
+    is_system = any(text_at(part, "part_kind") == "system-prompt" for part in raw["parts"])
+    asks = "system" if is_system else "user"
+    return "assistant" if raw["kind"] == "response" else asks, _each(_pydantic_parts, raw["parts"], "parts")
 
-    name: ClassVar[str] = "pydantic-ai"
 
-    def owns(self, value: Any) -> bool:
-        return (
-            isinstance(value, dict)
-            and value.get("kind") in ("request", "response")
-            and isinstance(value.get("parts"), list)
-        )
-
-    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
-        kinds = {text_at(part, "part_kind") for part in _dict_items(raw["parts"])}
-        role = "assistant" if raw["kind"] == "response" else "system" if "system-prompt" in kinds else "user"
-        paths = _enumerate_paths(raw["parts"], ("parts",))
-        return role, (part for raw_part, where in paths for part in _pydantic_parts(raw_part, where))
-
-    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
-        kind, part = ("response", "text") if role == "assistant" else ("request", "user-prompt")
-        return {"kind": kind, "parts": [{"part_kind": part, "content": text}]}
+def _make_pydantic(_like: Mapping[str, Any], role: str, text: str, _index: int) -> dict[str, Any]:
+    kind, part = ("response", "text") if role == "assistant" else ("request", "user-prompt")
+    return {"kind": kind, "parts": [{"part_kind": part, "content": text}]}
 
 
 def _pydantic_parts(part: Any, where: Where) -> Iterator[MessagePart]:
@@ -290,7 +233,7 @@ def _pydantic_parts(part: Any, where: Where) -> Iterator[MessagePart]:
         made_part = result_part(content, call, at, tool=tool, success=success)
         yield made_part if is_editable else replace(made_part, put=None)
     elif isinstance(content, list) and kind == "user-prompt":
-        for item, part_path in _enumerate_paths(content, at):
+        for item, part_path in numbered(content, at):
             if isinstance(item, str):
                 yield MessagePart(PartKind.TEXT, item, part_path)
             else:
@@ -301,12 +244,43 @@ def _pydantic_parts(part: Any, where: Where) -> Iterator[MessagePart]:
 
 
 _FORMATS = (
-    ResponsesItems(),
-    GeminiContents(),
-    BedrockMessages(),
-    AiSdkUiMessages(),
-    LangChainMessages(),
-    PydanticAiMessages(),
+    ApiFormat(
+        "openai-responses",
+        _is_responses_item,
+        lambda raw, _: (role_of(raw), item_parts(raw, ())),
+        lambda _like, role, text, _index: {"role": role, "content": text},
+        mixed=True,
+    ),
+    ApiFormat(
+        "gemini",
+        _is_gemini,
+        lambda raw, _: ("assistant" if raw.get("role") == "model" else "user", content_parts(raw["parts"], ("parts",))),
+        lambda _like, role, text, _index: {
+            "role": "model" if role == "assistant" else "user",
+            "parts": [{"text": text}],
+        },
+    ),
+    ApiFormat(
+        "bedrock",
+        _is_bedrock,
+        lambda raw, _: (raw["role"], _each(_bedrock_parts, raw["content"], "content")),
+        lambda _like, role, text, _index: {"role": role, "content": [{"text": text}]},
+    ),
+    ApiFormat(
+        "ai-sdk-ui",
+        _is_ai_sdk_ui,
+        lambda raw, _: (raw["role"], _each(_ui_parts, raw["parts"], "parts")),
+        _make_ai_sdk_ui,
+    ),
+    ApiFormat(
+        "langchain", lambda value: _langchain_body(value)[1] in _LANGCHAIN_ROLES, _read_langchain, _make_langchain
+    ),
+    ApiFormat(
+        "pydantic-ai",
+        lambda value: value.get("kind") in ("request", "response") and isinstance(value.get("parts"), list),
+        _read_pydantic,
+        _make_pydantic,
+    ),
 )
 API_FORMATS: Mapping[str, ApiFormat] = MappingProxyType({form.name: form for form in _FORMATS})
 """Formats by name."""
@@ -317,7 +291,7 @@ def api_format_of(values: Sequence[Any]) -> ApiFormat | None:
     messages have no type."""
     for form in API_FORMATS.values():
         owned = sum(map(form.owns, values))
-        if owned * 2 > len(values) or (owned and isinstance(form, ResponsesItems)):
+        if owned * 2 > len(values) or (owned and form.mixed):
             return form
     return None
 
@@ -325,12 +299,9 @@ def api_format_of(values: Sequence[Any]) -> ApiFormat | None:
 # --- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def _dict_items(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _enumerate_paths(value: Any, where: Where) -> list[tuple[Any, Where]]:
-    return [(item, (*where, index)) for index, item in enumerate(value)] if isinstance(value, list) else []
+def _each(read: Callable[[Any, Where], Iterator[MessagePart]], blocks: Sequence[Any], key: str) -> Parts:
+    """Yields the parts of each block; `key`: of the blocks in the message."""
+    return (part for block, where in numbered(blocks, (key,)) for part in read(block, where))
 
 
 def _id(value: Any, key: str) -> str:

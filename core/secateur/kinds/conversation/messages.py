@@ -9,7 +9,7 @@ Anthropic `tool_use` / `tool_result` blocks and those of server tools, `tool-cal
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -110,11 +110,7 @@ READ = (
 
 def malformed(location: str, wrong: str) -> SecateurError:
     """Makes the error about input that is not a transcript."""
-    return SecateurError(
-        f"{location}: {wrong}",
-        hint=f"known are {READ}",
-        code="TRANSCRIPT",
-    )
+    return SecateurError(f"{location}: {wrong}", hint=f"known are {READ}", code="TRANSCRIPT")
 
 
 def parse_message(raw: Any, location: str, calls: dict[str, MessagePart], under: Where = ()) -> Message:
@@ -134,32 +130,35 @@ def parse_message(raw: Any, location: str, calls: dict[str, MessagePart], under:
         raise malformed(_path_text(location, under), f"a message is an object, not {json_type(body)}")
     role = body.get("role")
     if role not in ROLES:
-        wrong = (
-            "has no role" if "role" not in body else f"role {json.dumps(role)[:60]} is not one of {', '.join(ROLES)}"
-        )
+        wrong = f"role {json.dumps(role)[:60]} is not one of {', '.join(ROLES)}" if "role" in body else "has no role"
         raise malformed(_path_text(location, under), wrong)
-    try:
-        parts = tuple(name_by_call(part, calls) for part in _parts(body, role, location, under))
-    except (
-        TypeError,
-        ValueError,
-        RecursionError,
-    ) as error:  # from a program, which may hold what no file can: other keys than texts, circles
-        raise malformed(_path_text(location, under), "contains a value that JSON cannot represent") from error
-    calls.update((part.call, part) for part in parts if part.kind is PartKind.CALL and part.call)
+    own: dict[str, MessagePart] = {}
+    parts = _name_all(_parts(body, role, location, under), calls, own, _path_text(location, under))
+    calls.update(own)
     return Message(location, role, raw, parts)
 
 
 def make_message(
     raw: Any, role: str, location: str, parts: Iterable[MessagePart], calls: dict[str, MessagePart]
 ) -> Message:
-    """Makes a message of parts. Its calls are added to `calls`, and name the results that follow."""
+    """Makes a message of parts. Its calls are added to `calls`, and name the results that follow. Raises SecateurError:
+    `TRANSCRIPT`, with `location`."""
+    return Message(location, role, raw, _name_all(parts, calls, calls, location))
+
+
+def _name_all(
+    parts: Iterable[MessagePart], calls: Mapping[str, MessagePart], own: dict[str, MessagePart], location: str
+) -> tuple[MessagePart, ...]:
+    """Returns the parts with the names of their calls. `own`: receives the calls among them."""
     named = []
-    for part in parts:
-        named.append(name_by_call(part, calls))
-        if part.kind is PartKind.CALL and part.call:
-            calls[part.call] = part
-    return Message(location, role, raw, tuple(named))
+    try:
+        for part in parts:
+            named.append(name_by_call(part, calls))
+            if part.kind is PartKind.CALL and part.call:
+                own[part.call] = part
+    except (TypeError, ValueError, RecursionError) as error:  # a program's values: keys that are not texts, circles
+        raise malformed(location, "contains a value that JSON cannot represent") from error
+    return tuple(named)
 
 
 def call_part(tool: str, given: Any, call: str, where: Where) -> MessagePart:
@@ -169,31 +168,26 @@ def call_part(tool: str, given: Any, call: str, where: Where) -> MessagePart:
         arguments = canonical(json.loads(written)) if isinstance(given, str) else written
     except (ValueError, RecursionError):  # a model wrote the arguments: they need not be JSON
         arguments = written
-    shown = one_line(given if isinstance(given, str) else _json(given))
-    return MessagePart(
-        PartKind.CALL,
-        f"{tool}{written}",
-        where,
-        tool=tool,
-        call=call,
-        arguments=arguments,
-        written=shown,
-        put=put_arguments,
-    )
+    line = one_line(given if isinstance(given, str) else json.dumps(given, ensure_ascii=False, separators=(",", ":")))
+    text, put = f"{tool}{written}", put_arguments
+    return MessagePart(PartKind.CALL, text, where, tool=tool, call=call, arguments=arguments, written=line, put=put)
 
 
-def result_part(output: Any, call: str, where: Where, put: Put | None = put_text, **further: Any) -> MessagePart:
-    """Makes the part for a result. `output`: the value that the tool returned, often a text."""
+def result_part(
+    output: Any, call: str, where: Where, put: Put | None = put_text, *, media: Sequence[int] = (), **further: Any
+) -> MessagePart:
+    """Makes the part for a result. `output`: the value that the tool returned, often a text. `media`: the tokens of
+    each of its media."""
     text = output if isinstance(output, str) else "" if output is None else canonical(output)
+    further |= {"media": len(media), "media_tokens": sum(media)}
     return MessagePart(PartKind.RESULT, text, where, call=call, put=put, **further)
 
 
 def replace_texts(raw: dict[str, Any], changes: Mapping[MessagePart, str]) -> dict[str, Any]:
     """Copies a message with the texts of some parts replaced; only the objects on the way to them are copied."""
     new = raw
-    for part in sorted(
-        changes, key=lambda part: part.span or (0, 0), reverse=True
-    ):  # spans from the end, so that the earlier ones stay right
+    # spans from the end, so that the earlier ones stay right
+    for part in sorted(changes, key=lambda part: part.span or (0, 0), reverse=True):
         new = _replace_at(new, part.where, part, changes[part])
     return new
 
@@ -205,18 +199,13 @@ def _parts(body: dict[str, Any], role: str, location: str, under: Where) -> Iter
     content, where = body.get("content"), (*under, "content")
     if content is not None and not isinstance(content, str | list):
         raise malformed(_path_text(location, where), f"content is text or a list of blocks, not {json_type(content)}")
-    if role in RESULT_ROLES and not _holds_sdk_results(content):
+    blocks = content if isinstance(content, list) else ()
+    kinds = {block.get("type") for block in blocks if isinstance(block, dict) and isinstance(block.get("type"), str)}
+    # The AI SDK's tool messages hold the results of several calls.
+    if role in RESULT_ROLES and kinds.isdisjoint(("tool-result", "tool-approval-response")):
         text, media = result_content(content, location, where)
-        call = _text_field(body, "tool_call_id", location, under)
-        yield MessagePart(
-            PartKind.RESULT,
-            text,
-            where,
-            media=len(media),
-            media_tokens=sum(media),
-            call=call,
-            tool=_text_field(body, "name", location, under),
-        )
+        call, tool = (_text_field(body, key, location, under) for key in ("tool_call_id", "name"))
+        yield result_part(text, call, where, media=media, tool=tool)
     elif isinstance(content, str):
         yield from _text_parts(content, where, role)
     elif content:
@@ -251,15 +240,7 @@ def _openai_call(call: dict[str, Any], function: Any, location: str, where: Wher
     return call_part(tool, function.get(given, ""), _text_field(call, "id", location, where), at)
 
 
-def _holds_sdk_results(content: Any) -> bool:
-    """Tells whether the content of a message holds results of several calls, as tool messages of the AI SDK do."""
-    kinds = ("tool-result", "tool-approval-response")
-    return isinstance(content, list) and any(
-        isinstance(block, dict) and block.get("type") in kinds for block in content
-    )
-
-
-def _sdk_parts(block: dict[str, Any], kind: str, where: Where, location: str) -> MessagePart:
+def _sdk_part(block: dict[str, Any], kind: str, where: Where, location: str) -> MessagePart:
     """Makes the part for a call or result of the AI SDK, in the shape of version 4 or of later versions."""
     call, tool = _text_field(block, "toolCallId", location, where), _text_field(block, "toolName", location, where)
     if kind == "tool-call":
@@ -273,8 +254,7 @@ def _sdk_parts(block: dict[str, Any], kind: str, where: Where, location: str) ->
     value, at, failed = output["value"], (*where, "output", "value"), str(output.get("type")).startswith("error")
     if output.get("type") == "content" and isinstance(value, list):
         text, media = result_content(value, location, at)
-        figures = {"media": len(media), "media_tokens": sum(media)}
-        return result_part(text, call, at, _put_block, tool=tool, success=True, **figures)
+        return result_part(text, call, at, _put_block, media=media, tool=tool, success=True)
     return result_part(value, call, at, tool=tool, success=not failed)
 
 
@@ -301,7 +281,7 @@ def block_parts(block: Any, where: Where, role: str, location: str) -> Iterator[
     elif kind.endswith("tool_result"):
         yield _result_block(block, kind, where, location)
     elif kind in ("tool-call", "tool-result"):
-        yield _sdk_parts(block, kind, where, location)
+        yield _sdk_part(block, kind, where, location)
     elif kind == "thinking":
         yield MessagePart(PartKind.OTHER, _text_field(block, "thinking", location, where), where)
     else:
@@ -315,17 +295,9 @@ def _result_block(block: dict[str, Any], kind: str, where: Where, location: str)
     content, at = block.get("content"), (*where, "content")
     text, media = (canonical(content), []) if isinstance(content, dict) else result_content(content, location, at)
     failed = block.get("is_error") or (isinstance(content, dict) and "error_code" in content)
-    return MessagePart(
-        PartKind.RESULT,
-        text,
-        at,
-        media=len(media),
-        media_tokens=sum(media),
-        call=_text_field(block, "tool_use_id", location, where),
-        success=not failed,
-        caller=_caller(block),
-        put=put_text if kind in ("tool_result", "mcp_tool_result") else None,
-    )
+    call = _text_field(block, "tool_use_id", location, where)
+    put = put_text if kind in ("tool_result", "mcp_tool_result") else None
+    return result_part(text, call, at, put, media=media, success=not failed, caller=_caller(block))
 
 
 def _caller(block: dict[str, Any]) -> str:
@@ -340,10 +312,8 @@ def result_content(content: Any, location: str, where: Where) -> tuple[str, list
     if content is None or isinstance(content, str):
         return content or "", []
     if not isinstance(content, list):
-        raise malformed(
-            _path_text(location, where),
-            f"the content of a result is text or a list of blocks, not {json_type(content)}",
-        )
+        wrong = f"the content of a result is text or a list of blocks, not {json_type(content)}"
+        raise malformed(_path_text(location, where), wrong)
     texts, pictures = [], list[int]()
     for index, block in enumerate(content):
         if not isinstance(block, str | dict):
@@ -358,13 +328,8 @@ def _block_text(block: dict[str, Any], kind: Any) -> tuple[str, list[int]]:
     """(text, tokens of each of its media) of a block: its text, nothing for media, else the block as JSON."""
     if isinstance(block.get("text"), str):
         return block["text"], []
-    source = block.get("source")
-    if (
-        kind == "document"
-        and isinstance(source, dict)
-        and source.get("type") == "text"
-        and isinstance(source.get("data"), str)
-    ):
+    source = block.get("source") if kind == "document" else None
+    if isinstance(source, dict) and source.get("type") == "text" and isinstance(source.get("data"), str):
         return source["data"], []
     if kind in MEDIA_KINDS:
         return "", [media_tokens(block)]
@@ -383,15 +348,9 @@ def _text_parts(text: str, where: Where, role: str) -> Iterator[MessagePart]:
     for begin, stop in text_results(text):
         if text[end:begin].strip():
             yield MessagePart(PartKind.TEXT, text[end:begin], where, span=(end, begin))
-        yield MessagePart(
-            PartKind.RESULT,
-            text[begin:stop],
-            where,
-            span=(begin, stop),
-            tool=tool_name(text[begin:stop]),
-            success=success_of(text[begin:stop]),
-        )
-        end = stop
+        result, end = text[begin:stop], stop
+        tool, success = tool_name(result), success_of(result)
+        yield MessagePart(PartKind.RESULT, result, where, span=(begin, stop), tool=tool, success=success)
     if text[end:].strip():
         yield MessagePart(PartKind.TEXT, text[end:], where, span=(end, len(text)))
 
@@ -421,11 +380,6 @@ def _replace_at(value: Any, where: Where, part: MessagePart, text: str) -> Any:
 def canonical(value: Any) -> str:
     """Writes JSON in one canonical form, to compare values."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-
-
-def _json(value: Any) -> str:
-    """Writes JSON with the keys in their order."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def one_line(written: str) -> str:

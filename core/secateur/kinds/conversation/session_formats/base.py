@@ -54,10 +54,13 @@ class SessionHeading:
     parent: str = ""  # id of the session that started it, of a subagent
 
 
-class MessageFormat(ABC):
-    """The shape of messages: recognises, reads and makes them."""
+class SessionFormat(ABC):
+    """See the module docstring."""
 
     name: ClassVar[str]  # the format's name in the kind: "codex"
+    agent: ClassVar[str]  # "Codex CLI"
+    under: ClassVar[Where] = ()  # path to the message in a value
+    tells_usage_aside: ClassVar[bool] = False  # usage is in values that are not messages
 
     @abstractmethod
     def owns(self, value: Any) -> bool:
@@ -70,14 +73,6 @@ class MessageFormat(ABC):
     @abstractmethod
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
         """Makes a value of this format with `text` that replaces `like`; role: "user" or "assistant"."""
-
-
-class SessionFormat(MessageFormat):
-    """See the module docstring."""
-
-    agent: ClassVar[str]  # "Codex CLI"
-    under: ClassVar[Where] = ()  # path to the message in a value
-    tells_usage_aside: ClassVar[bool] = False  # usage is in values that are not messages
 
     def proves(self, value: Any) -> bool:
         """Tells whether a value proves that the others are a session, and not messages of another program."""
@@ -126,6 +121,16 @@ def text_at(value: Any, *keys: str | int) -> str:
     """The text at a path, cut to `LONGEST_FACT`; "" if it is missing."""
     text = field_of(value, *keys)
     return text[:LONGEST_FACT] if isinstance(text, str) else ""
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """The objects in a list; empty if the value is not a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def numbered(value: Any, where: Where) -> list[tuple[Any, Where]]:
+    """The items of a list with their paths; empty if the value is not a list."""
+    return [(item, (*where, index)) for index, item in enumerate(value)] if isinstance(value, list) else []
 
 
 def count_at(value: Any, *keys: str | int) -> int:

@@ -22,8 +22,8 @@ from secateur.kinds.conversation.messages import (
     call_part,
     canonical,
     make_message,
-    malformed,
     parse_message,
+    result_part,
 )
 from secateur.kinds.conversation.session_formats.base import (
     ReportedUsage,
@@ -31,6 +31,8 @@ from secateur.kinds.conversation.session_formats.base import (
     SessionHeading,
     count_at,
     field_of,
+    numbered,
+    objects_in,
     text_at,
 )
 
@@ -113,10 +115,7 @@ class CodexCli(SessionFormat):
         item = _body(raw)
         if item.get("type") == "message":
             return parse_message(raw, location, calls, under)
-        try:
-            return make_message(raw, role_of(item), location, item_parts(item, under), calls)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(location, "contains a value that JSON cannot represent") from error
+        return make_message(raw, role_of(item), location, item_parts(item, under), calls)
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         block = {"type": "output_text" if role == "assistant" else "input_text", "text": text}
@@ -224,7 +223,7 @@ def item_parts(item: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
     elif kind in SILENT:
         return
     elif kind == "reasoning":
-        texts = [part.get("text") for key in ("summary", "content") for part in _list(item.get(key))]
+        texts = [part.get("text") for key in ("summary", "content") for part in objects_in(item.get(key))]
         if text := "\n".join(text for text in texts if isinstance(text, str)):
             yield MessagePart(PartKind.OTHER, text, under)
     else:
@@ -240,14 +239,13 @@ def _result(item: Mapping[str, Any], call: str, under: Where) -> MessagePart:
             where, output = (*where, "content"), output["content"]
     media: list[int] = []
     if isinstance(output, list):
-        media = [media_tokens(block) for block in _list(output) if text_at(block, "type") in MEDIA_KINDS]
-        output = "\n".join(block["text"] for block in _list(output) if isinstance(block.get("text"), str))
+        media = [media_tokens(block) for block in objects_in(output) if text_at(block, "type") in MEDIA_KINDS]
+        output = "\n".join(block["text"] for block in objects_in(output) if isinstance(block.get("text"), str))
     text = output if isinstance(output, str) else "" if output is None else canonical(output)
     exited = _EXITED.search(text, 0, _EXIT_CHARS)
     if success is None and exited:
         success = exited[1] == "0"
-    pictures, charged = len(media), sum(media)
-    return MessagePart(PartKind.RESULT, text, where, media=pictures, media_tokens=charged, call=call, success=success)
+    return result_part(text, call, where, media=media, success=success)
 
 
 def _replacement(value: Mapping[str, Any]) -> Iterator[MessagePart]:
@@ -258,8 +256,7 @@ def _replacement(value: Mapping[str, Any]) -> Iterator[MessagePart]:
         if isinstance(text, str) and text:
             yield MessagePart(PartKind.TEXT, text, ("payload", "message"))
         return
-    for index, item in enumerate(items):
-        where: Where = ("payload", "replacement_history", index)
+    for item, where in numbered(items, ("payload", "replacement_history")):
         if not isinstance(item, dict) or text_at(item, "type") in SILENT:
             continue
         if item.get("type") != "message":
@@ -267,11 +264,6 @@ def _replacement(value: Mapping[str, Any]) -> Iterator[MessagePart]:
         elif isinstance(item.get("content"), str):
             yield MessagePart(PartKind.TEXT, item["content"], (*where, "content"))
         else:
-            for block_index, block in enumerate(_list(item.get("content"))):
+            for block_index, block in enumerate(objects_in(item.get("content"))):
                 if isinstance(block.get("text"), str) and block["text"]:
                     yield MessagePart(PartKind.TEXT, block["text"], (*where, "content", block_index, "text"))
-
-
-def _list(value: Any) -> list[dict[str, Any]]:
-    """The objects in a list; empty if the value is not a list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -22,7 +22,6 @@ from secateur.kinds.conversation.messages import (
     call_part,
     canonical,
     make_message,
-    malformed,
     result_part,
 )
 from secateur.kinds.conversation.session_formats.base import (
@@ -31,6 +30,7 @@ from secateur.kinds.conversation.session_formats.base import (
     SessionHeading,
     count_at,
     field_of,
+    numbered,
     text_at,
 )
 
@@ -78,19 +78,16 @@ class GeminiCli(SessionFormat):
         return [*conversation, *spoken]
 
     def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
-        try:
-            if _is_message(raw):
-                return make_message(raw, _ROLES[raw["type"]], location, _parts(raw, ()), calls)
-            under, messages = _messages_of(raw)
-            parts = [
-                part
-                for index, message in enumerate(messages or [])
-                if isinstance(message, dict) and text_at(message, "type") in _ROLES
-                for part in _parts(message, (*under, index))
-            ]
-            return make_message(raw, "system", location, parts, calls)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(location, "contains a value that JSON cannot represent") from error
+        if _is_message(raw):
+            return make_message(raw, _ROLES[raw["type"]], location, _parts(raw, ()), calls)
+        under, messages = _messages_of(raw)
+        parts = (
+            part
+            for message, where in numbered(messages, under)
+            if isinstance(message, dict) and text_at(message, "type") in _ROLES
+            for part in _parts(message, where)
+        )
+        return make_message(raw, "system", location, parts, calls)
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
         new_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{like.get('id', '')} summary {index}"))
@@ -142,10 +139,9 @@ def _messages_of(value: Mapping[str, Any]) -> tuple[Where, list[Any] | None]:
 
 def _parts(message: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
     yield from content_parts(message.get("content"), (*under, "content"))
-    calls = message.get("toolCalls")
-    for index, call in enumerate(calls if isinstance(calls, list) else ()):
+    for call, where in numbered(message.get("toolCalls"), (*under, "toolCalls")):
         if isinstance(call, dict):
-            yield from _call(call, (*under, "toolCalls", index))
+            yield from _call(call, where)
 
 
 def content_parts(content: Any, where: Where) -> Iterator[MessagePart]:
@@ -154,8 +150,8 @@ def content_parts(content: Any, where: Where) -> Iterator[MessagePart]:
         if content:
             yield MessagePart(PartKind.TEXT, content, where)
     elif isinstance(content, list):
-        for index, part in enumerate(content):
-            yield from content_parts(part, (*where, index))
+        for part, part_path in numbered(content, where):
+            yield from content_parts(part, part_path)
     elif isinstance(content, dict):
         if isinstance(content.get("text"), str):
             if content["text"]:
@@ -186,9 +182,8 @@ def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
         return
     parts = list(content_parts(result, (*where, "result")))
     text = "\n".join(part.text for part in parts)
-    media, charged = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
-    at: Where = (*where, "result")
-    yield MessagePart(PartKind.RESULT, text, at, media=media, media_tokens=charged, call=name, success=success)
+    media = [part.media_tokens for part in parts if part.media]
+    yield result_part(text, name, (*where, "result"), media=media, success=success)
 
 
 def _response(responded: Mapping[str, Any], call: str, success: bool | None, where: Where) -> MessagePart:

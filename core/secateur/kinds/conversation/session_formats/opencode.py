@@ -17,9 +17,8 @@ from secateur.kinds.conversation.messages import (
     PartKind,
     Where,
     call_part,
-    canonical,
     make_message,
-    malformed,
+    result_part,
 )
 from secateur.kinds.conversation.session_formats.base import (
     ReportedUsage,
@@ -27,6 +26,8 @@ from secateur.kinds.conversation.session_formats.base import (
     SessionHeading,
     count_at,
     field_of,
+    numbered,
+    objects_in,
     seconds_of,
     text_at,
 )
@@ -67,10 +68,7 @@ class OpenCode(SessionFormat):
         return [index for index in range(start, stop) if _kind(values[index]) in _ROLES]
 
     def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
-        try:
-            return make_message(raw, _ROLES[_kind(raw)], location, _parts(raw), calls)
-        except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(location, "contains a value that JSON cannot represent") from error
+        return make_message(raw, _ROLES[_kind(raw)], location, _parts(raw), calls)
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
         new_id = f"{_id(like)}_summary{index}"
@@ -124,30 +122,22 @@ def _id(value: Mapping[str, Any]) -> str:
 
 def _parts(value: Mapping[str, Any]) -> Iterator[MessagePart]:
     key = "parts" if "info" in value else "content"
-    parts = value.get(key)
-    for index, part in enumerate(parts if isinstance(parts, list) else ()):
-        if isinstance(part, dict):
-            yield from _part(part, (key, index))
+    for part, where in numbered(value.get(key), (key,)):
+        kind = text_at(part, "type")
+        if kind in ("text", "reasoning"):
+            text = part.get("text")
+            if isinstance(text, str) and text and not part.get("ignored"):
+                yield MessagePart(PartKind.TEXT if kind == "text" else PartKind.OTHER, text, (*where, "text"))
+        elif kind == "file":
+            yield from _file(part, where)
+        elif kind == "tool":
+            yield from _tool(part, where)
     if "info" not in value:
         for field in ("command", "text", "output", "summary"):
             if isinstance(value.get(field), str) and value[field]:
                 yield MessagePart(PartKind.TEXT, value[field], (field,))
-        files = value.get("files")
-        for index, file in enumerate(files if isinstance(files, list) else ()):
-            yield from _file(file, ("files", index))
-
-
-def _part(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
-    kind = part.get("type")
-    if kind in ("text", "reasoning"):
-        text = part.get("text")
-        if isinstance(text, str) and text and not part.get("ignored"):
-            of = PartKind.TEXT if kind == "text" else PartKind.OTHER
-            yield MessagePart(of, text, (*where, "text"))
-    elif kind == "file":
-        yield from _file(part, where)
-    elif kind == "tool":
-        yield from _tool(part, where)
+        for file, where in numbered(value.get("files"), ("files",)):
+            yield from _file(file, where)
 
 
 def _file(file: Any, where: Where) -> Iterator[MessagePart]:
@@ -158,39 +148,28 @@ def _file(file: Any, where: Where) -> Iterator[MessagePart]:
 
 def _tool(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
     """Yields a call, and its result if the call has ended."""
-    tool, call = (
-        text_at(part, "tool") or text_at(part, "name") or "unknown",
-        text_at(part, "callID") or text_at(part, "id"),
-    )
-    state = part.get("state")
-    yield call_part(tool, field_of(state, "input"), call, (*where, "state", "input"))
+    tool = text_at(part, "tool") or text_at(part, "name") or "unknown"
+    call, state = text_at(part, "callID") or text_at(part, "id"), part.get("state")
+    where = (*where, "state")
+    yield call_part(tool, field_of(state, "input"), call, (*where, "input"))
     status = field_of(state, "status")
     if status not in ("completed", "error"):
         return
-    at: Where
-    success = status == "completed"
+    key, success = ("output", True) if status == "completed" else ("error", False)
+    output, content = field_of(state, key), field_of(state, "content")
+    error_text, media = field_of(output, "message"), list[int]()
     if field_of(state, "time", "compacted") or field_of(part, "time", "pruned"):
-        yield MessagePart(PartKind.RESULT, CLEARED, (*where, "state"), call=call, success=success)
-        return
-    key = "output" if success else "error"
-    output = field_of(state, key)
-    if isinstance(output, str):
-        yield MessagePart(PartKind.RESULT, output, (*where, "state", key), call=call, success=success)
-        return
-    content, error_text = field_of(state, "content"), field_of(output, "message")
-    if not content and isinstance(error_text, str):
-        yield MessagePart(PartKind.RESULT, error_text, (*where, "state", key, "message"), call=call, success=success)
-        return
-    if not isinstance(content, list):
-        output = content if content is not None else output
-        text = output if isinstance(output, str) else "" if output is None else canonical(output)
-        at = (*where, "state", key if content is None else "content")
-        yield MessagePart(PartKind.RESULT, text, at, call=call, success=success)
-        return
-    texts = [block["text"] for block in content if isinstance(block, dict) and isinstance(block.get("text"), str)]
-    if isinstance(error_text, str):
-        texts.append(error_text)
-    media = sum(isinstance(block, dict) and block.get("type") == "file" for block in content)
-    at = (*where, "state", "content", 0, "text") if len(content) == len(texts) == 1 else (*where, "state", "content")
-    text, charged = "\n".join(filter(None, texts)), media * MEDIA_TOKENS
-    yield MessagePart(PartKind.RESULT, text, at, media=media, media_tokens=charged, call=call, success=success)
+        output = CLEARED
+    elif isinstance(output, str):
+        where = (*where, key)
+    elif not content and isinstance(error_text, str):
+        output, where = error_text, (*where, key, "message")
+    elif isinstance(content, list):
+        texts = [block["text"] for block in objects_in(content) if isinstance(block.get("text"), str)]
+        texts += [error_text] if isinstance(error_text, str) else []
+        media = [MEDIA_TOKENS for block in objects_in(content) if block.get("type") == "file"]
+        output = "\n".join(filter(None, texts))
+        where = (*where, "content", 0, "text") if len(content) == len(texts) == 1 else (*where, "content")
+    else:
+        output, where = (output, (*where, key)) if content is None else (content, (*where, "content"))
+    yield result_part(output, call, where, media=media, success=success)

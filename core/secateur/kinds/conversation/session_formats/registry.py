@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from secateur.kinds.conversation.api_formats import API_FORMATS
+from secateur.kinds.conversation.api_formats import API_FORMATS, ApiFormat
 from secateur.kinds.conversation.messages import Message, MessagePart, parse_message
-from secateur.kinds.conversation.session_formats.base import MessageFormat, SessionFormat
+from secateur.kinds.conversation.session_formats.base import SessionFormat
 from secateur.kinds.conversation.session_formats.claude_code import ClaudeCode
 from secateur.kinds.conversation.session_formats.codex import CodexCli
 from secateur.kinds.conversation.session_formats.gemini_cli import GeminiCli
@@ -19,7 +19,7 @@ SESSION_FORMATS: Mapping[str, SessionFormat] = MappingProxyType(
 )
 """The formats of sessions by their names in the kind."""
 
-MESSAGE_FORMATS: Mapping[str, MessageFormat] = MappingProxyType({**API_FORMATS, **SESSION_FORMATS})
+MESSAGE_FORMATS: Mapping[str, ApiFormat | SessionFormat] = MappingProxyType({**API_FORMATS, **SESSION_FORMATS})
 """All formats, except plain messages with a role, which `parse_message` reads."""
 
 
