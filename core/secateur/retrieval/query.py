@@ -113,11 +113,6 @@ class Query(Struct, frozen=True):
         return [(hash_of(word), weight) for word, weight in self.words]
 
     @property
-    def synonym_terms(self) -> list[frozenset[int]]:
-        """The hashes of its synonyms, for `WordField`."""
-        return [frozenset(hash_of(word) for word in group) for group in self.synonyms]
-
-    @property
     def title_terms(self) -> list[tuple[int, float]]:
         """The terms of the first line alone; all have the same weight."""
         telling = [word for word in words(self.title) if word.lower() not in STOP_WORDS]
