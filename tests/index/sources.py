@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from textwrap import dedent
 
-from secateur.index.graph.resolve import EdgeKind, Edges, How
-from secateur.index.graph.resolve.linking import resolve
+from msgspec.structs import astuple
+from secateur.index.graph.resolve import CallCounts, EdgeKind, Edges, How
+from secateur.index.graph.resolve.linking import link_repository
 from secateur.languages.syntax.fragments import parse_file
 from secateur.model import FileFacts
 
@@ -17,6 +18,7 @@ Found = dict[tuple[str, str], tuple[str, int]]
 class Repository:
     names: list[str]  # symbol per fragment: "path::qualname"
     edges: Edges
+    counts: CallCounts  # of all files
 
     def found(self, kind: EdgeKind = EdgeKind.CALLS) -> Found:
         """(source, target) → (rule, confidence)."""
@@ -48,8 +50,11 @@ def parsed(sources: dict[str, str]) -> list[tuple[str, FileFacts]]:
 
 
 def from_facts(files: list[tuple[str, FileFacts]]) -> Repository:
+    edges, counts = link_repository(files)
     return Repository(
-        [f"{path}::{fragment.qualname}" for path, facts in files for fragment in facts.fragments], resolve(files)
+        [f"{path}::{fragment.qualname}" for path, facts in files for fragment in facts.fragments],
+        edges,
+        CallCounts(*map(sum, zip(*map(astuple, counts.values()), strict=True))),
     )
 
 

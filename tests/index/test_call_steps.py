@@ -30,7 +30,7 @@ def graph(given_edges: list[tuple[int, int, EdgeKind, How, int]], nodes: int = N
     builder = EdgeBuilder()
     for source, target, kind, how, sites in given_edges:
         builder.add(source, target, kind, CONFIDENCE[how], how, sites)
-    return CodeGraph.from_edges(builder.build({}), nodes)
+    return CodeGraph.from_edges(builder.build(), nodes)
 
 
 @given(edges)

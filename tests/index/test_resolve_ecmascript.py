@@ -265,4 +265,4 @@ def test_components_are_called_by_their_elements() -> None:
         }
     )
     assert repo.calls("ui/app.jsx::App") == {"ui/panel.jsx::Panel": "import"}
-    assert repo.edges.calls["javascript"].resolved == 2
+    assert repo.counts.resolved == 2

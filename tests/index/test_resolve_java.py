@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from secateur.index.graph.resolve import TRUSTED, EdgeKind
-from secateur.index.graph.resolve.linking import resolve
+from secateur.index.graph.resolve import TRUSTED, CallCounts, EdgeKind
+from secateur.index.graph.resolve.linking import link_repository
 from sources import parsed, repository
 
 PRICES = """
@@ -96,7 +96,7 @@ def overloads_called(body: str) -> list[str]:
     """The parameters of what is called for certain in Cart: overloads share a name."""
     text = f"package shop;\n\nclass Use {{\n  void use(Cart cart, Object any, Line line) {{\n{body}\n  }}\n}}\n"
     files = parsed({**FILES, "shop/Use.java": text})
-    edges = resolve(files)
+    edges, _ = link_repository(files)
     fragments = [(path, fragment) for path, facts in files for fragment in facts.fragments]
     rows = zip(
         edges.source.tolist(), edges.target.tolist(), edges.confidence.tolist(), edges.kind.tolist(), strict=True
@@ -179,4 +179,4 @@ def test_a_name_no_scope_knows_may_come_from_a_static_import_of_a_library() -> N
     repo = repository(
         {"A.java": "import static org.junit.Assert.*;\n\nclass A {\n  void a() {\n    assertTrue(true);\n  }\n}\n"}
     )
-    assert (repo.edges.total.external, repo.edges.total.unresolved) == (1, 0)
+    assert repo.counts == CallCounts(sites=1, external=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from secateur.index.graph.resolve import TRUSTED, EdgeKind
+from secateur.index.graph.resolve import TRUSTED, CallCounts, EdgeKind
 from secateur.model import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 from sources import from_facts, repository
 
@@ -64,7 +64,7 @@ def test_typescript_barrels_defaults_and_interfaces() -> None:
         "src/store.ts::Store.save": "annotation",
     }
     assert repo.calls("src/model/card.ts::Card.move") == {"src/model/card.ts::Card.title": "same_scope"}
-    assert repo.edges.external == 1
+    assert repo.counts.external == 1
 
 
 def test_commonjs_modules_and_their_default() -> None:
@@ -149,7 +149,7 @@ def test_go_packages_are_directories_and_the_module_path_is_inferred() -> None:
     assert repo.calls("internal/route/methods.go::Route.Plan") == {
         "internal/route/methods.go::Route.step": "annotation"
     }
-    assert repo.edges.external == 1
+    assert repo.counts.external == 1
 
 
 def test_java_packages_interfaces_and_fields() -> None:
@@ -257,7 +257,7 @@ def test_rust_paths_from_the_crate_the_parent_and_another_crate() -> None:
         == "import"
     )
     assert repo.calls("crates/cli/src/main.rs::main") == {"crates/order-book/src/order.rs::Order.new": "import"}
-    assert repo.edges.external == 1
+    assert repo.counts.external == 1
 
 
 def test_c_links_by_name_and_prefers_the_own_folder() -> None:
@@ -278,7 +278,7 @@ def test_c_links_by_name_and_prefers_the_own_folder() -> None:
     ]
     repo = from_facts(files)
     assert repo.calls("a/main.c::main") == {"a/start.c::start": "linkage", "b/start.c::only": "linkage"}
-    assert repo.edges.external == 1
+    assert repo.counts.external == 1
 
 
 def test_cpp_namespaces_and_overloads_link() -> None:
@@ -300,7 +300,7 @@ def test_cpp_namespaces_and_overloads_link() -> None:
     ]
     repo = from_facts(files)
     assert repo.found() == {("src/main.cc::main", "include/fmt.h::fmt.detail.put"): ("linkage", 700)}
-    assert (len(repo.edges), repo.edges.calls["cpp"].unresolved) == (2, 1)
+    assert (len(repo.edges), repo.counts) == (2, CallCounts(sites=2, resolved=1))
 
 
 def test_methods_written_outside_their_class_belong_to_it() -> None:

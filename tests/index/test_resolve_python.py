@@ -9,7 +9,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from secateur.index.graph.resolve import TRUSTED, EdgeKind
+from secateur.index.graph.resolve import TRUSTED, CallCounts, EdgeKind
 from secateur.index.graph.resolve.expressions import Expressions
 from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.languages.syntax.fragments import parse_file
@@ -149,8 +149,7 @@ def test_counts_tell_external_from_unresolved_and_guessed() -> None:
             )
         }
     )
-    counts = repo.edges.calls["python"]
-    assert (counts.sites, counts.resolved, counts.guessed, counts.external, counts.unresolved) == (6, 1, 1, 2, 2)
+    assert repo.counts == CallCounts(sites=6, resolved=1, guessed=1, external=2)
     rule, confidence = repo.found()["a.py::f", "a.py::Box.frobnicate"]
     assert (rule, confidence < TRUSTED) == ("unique_name", True)
 
@@ -160,7 +159,7 @@ def test_a_module_of_the_same_name_elsewhere_does_not_shadow_the_standard_librar
         {"examples/json.py": "def dumps(x):\n    pass\n", "src/app.py": "import json\ndef f():\n    json.dumps(1)\n"}
     )
     assert repo.calls("src/app.py::f") == {}
-    assert repo.edges.external == 1
+    assert repo.counts.external == 1
 
 
 def test_tests_beside_a_src_layout_find_the_package() -> None:
@@ -204,7 +203,7 @@ def test_cycles_of_imports_and_bases_end() -> None:
         }
     )
     assert len(repo.found()) == 0
-    assert repo.edges.call_sites == 3
+    assert repo.counts.sites == 3
 
 
 def test_call_sites_of_one_edge_are_counted_up_to_the_cap() -> None:

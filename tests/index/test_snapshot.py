@@ -10,6 +10,7 @@ from secateur.index.facts.extract import Record, digest_of, extract
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.facts.snapshot_arrays import build
+from secateur.index.graph.code_graph import Direction
 from secateur.index.store import arrayfile
 from secateur.model import FragmentKind
 from secateur.sources.git_log import HistoryCommit
@@ -83,5 +84,5 @@ def test_nothing_at_all_is_a_snapshot_too() -> None:
 def test_calls_become_edges() -> None:
     shot = snapshot()
     rows = {shot.symbol_id(row): row for row in range(len(shot))}
-    reach = shot.graph.bfs([rows["shop/refund.py::refund_total"]], 1)
+    reach = shot.graph.search([rows["shop/refund.py::refund_total"]], 1, (Direction.CALLS, Direction.CALLED_BY))
     assert {rows["shop/api.py::post_refund"], rows["shop/money.py::round_total"]} <= {int(node) for node in reach.nodes}

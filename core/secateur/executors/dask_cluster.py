@@ -113,7 +113,15 @@ def connect(address: ClusterAddress) -> DaskCluster:
                 name="secateur",
             )
     except (OSError, RuntimeError, ValueError, ImportError) as error:
-        raise _unreachable(address, error) from error
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        raise SecateurError(
+            f"cannot reach the cluster at {address.text}: {shown(str(cause) or type(cause).__name__)}",
+            hint="start it: dask scheduler; with tls:// all certificates must come from one authority;"
+            f" {PAGE} says how",
+            code="CLUSTER_UNREACHABLE",
+        ) from error
     try:
         return DaskCluster(client, address)
     except BaseException:
@@ -187,11 +195,8 @@ class DaskCluster:
                         submit(number, None)
                         continue
                     outcome = TaskOutcome(None, ended_error())
-                except (
-                    CancelledError,
-                    TimeoutError,
-                    OSError,
-                ):  # of the connection: an error of the item is its outcome
+                # of the connection: an error of the item is its outcome
+                except (CancelledError, TimeoutError, OSError):
                     self._look(at_once=True)
                     submit(number, None)
                     continue
@@ -364,25 +369,14 @@ def _security(address: ClusterAddress) -> Any:
             with open(path, "rb"):  # noqa: PTH123 - opened the way Dask will open it
                 pass
         except (OSError, TypeError, ValueError):
-            problems.append(
-                f"DASK_DISTRIBUTED__COMM__TLS__{name}: " + (f"cannot read {shown(path)}" if path else "not set")
-            )
+            why = f"cannot read {shown(path)}" if path else "not set"
+            problems.append(f"DASK_DISTRIBUTED__COMM__TLS__{name}: {why}")
     if problems:
         raise UsageError(
             f"{address.text} needs certificates: {'; '.join(problems)}",
             hint=f"name the files of the authority, the certificate and its key; {PAGE} says how they are made",
         )
     return security
-
-
-def _unreachable(address: ClusterAddress, error: BaseException) -> SecateurError:
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return SecateurError(
-        f"cannot reach the cluster at {address.text}: {shown(str(error) or type(error).__name__)}",
-        hint=f"start it: dask scheduler; with tls:// all certificates must come from one authority; {PAGE} says how",
-        code="CLUSTER_UNREACHABLE",
-    )
 
 
 def _silence_dask() -> None:

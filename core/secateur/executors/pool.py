@@ -196,8 +196,7 @@ class _Worker(threading.Thread):
 
     def interrupt(self) -> None:
         """Ends the call that is running."""
-        process = self._process
-        if process is not None:
+        if (process := self._process) is not None:
             process.kill()
 
     def _call(self, entry: _Entry) -> TaskOutcome[Any] | None:
@@ -221,11 +220,9 @@ class _Worker(threading.Thread):
                 code = self._process.wait(_LAST_MOMENTS)
         self._end(at_once=True)
         entry.attempts += 1
-        return (
-            None
-            if entry.attempts < self._pool.attempts
-            else TaskOutcome(None, ended_error(overtime=ended_for_time(code)))
-        )
+        if entry.attempts < self._pool.attempts:
+            return None
+        return TaskOutcome(None, ended_error(overtime=ended_for_time(code)))
 
     def _end(self, *, at_once: bool) -> None:
         """Ends the process; unless `at_once`, it closes its files first."""

@@ -37,7 +37,6 @@ from secateur.index.update.snapshots import Histories, SnapshotManager, incomple
 from secateur.index.update.staleness import Changes, changes
 from secateur.model import Notice
 from secateur.progress import Progress
-from secateur.redaction import CredentialNumbers
 from secateur.sources.source import Source
 
 T = TypeVar("T")
@@ -151,12 +150,6 @@ class OpenIndex(OpenedIndex):
         return self.status
 
     # --- looking -----------------------------------------------------------------------------------------------------
-
-    def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
-        def read() -> bytes | None:
-            return next((data for _, data in self.source.read([path])), None)
-
-        return self._texts.of(snapshot, path, read, numbers)
 
     def changes(self) -> Changes:
         indexed = self._snapshot.all_digests if self._snapshot is not None else {}

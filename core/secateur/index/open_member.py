@@ -131,7 +131,8 @@ class OpenMember:
         if not self._is_new:
             self._seen = self.look()
         self._is_new = False
-        self.known = self._find_kept(extractor)
+        unmoved = not self._has_moved and self._seen is not None and self._seen.digest == self.kept.look
+        self.known = self.kept.states.get(extractor.version) if unmoved else None
         if self.known is not None:
             self.state = RecordedState(self.known.name, (), 0, extractor.version)
             return self.state
@@ -154,11 +155,6 @@ class OpenMember:
         self.state = self._open().record(extractor, progress)
         return self.state
 
-    def _find_kept(self, extractor: Extractor) -> KeptState | None:
-        if self._has_moved or self._seen is None or self._seen.digest != self.kept.look:
-            return None
-        return self.kept.states.get(extractor.version)
-
     def to_keep(self, version: str) -> KeptMember | None:
         """Returns the facts for the catalogue; None if a look cannot tell whether they are still true.
 
@@ -172,9 +168,8 @@ class OpenMember:
         notices = index.source.notices()
         if not index.is_whole or index.notices != self.given:
             return None
-        if any(notice.code not in _EVERY_TIME for notice in notices):  # another opening may not give it again
-            return None
-        if self.look() != self._seen:
+        # another opening may not give a notice of another code again
+        if any(notice.code not in _EVERY_TIME for notice in notices) or self.look() != self._seen:
             return None
         skips = tuple(index.source.skips())
         return self.kept.with_state(version, KeptState(state.name, self.history_id, self.time, tuple(notices), skips))

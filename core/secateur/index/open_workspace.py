@@ -6,7 +6,7 @@ nothing is read twice. The snapshot is made of all records together, and kept in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -26,13 +26,11 @@ from secateur.index.store.atomic_files import remove_leftovers
 from secateur.index.store.folder import size_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.partial import Choice, PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState, arrays_version, repair, status_of
 from secateur.index.update.snapshots import SnapshotManager
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
-from secateur.redaction import CredentialNumbers
 from secateur.settings import Index, load
 from secateur.sources.commit_look import read_commit_look
 from secateur.sources.committed_settings import read_committed_settings
@@ -116,14 +114,15 @@ class OpenWorkspace(OpenedIndex):
         super().__init__()
         self._path, self.only = opener.path, answer_globs(opener.members)
         self._catalogue = Catalogue.open(cache_dir, opener.path)
-        self._left_out = LeftOutRepositories(opener.partial)
+        self._partial = opener.partial
+        self._errors: dict[str, SecateurError] = {}  # by repository that is left out
         self._members: dict[str, OpenMember] = {}
         known = self._catalogue.members
         try:
             for member in opener.members:
-                with self._left_out.taking(member.name):
+                with self._leaving_out(member.name):
                     self._members[member.name] = opener.member(member, cache_dir, known.get(member.name))
-            self._left_out.check(self._members)
+            self._check_any_left()
         except BaseException:
             self.close()
             raise
@@ -151,7 +150,7 @@ class OpenWorkspace(OpenedIndex):
                 for notice in member.warnings
             ),
             *(Notice(NOT_FOLLOWED, warning) for warning in unread),
-            *self._left_out.notices,
+            *(Notice(LEFT_OUT, f"{name} is left out: {error.message}.") for name, error in self._errors.items()),
         )
 
     @property
@@ -168,17 +167,31 @@ class OpenWorkspace(OpenedIndex):
         for member in self._members.values():
             member.close()
 
+    @contextmanager
+    def _leaving_out(self, name: str) -> Iterator[None]:
+        """Leaves out a repository if the code inside raises an error and the answer may be partial."""
+        try:
+            yield
+        except SecateurError as error:
+            if not self._partial:
+                raise
+            self._errors[name] = error
+
+    def _check_any_left(self) -> None:
+        if not self._members:
+            raise next(iter(self._errors.values()))
+
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
         """Records each repository; the name of the whole state is made of the names of all states."""
         states: dict[str, RecordedState] = {}
         for name, member in [*self._members.items()]:
-            with self._left_out.taking(name):
+            with self._leaving_out(name):
                 states[name] = member.record(extractor, progress)
             if name not in states:
                 self._members.pop(name).close()
-        self._left_out.check(self._members)
+        self._check_any_left()
         text = "\0".join((*self.only, *(f"{name}\0{state.name}" for name, state in states.items())))
         digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         return RecordedState(digest, (), sum(state.read for state in states.values()), extractor.version)
@@ -237,27 +250,11 @@ class OpenWorkspace(OpenedIndex):
 
         return self._manager.at(state.name, present, (version, history, ""), inputs, dimension, repair_records, tell)
 
-    def part(
-        self,
-        extractor: Extractor,  # noqa: ARG002 - the names they have in `OpenedIndex`
-        choose: Choice,  # noqa: ARG002
-        most: int,  # noqa: ARG002
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> PartialSnapshot | None:
-        """Returns None: a workspace is answered from as a whole."""
-        return None
-
     def move(self, opener: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenedIndex`
         """Raises UsageError: repositories share no commit."""
         raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
 
     # --- looking -----------------------------------------------------------------------------------------------------
-
-    def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
-        def read() -> bytes | None:
-            return next((data for _, data in self.source.read([path])), None)
-
-        return self._texts.of(snapshot, path, read, numbers)
 
     def changes(self) -> Changes:
         digests = self._snapshot.all_digests if self._snapshot is not None else {}
@@ -295,34 +292,6 @@ class MemberRecords:
             name, _, own = path.partition(b"/")
             member = self._members.get(path_text(name))
             yield next(member.store.records([(own, digest)], fingerprint)) if member is not None else None
-
-
-class LeftOutRepositories:
-    """The repositories that are left out of a partial answer, each with the reason."""
-
-    def __init__(self, allowed: bool) -> None:
-        self._allowed = allowed
-        self._errors: dict[str, SecateurError] = {}
-
-    @contextmanager
-    def taking(self, name: str) -> Iterator[None]:
-        """Leaves out the repository of that name if the code inside raises an error; raises it if that is forbidden."""
-        try:
-            yield
-        except SecateurError as error:
-            if not self._allowed:
-                raise
-            self._errors[name] = error
-
-    def check(self, left: Collection[str]) -> None:
-        """Raises the first error if no repository is left."""
-        if not left:
-            raise next(iter(self._errors.values()))
-
-    @property
-    def notices(self) -> list[Notice]:
-        """A warning for each repository that is left out."""
-        return [Notice(LEFT_OUT, f"{name} is left out: {error.message}.") for name, error in self._errors.items()]
 
 
 def _merge_changes(of_each: Mapping[str, Changes]) -> Changes:

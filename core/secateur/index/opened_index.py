@@ -86,11 +86,15 @@ class OpenedIndex(ABC):
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
         """Makes the snapshot of a recorded state, unless it is loaded already."""
 
-    @abstractmethod
     def part(
-        self, extractor: Extractor, choose: Choice, most: int, progress: Progress | None = None
+        self,
+        extractor: Extractor,  # noqa: ARG002
+        choose: Choice,  # noqa: ARG002
+        most: int,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
     ) -> PartialSnapshot | None:
         """Makes a snapshot of some files, for a first answer; None if a snapshot is loaded or this is not supported."""
+        return None
 
     @abstractmethod
     def move(self, opener: Callable[[], Source]) -> None:
@@ -104,7 +108,6 @@ class OpenedIndex(ABC):
             self._facts[snapshot] = facts_of(snapshot)
         return self._facts[snapshot]
 
-    @abstractmethod
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
         """Returns the lines of a file, with markers in the place of credentials.
 
@@ -114,6 +117,9 @@ class OpenedIndex(ABC):
         Raises:
             RepositoryError: the file has changed since it was indexed, so its line numbers mean nothing.
         """
+        return self._texts.of(
+            snapshot, path, lambda: next((data for _, data in self.source.read([path])), None), numbers
+        )
 
     def lines_of(self, snapshot: Snapshot, pool: Pool, row: int) -> list[str]:
         """Returns the lines of a candidate's file. A credential has the same marker in all files of a pool, also in a

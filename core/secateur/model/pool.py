@@ -51,9 +51,8 @@ class Pool(Struct, frozen=True, eq=False, dict=True, weakref=True):
     line_start: IntArray
     line_end: IntArray
     tokens: IntArray  # exact tokens of the fragment's own text
-    cost: (
-        IntArray  # upper bound of its tokens in the pack, own wrapper included, without its file's heading; at least 1
-    )
+    # upper bound of its tokens in the pack, own wrapper included, without its file's heading; at least 1
+    cost: IntArray
     sig_start: IntArray
     sig_end: IntArray
     sig_tokens: IntArray  # tokens of the declaration lines alone

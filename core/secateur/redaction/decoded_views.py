@@ -184,9 +184,7 @@ def _decode_json_escape(escape: bytes) -> bytes:
 def decode_escapes(data: bytes) -> View | None:
     """Returns the view of the lines with escapes, decoded; None if no line has one."""
     lines = list(_find_escape_lines(data))
-    if not lines:
-        return None
-    return _replace_parts(data, _list_decodings(data, lines))
+    return _replace_parts(data, _list_decodings(data, lines)) if lines else None
 
 
 def _find_escape_lines(data: bytes) -> Iterator[tuple[int, int]]:
@@ -252,10 +250,5 @@ def _decode_base64(value: bytes) -> bytes | None:
     except binascii.Error:
         return None
     text = text.rstrip(b"\n")
-    if (
-        not text
-        or not text.isascii()
-        or not text.replace(b"\n", b"").replace(b"\t", b"").replace(b"\r", b"").decode().isprintable()
-    ):
-        return None
-    return text.replace(b"\r", b"")
+    is_text = text and text.isascii() and text.translate(None, b"\n\t\r").decode().isprintable()
+    return text.replace(b"\r", b"") if is_text else None

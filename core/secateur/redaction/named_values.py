@@ -28,8 +28,6 @@ RULE = "password"
 
 AWS_SECRET = 40  # bytes of the secret of an AWS key, which only its name identifies
 LONGEST_NAME = 80  # most bytes before and after the part by which a name is found
-
-
 LONGEST_ATTRIBUTE = 12  # bytes of an attribute such as `key1.name`; the parts of a dotted token are longer
 
 
@@ -284,7 +282,6 @@ _LINE_CONTEXT = re.compile(
     re.IGNORECASE,
 )
 
-
 _FILE = re.compile(rb"[\w@.-]+(?:/[\w@.-]+)+\.[A-Za-z]{1,5}(?:::\S+)?")
 """The path of a file: `PASS src/cart1.test.ts`, as test runners print it, names no password."""
 
@@ -337,8 +334,9 @@ def _is_secret(value: bytes, kind: Name, *, code: bool, person: bool = True) -> 
             return False
     if code and (_CALLED.fullmatch(value) or ((call := _CALL.match(value)) and not is_random(call.group()))):
         return False
-    if b" " in value:
-        return kind >= Name.SECRET and _is_random_phrase(value)
+    if b" " in value:  # of a credential such as `Bearer …`, one of few pieces is random
+        pieces = value.split(b" ")
+        return kind >= Name.SECRET and len(pieces) <= 4 and any(is_random(piece) for piece in pieces)
     if kind is Name.KEY:
         return _UUID.fullmatch(value) is None and is_strongly_random(value, 16)
     if is_random(value):
@@ -346,9 +344,3 @@ def _is_secret(value: bytes, kind: Name, *, code: bool, person: bool = True) -> 
     if kind is not Name.PASSWORD:
         return False
     return is_human_password(value, identifiers=person) if not code or person else is_human_password(value)
-
-
-def _is_random_phrase(value: bytes) -> bool:
-    """Tells whether a value with blanks has few pieces and a random one among them, such as `Bearer …`."""
-    pieces = value.split(b" ")
-    return len(pieces) <= 4 and any(is_random(piece) for piece in pieces)

@@ -190,7 +190,7 @@ def _find_key(data: bytes, block: list[tuple[int, int, bytes]], offset: int, lin
     """Yields the lines if they are a key, including a shorter last line."""
     start, end = block[0][0], block[-1][1]
     is_pair = len(block) == 2 and len(block[0][2]) == len(block[1][2])
-    if len(block) < _TOUCHING_LINES and not (is_pair and _is_diff(data)):
+    if len(block) < _TOUCHING_LINES and not (is_pair and (b"\n@@ -" in data or data.startswith(b"@@ -"))):
         return
     if len(block) > _MOST_LINES or not all(_looks_random(text) for _, _, text in block[:8]):
         return
@@ -200,10 +200,6 @@ def _find_key(data: bytes, block: list[tuple[int, int, bytes]], offset: int, lin
     if last is not None and len(line) - len(last.group(1)) <= 8 and _is_short_line(line, last.group(1), follows=True):
         end = offset + last.end(1)
     yield start, end
-
-
-def _is_diff(data: bytes) -> bool:
-    return b"\n@@ -" in data or data.startswith(b"@@ -")
 
 
 def _looks_random(text: bytes) -> bool:
@@ -237,9 +233,6 @@ def _is_something_else(data: bytes, start: int, end: int) -> bool:
     if (b"data:" in close and b";base64" in close) or b"sha512-" in close or b"integrity" in close:
         return True
     header = max(before.rfind(b"\n+++ "), before.rfind(b"\ndiff --git "))
-    line = (
-        before[header + 1 : before.find(b"\n", header + 1)]
-        if header >= 0 or before[:4] in (b"diff", b"--- ", b"+++ ")
-        else b""
-    )
-    return _OTHER_FILE.match(line) is not None
+    if header < 0 and before[:4] not in (b"diff", b"--- ", b"+++ "):
+        return False
+    return _OTHER_FILE.match(before[header + 1 : before.find(b"\n", header + 1)]) is not None

@@ -2,8 +2,8 @@
 Pure: bytes in, spans out.
 
 A rule first finds one of its `needles` with `bytes.find`; every match contains one. It then matches a pattern there
-whose repetitions are possessive or, in most cases, bounded. A long run of bytes without a
-credential is not read again, so the time is linear for any content.
+whose repetitions are possessive or, in most cases, bounded. A long run of bytes without a credential is not read again,
+so the time is linear for any content.
 """
 
 from __future__ import annotations
@@ -304,6 +304,7 @@ _HOST = re.compile(
     rb"|\$\w++|tcp\(|unix\()(?=[:/?#,;)\]}&!.]|\Z)"
 )
 _DRIVER = re.compile(rb"@(?:tcp|unix)\(")
+_VERSION = re.compile(rb"@v?\d+(?:\.\d+){1,2}")
 _NOBODYS_HOST = re.compile(
     rb"@(?:[\w.-]*\.)?(?:example(?:\.(?:com|org|net|edu))?|localhost|127\.0\.0\.1|\[::1\]"
     rb"|(?:test|invalid|foo|bar)(?:\.com)?|\d\.\d\.\d\.\d"
@@ -332,8 +333,10 @@ def _find_url_passwords(data: bytes) -> Iterator[CredentialSpan]:
             within = 0 <= colon < slash and (port is None or port.end() != slash)
             hosts = hosts if within else [host for host in hosts if host.start() < slash]
             before = [host for host in hosts if host.start() < slash]
-            if before and not _is_host(hosts[-1].group()):
-                hosts = before
+            if before:
+                host = hosts[-1].group()
+                is_host = host == b"@localhost" or (b"." in host and _VERSION.fullmatch(host) is None)
+                hosts = hosts if is_host else before
         if not hosts:
             continue
         end = hosts[-1].start()
@@ -357,13 +360,6 @@ def _find_driver_passwords(data: bytes) -> Iterator[CredentialSpan]:
         name, colon, password = re.split(rb"[\s\"'`]|(?<![A-Za-z0-9+/])=|=(?=[\w.-]+:)", before)[-1].partition(b":")
         if colon and _is_url_password(name, password, b""):
             yield CredentialSpan(address.start() - len(password), address.start(), "url-password")
-
-
-_VERSION = re.compile(rb"@v?\d+(?:\.\d+){1,2}")
-
-
-def _is_host(host: bytes) -> bool:
-    return (b"." in host and _VERSION.fullmatch(host) is None) or host == b"@localhost"
 
 
 def _is_url_password(name: bytes, password: bytes, host: bytes) -> bool:

@@ -40,6 +40,7 @@ SLICE_BYTES = 4 << 20  # bytes that are scanned at once, which Ctrl-C waits for
 OVERLAP_BYTES = 16 << 10  # bytes that two slices share, so that no credential is cut by both
 SLICE_SECONDS = 20.0  # the time limit for a slice; an ordinary one takes 0.05 s
 _PREFIX = re.compile(r"\A(?:betterleaks|kingfisher|veles|custom)(?:\.secrets/|[./])")
+_EDGE = b" \t\r\n\"'`"
 _HELPS = re.compile(r"secret|token\Z|passphrase|api-key|consumer-key")
 """Rules that only support another rule, but whose findings are credentials too."""
 
@@ -77,9 +78,14 @@ class FullScanner:
         spans: list[CredentialSpan] = []
         start = 0
         while not self.fault:
-            end = _slice_end(data, start)
+            end = min(start + SLICE_BYTES, len(data))
+            if end < len(data):  # the end of a line in the second half, if there is one
+                end = data.rfind(b"\n", start + SLICE_BYTES // 2, end) + 1 or end
             try:
-                spans += [_shift_span(span, start) for span in self._slice(data[start:end])]
+                spans += [
+                    CredentialSpan(span.start + start, span.end + start, span.rule)
+                    for span in self._slice(data[start:end])
+                ]
             except Exception as error:  # of native code: anything
                 self.fault = f"{type(error).__name__}: {error}"[:200].partition("\n")[0]
                 break
@@ -96,7 +102,9 @@ class FullScanner:
             start, end = int(location["start_offset"]), int(location["end_offset"])
             name = _PREFIX.sub("", finding.rule_id.lower())
             if (finding.visible or _HELPS.search(name)) and 0 <= start < end <= len(data):
-                start, end = _trim_span(data, start, end)
+                value = data[start:end]  # without the quotes and blanks around it, which must stay in the text
+                start += len(value) - len(value.lstrip(_EDGE))
+                end -= len(value) - len(value.rstrip(_EDGE))
                 if end - start >= 6:
                     spans.append(CredentialSpan(start, end, _marker_name(name)))
         return spans
@@ -108,29 +116,6 @@ class FullScanner:
                 rules = kingfisher.Rules(cache_dir=str(self._folder))
                 self._scan = kingfisher.Scanner(rules).scan
             return self._scan
-
-
-def _slice_end(data: bytes, start: int) -> int:
-    """Returns the end of a slice: the end of a line in its second half if there is one."""
-    end = start + SLICE_BYTES
-    if end >= len(data):
-        return len(data)
-    line = data.rfind(b"\n", start + SLICE_BYTES // 2, end) + 1
-    return line or end
-
-
-def _shift_span(span: CredentialSpan, by: int) -> CredentialSpan:
-    return CredentialSpan(span.start + by, span.end + by, span.rule) if by else span
-
-
-def _trim_span(data: bytes, start: int, end: int) -> tuple[int, int]:
-    """Shrinks a span by quotes and blanks around the value, which must stay in the text."""
-    edge = b" \t\r\n\"'`"
-    while start < end and data[start] in edge:
-        start += 1
-    while end > start and data[end - 1] in edge:
-        end -= 1
-    return start, end
 
 
 @cache

@@ -150,19 +150,15 @@ def is_human_password(value: bytes, *, identifiers: bool = True) -> bool:
     """Tells whether a value looks like a password made by a person, from letters and digits or signs. `identifiers`:
     also accept values that may be names in a program, such as `summer2024rain`."""
     classes = set(value.translate(_KINDS))
-    if (
-        not (6 if len(classes) == 4 else LEAST_SECRET) <= len(value) <= 64
-        or 0x64 not in classes
-        or not classes & {0x6C, 0x75}
-    ):
+    least = 6 if len(classes) == 4 else LEAST_SECRET
+    if not least <= len(value) <= 64 or 0x64 not in classes or not classes & {0x6C, 0x75}:
         return False
     if b" " in value or is_sequence(value) or len(set(value)) < 5:
         return False
     if _CHAIN.fullmatch(value) is not None:
         has_cases = not value.islower() and not value.isupper()
-        return (
-            identifiers and (_WORDS_AND_DIGITS if has_cases else _SMALL_WORDS_AND_DIGITS).fullmatch(value) is not None
-        )
+        pattern = _WORDS_AND_DIGITS if has_cases else _SMALL_WORDS_AND_DIGITS
+        return identifiers and pattern.fullmatch(value) is not None
     return len(classes) >= 3
 
 

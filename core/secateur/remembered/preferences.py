@@ -129,17 +129,11 @@ def _parse(fields: Mapping[str, Any]) -> dict[str, PreferredSymbol]:
             f"cannot read {FILE_NAME}", why="symbols is not a table", hint="remove the file, or mend it"
         )
     parsed = {}
-    for symbol, pair in list(symbols.items())[:MOST]:
-        preferred = _parse_symbol(symbol, pair)
-        if preferred is not None:  # an invalid entry is ignored, and the others count
-            parsed[symbol] = preferred
+    for symbol, pair in list(symbols.items())[:MOST]:  # an invalid entry is ignored, and the others count
+        if not isinstance(pair, list) or len(pair) != 2 or len(symbol) > LONGEST:
+            continue
+        if any(isinstance(part, bool) or not isinstance(part, (int, float)) for part in pair):
+            continue
+        if all(map(math.isfinite, pair)) and 0 < pair[0] <= 1:
+            parsed[symbol] = PreferredSymbol(symbol, float(pair[0]), int(pair[1]))
     return parsed
-
-
-def _parse_symbol(symbol: str, pair: Any) -> PreferredSymbol | None:
-    if not isinstance(pair, list) or len(pair) != 2 or len(symbol) > LONGEST:
-        return None
-    strength, added = pair
-    if any(isinstance(part, bool) or not isinstance(part, (int, float)) or not math.isfinite(part) for part in pair):
-        return None
-    return PreferredSymbol(symbol, float(strength), int(added)) if 0 < strength <= 1 else None

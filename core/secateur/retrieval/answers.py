@@ -96,16 +96,12 @@ class AnswerPlace(Struct, frozen=True):
         if the source can no longer be read."""
         cache = ResultCache.open(Path(self.root), self.folder, user_cache, ttl=self.ttl, clock=clock)
         text = cache.get(self.key) if cache is not None else None
-        if text is None or self._state() != self.state:
+        if text is None:
             return None
-        return Answer.from_text(text, self.key)
-
-    def _state(self) -> str:
-        return state_of(
-            open_source(
-                Path(self.path), self.rev, ignore=self.ignore, max_file_bytes=self.max_file_bytes, trust=self.trust
-            )
+        source = open_source(
+            Path(self.path), self.rev, ignore=self.ignore, max_file_bytes=self.max_file_bytes, trust=self.trust
         )
+        return Answer.from_text(text, self.key) if state_of(source) == self.state else None
 
 
 def state_of(source: Source) -> str:

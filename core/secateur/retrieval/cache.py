@@ -68,15 +68,15 @@ class ResultCache:
     ) -> ResultCache | None:
         """Opens the cache of a repository: in `relative` below it, or in the user's folder where that is empty or
         cannot be used. Returns None where nothing can be written."""
-        return cls._opened(_folders(root, relative, user_cache), user_cache, ttl, clock)
+        return cls._open(_folders(root, relative, user_cache), user_cache, ttl, clock)
 
     @classmethod
     def of_calls(cls, user_cache: Path, clock: Callable[[], float]) -> ResultCache | None:
         """Opens the cache of calls of the command line, each of which names an answer in the cache of a repository."""
-        return cls._opened([user_cache / CALLS], user_cache, CALL_SECONDS, clock)
+        return cls._open([user_cache / CALLS], user_cache, CALL_SECONDS, clock)
 
     @classmethod
-    def _opened(
+    def _open(
         cls, folders: Sequence[Path], user_cache: Path, ttl: int, clock: Callable[[], float]
     ) -> ResultCache | None:
         """Opens the first folder that can be written."""
@@ -118,7 +118,11 @@ class ResultCache:
         with suppress(OSError):
             with replacing(self._path(key), durable=False) as file:
                 file.write(entry.encode())
-            self._forget_old()
+            ours = (path for path in self.folder.iterdir() if _ENTRY.fullmatch(path.name))
+            entries = sorted(ours, key=lambda path: (path.lstat().st_mtime, path.name))
+            for path in entries[:-MAX_ENTRIES]:
+                path.unlink(missing_ok=True)
+            remove_leftovers(self.folder, _UNFINISHED)
         return text
 
     def _path(self, key: str) -> Path:
@@ -127,13 +131,6 @@ class ResultCache:
     def _sign(self, key: str, written: int, text: str) -> str:
         message = json.dumps([key, written, text]).encode()
         return hmac.new(self._secret, message, sha256).hexdigest()
-
-    def _forget_old(self) -> None:
-        ours = (path for path in self.folder.iterdir() if _ENTRY.fullmatch(path.name))
-        entries = sorted(ours, key=lambda path: (path.lstat().st_mtime, path.name))
-        for path in entries[:-MAX_ENTRIES]:
-            path.unlink(missing_ok=True)
-        remove_leftovers(self.folder, _UNFINISHED)
 
 
 def remove(root: Path, relative: str, user_cache: Path) -> int:

@@ -91,10 +91,8 @@ def _score_paths(query: Query, entries: Sequence[SourceFile]) -> dict[str, float
     wanted = dict(query.words)
     held = {path: wanted.keys() & terms for path, terms in terms_of.items()}
     files = _count_files(held)
-    return {
-        path: sum(wanted[term] * log(1 + len(entries) / files[term]) for term in sorted(terms))
-        for path, terms in held.items()
-    }
+    weights = {term: wanted[term] * log(1 + len(entries) / times) for term, times in files.items()}
+    return {path: sum(weights[term] for term in sorted(terms)) for path, terms in held.items()}
 
 
 def _score_texts(

@@ -85,17 +85,13 @@ def find_symbol(
     snapshot: Snapshot, symbol: str, lines: Callable[[str], list[str]], progress: Progress = unreported
 ) -> IndexedSymbol:
     """Returns the symbol for an id, `file:line`, or a name or its end that only one symbol has. Raises UsageError:
-    there is none, or several; the error names them, or the nearest."""
-    return IndexedSymbol(snapshot, _node_of(snapshot, symbol, progress), lines)
-
-
-def _node_of(snapshot: Snapshot, symbol: str, progress: Progress) -> int:
+    no symbol fits, or several do; the error names them, or the nearest."""
     node = snapshot.row_of(symbol)
     if node >= 0:
-        return node
+        return IndexedSymbol(snapshot, node, lines)
     at = _AT_LINE.fullmatch(symbol)
     if at and at[1] in snapshot.digests:
-        return _at_line(snapshot, at[1], int(at[2]))
+        return IndexedSymbol(snapshot, _at_line(snapshot, at[1], int(at[2])), lines)
     progress("looking", 0, 0)
     path, separator, name = symbol.rpartition("::")
     names = snapshot.qualnames
@@ -105,7 +101,7 @@ def _node_of(snapshot: Snapshot, symbol: str, progress: Progress) -> int:
         if separator:
             rows = [row for row in rows if snapshot.paths[int(snapshot.file[row])].endswith(path)]
         if len(rows) == 1:
-            return rows[0]
+            return IndexedSymbol(snapshot, rows[0], lines)
         if rows:
             listed = ", ".join(shown(snapshot.symbol_id(row)) for row in rows[:NAMES_LISTED])
             more = f" and {len(rows) - NAMES_LISTED:,} more" if len(rows) > NAMES_LISTED else ""

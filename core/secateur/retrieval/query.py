@@ -113,11 +113,6 @@ class Query(Struct, frozen=True):
         return [(hash_of(word), weight) for word, weight in self.words]
 
     @property
-    def synonym_terms(self) -> list[frozenset[int]]:
-        """The hashes of its synonyms, for `WordField`."""
-        return [frozenset(hash_of(word) for word in group) for group in self.synonyms]
-
-    @property
     def title_terms(self) -> list[tuple[int, float]]:
         """The terms of the first line alone; all have the same weight."""
         telling = [word for word in words(self.title) if word.lower() not in STOP_WORDS]
@@ -155,7 +150,9 @@ def parse_with_kind(
     if kind != "auto":
         subject = recognised.subject or next(iter(query.identifiers), "")
         recognised = RecognisedKind(QueryKind(kind), subject, "relevance.query_kind says so")
-    return replace(query, recognised=recognised, linked=_find_links(text)), cut + notices
+    links = (StackFrame(link["path"].rstrip(".,:;"), int(link["line"] or 0), "") for link in _LINK.finditer(text))
+    linked = tuple(dict.fromkeys(links))[:MAX_NAMES]
+    return replace(query, recognised=recognised, linked=linked), cut + notices
 
 
 def parse_with_glossary(
@@ -252,7 +249,14 @@ def parse_query(
     plain = dict.fromkeys(
         word.lower() for word in words(body) if len(word) >= MIN_PLAIN and word.lower() not in STOP_WORDS
     )
-    frames = _find_frames(body)
+    frames = python, others, plain_frames = _find_frames(body)
+    # Python's traces and pytest's `path:line` end with the frame that raised; the other notations begin with it
+    if plain_frames and plain_frames[0].path.endswith(".py"):
+        plain_frames = plain_frames[::-1]
+    without_frames = body
+    for pattern in _FRAMES:
+        without_frames = pattern.sub(" ", without_frames)
+    asked = {word.lower() for word in words(body)} if len(body) <= SHORT_QUERY else set()
     return Query(
         text=text,
         words=tuple(weights.items()),
@@ -261,10 +265,10 @@ def parse_query(
         paths=tuple(_find_paths(body)[:MAX_NAMES]),
         frames=tuple(dict.fromkeys(frame for trace in frames for frame in trace))[:MAX_NAMES],
         title=lines[0][0] if lines else "",
-        asks=_find_asked_kinds(body) if len(body) <= SHORT_QUERY else frozenset(),
+        asks=frozenset(kind for kind, names in _ASKING.items() if asked & names),
         foreign=has_cjk(body),
-        named_paths=tuple(_find_paths(_remove_frames(body))[:MAX_NAMES]),
-        raising=tuple(dict.fromkeys(_order_from_raising(frames)))[:MAX_NAMES],
+        named_paths=tuple(_find_paths(without_frames)[:MAX_NAMES]),
+        raising=tuple(dict.fromkeys([*reversed(python), *others, *plain_frames]))[:MAX_NAMES],
     )
 
 
@@ -439,40 +443,13 @@ _FRAMES = (
 def _find_frames(body: str) -> list[list[StackFrame]]:
     """Finds the frames in each notation, in the order of the text: Python's traces, the traces of Java and JavaScript,
     and `path:line`, which compilers, Go and Rust write."""
-    by_notation = []
+    by_notation: list[list[StackFrame]] = []
     for pattern in _FRAMES:
-        groups = [match.groupdict() for match in pattern.finditer(body)]
-        by_notation.append(
-            [
-                StackFrame(
-                    group["path"].replace("\\", "/"),
-                    int(group["line"][:7]),
-                    (group.get("name") or "").rpartition(".")[2],
-                )
-                for group in groups
-            ]
-        )
+        by_notation.append([])
+        for group in (match.groupdict() for match in pattern.finditer(body)):
+            function = (group.get("name") or "").rpartition(".")[2]
+            by_notation[-1].append(StackFrame(group["path"].replace("\\", "/"), int(group["line"][:7]), function))
     return by_notation
-
-
-def _order_from_raising(frames: list[list[StackFrame]]) -> list[StackFrame]:
-    """Orders the frames of each trace so that the frame that raised comes first. Python's traces and pytest's
-    `path:line` end with that frame; the other notations begin with it."""
-    python, others, plain = frames
-    backwards = bool(plain) and plain[0].path.endswith(".py")
-    return [*reversed(python), *others, *(reversed(plain) if backwards else plain)]
-
-
-def _find_links(text: str) -> tuple[StackFrame, ...]:
-    """Finds the places in code that links name, each once."""
-    links = (StackFrame(link["path"].rstrip(".,:;"), int(link["line"] or 0), "") for link in _LINK.finditer(text))
-    return tuple(dict.fromkeys(links))[:MAX_NAMES]
-
-
-def _remove_frames(body: str) -> str:
-    for pattern in _FRAMES:
-        body = pattern.sub(" ", body)
-    return body
 
 
 _PATH_RUN = re.compile(r"[\w.@+/\\-]+")
@@ -501,8 +478,3 @@ _ASKING = {
     "vendored": {"vendor", "vendored", "thirdparty", "bundled"},
     "generated": {"generated", "codegen"},
 }
-
-
-def _find_asked_kinds(body: str) -> frozenset[str]:
-    words_of_query = {word.lower() for word in words(body)}
-    return frozenset(kind for kind, names in _ASKING.items() if words_of_query & names)

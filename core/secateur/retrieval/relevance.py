@@ -222,21 +222,16 @@ def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
     asks for lose nothing."""
     kept = np.ones(len(snapshot))
     kinds = snapshot.column("kind")
-    for kind, share in list_penalties(query, shares).items():
-        here = kinds == KINDS.index(kind) if isinstance(kind, FragmentKind) else snapshot.flagged(kind)
-        kept *= np.where(here, 1.0 - share, 1.0)
-    return 1.0 - kept
-
-
-def list_penalties(query: Query, shares: Penalty) -> dict[str, float]:
-    """Returns, by kind of file or of fragment, the share of relevance that it loses; kinds that lose nothing are left
-    out."""
     files = ("test", "documentation", "example", "vendored", "generated")
     by_kind = {kind: getattr(shares, kind) for kind in files if kind not in query.asks}
     prose = 0.0 if "documentation" in query.asks else shares.prose
     by_kind |= {FragmentKind.CLASS: shares.header, FragmentKind.REGION: shares.region}
     by_kind |= {FragmentKind.SECTION: prose, FragmentKind.BLOCK: prose}
-    return {kind: share for kind, share in by_kind.items() if share}
+    for kind, share in by_kind.items():
+        if share:
+            here = kinds == KINDS.index(kind) if isinstance(kind, FragmentKind) else snapshot.flagged(kind)
+            kept *= np.where(here, 1.0 - share, 1.0)
+    return 1.0 - kept
 
 
 def copies(score: FloatArray, texts: Texts) -> IntArray:

@@ -99,10 +99,14 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, result: 
     costs = PackCosts(retrieval.counter, retrieval.format)
     backticks, cdata_ends = rows.wrapping.T
     wrapper = costs.wrappers(rows.headings, cdata_ends)
+    # the search that really ran (specs README, point 8): without an anchor no call was followed
+    has_vectors, source = retrieval.embedder is not None and not query.empty, "keyword"
+    if has_vectors and result.fragments:
+        source = "graph-rag" if settings.graph_rag.enabled and result.anchors else "embedding"
     return Pool(
         query=query.text,
-        source=_name_source(query, retrieval, settings, result),
-        anchored_by=_name_anchoring(query, retrieval, settings),
+        source=source,
+        anchored_by=settings.graph_rag.anchors if has_vectors else "keyword",
         counter=retrieval.counter.name,
         commit=retrieval.commit,
         symbol_id=rows.symbol_id,
@@ -142,28 +146,11 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, result: 
     )
 
 
-def _name_source(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> str:
-    """Names the search that really ran (specs README, point 8). Without vectors it is `keyword`; without an anchor no
-    call was followed, so it is `embedding`."""
-    if retrieval.embedder is None or query.empty or not result.fragments:
-        return "keyword"
-    return "graph-rag" if settings.graph_rag.enabled and result.anchors else "embedding"
-
-
-def _name_anchoring(query: Query, retrieval: Retrieval, settings: Settings) -> str:
-    if retrieval.embedder is None or query.empty:
-        return "keyword"
-    return settings.graph_rag.anchors
-
-
 def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> tuple[Notice, ...]:
     notices = [*retrieval.notices, *part_notices(settings.graph_rag.only, result.candidates.elsewhere)]
     if retrieval.embedder is None:
-        notices.append(
-            Notice(
-                "no_vectors", "No embedding model is in use: found by words, names and calls alone (source: keyword)."
-            )
-        )
+        message = "No embedding model is in use: found by words, names and calls alone (source: keyword)."
+        notices.append(Notice("no_vectors", message))
     if not result.fragments:
         notices.append(Notice("nothing_indexed", "No text was found to index here."))
     elif query.empty:
@@ -175,12 +162,8 @@ def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, resul
     named = dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts))
     unknown = [symbol for symbol in named if symbol not in result.known]
     if unknown:
-        notices.append(
-            Notice(
-                "unknown_symbol",
-                describe_unknown(unknown, result.candidates.symbol_id, "ids look like path/file.py::Class.method"),
-            )
-        )
+        message = describe_unknown(unknown, result.candidates.symbol_id, "ids look like path/file.py::Class.method")
+        notices.append(Notice("unknown_symbol", message))
     if settings.preference.enabled and result.fragments:
         notices += preference_notices(retrieval.preferences, result.candidates.symbol_id, retrieval.snapshot)
     for written, near in result.suggestions.items():
@@ -196,28 +179,16 @@ def _warn_of_low_relevance(query: Query, result: SearchResult, settings: Setting
     """
     best, here, terms = result.best, sum(count > 0 for count in result.frequency), len(result.frequency)
     if best < settings.relevance.low_threshold:
-        return [
-            Notice(
-                "low_relevance", f"The best match has relevance {best:.2f}: the query may not be about this repository."
-            )
-        ]
-    if not terms or query.foreign or result.suggestions or here / terms >= KNOWN_TERMS_SHARE:
+        message = f"The best match has relevance {best:.2f}: the query may not be about this repository."
+    elif not terms or query.foreign or result.suggestions or here / terms >= KNOWN_TERMS_SHARE:
         return []
-    if not here:
-        return [
-            Notice(
-                "low_relevance",
-                "No word of the query occurs here. What was found only resembles it, as the vectors see it: it may not"
-                " be an answer.",
-            )
-        ]
-    occur = "occurs" if here == 1 else "occur"
-    return [
-        Notice(
-            "low_relevance",
-            f"Only {here:,} of the {terms:,} words of the query {occur} here: it may not be about this repository.",
-        )
-    ]
+    elif not here:
+        message = "No word of the query occurs here. What was found only resembles it, as the vectors see it: it may"
+        message += " not be an answer."
+    else:
+        message = f"Only {here:,} of the {terms:,} words of the query {'occurs' if here == 1 else 'occur'} here:"
+        message += " it may not be about this repository."
+    return [Notice("low_relevance", message)]
 
 
 def _explain_no_match(result: SearchResult, settings: Settings) -> Notice:
@@ -240,15 +211,13 @@ def _explain_no_match(result: SearchResult, settings: Settings) -> Notice:
 def _gather_facts(query: Query, retrieval: Retrieval, result: SearchResult) -> dict[str, Any]:
     kind = {"query_kind": query.recognised.to_dict()} if query.recognised else {}
     part = {"partial": retrieval.partial} if retrieval.partial else {}
-    return (
-        kind
-        | part
-        | {
-            "files": result.files,
-            "fragments": result.fragments,
-            "relevant": result.relevant,
-            "embedding": retrieval.model,
-            "terms": {word: count for (word, _), count in zip(query.words, result.frequency, strict=True)},
-            "hubs": result.hubs,
-        }
-    )
+    return {
+        **kind,
+        **part,
+        "files": result.files,
+        "fragments": result.fragments,
+        "relevant": result.relevant,
+        "embedding": retrieval.model,
+        "terms": {word: count for (word, _), count in zip(query.words, result.frequency, strict=True)},
+        "hubs": result.hubs,
+    }

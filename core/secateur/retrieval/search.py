@@ -124,7 +124,6 @@ def _score_fragments(
     known: QueryStatistics,
     rerank: Rerank | None,
 ) -> Scores:
-    """Scores all fragments of a snapshot."""
     query, weights = question.query, weights_for(question.query, question.settings.relevance)
     evidence = collect_evidence(query, snapshot, question.vectors, weights, known, lines)
     if question.settings.graph_rag.anchors == "embedding":
@@ -195,7 +194,6 @@ def _follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> 
 
 
 def _gather_walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> CallWalk:
-    """Gathers the steps to each row."""
     reached, rows, fragments = chosen.reached, chosen.rows, len(snapshot)
     reach = reached[0]
     alone = {row: _follow_calls(snapshot, np.array([row]), settings)[1:] for row in chosen.anchors.tolist()}
@@ -210,25 +208,19 @@ def _gather_walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> 
         )
         for way in (0, 1)
     ]
-    callers, callees = (_depth_per_fragment(one_way, fragments) for one_way in reached[1:])
+    depths = np.zeros((2, fragments), dtype=np.int64)  # of calls towards callers, and towards callees; 0: not reached
+    for depth, one_way in zip(depths, reached[1:], strict=True):
+        depth[one_way.nodes] = one_way.depth
     distance = np.full(fragments, UNREACHABLE, dtype=np.int64)
     distance[reach.nodes] = reach.depth + 1
     predecessor = np.full(fragments, -1, dtype=np.int64)
     predecessor[reach.nodes] = reach.predecessor
     step = dict(zip(reach.nodes.tolist(), reach.predecessor_edge, strict=True))
     edges = [step.get(row, "") for row in rows.tolist()]
-    return CallWalk(
-        distance[rows],
-        predecessor[rows],
-        edges,
-        callers[rows],
-        callees[rows],
-        *links,
-    )
+    return CallWalk(distance[rows], predecessor[rows], edges, *depths[:, rows], *links)
 
 
 def _gather_candidates(question: SearchQuestion, snapshot: Snapshot, scores: Scores, chosen: ChosenRows) -> Candidates:
-    """Gathers the columns of the chosen rows."""
     rows, inside = chosen.rows, chosen.inside
     hotspots, names, files = snapshot.hotspots, snapshot.qualnames, snapshot.file[rows]
     own, walk = scores.relevance[rows], _gather_walk(snapshot, chosen, question.settings)
@@ -298,13 +290,6 @@ def _list_redactions(snapshot: Snapshot, rows: IntArray) -> list[tuple[Redaction
         in_file = by_path.get(snapshot.paths[int(snapshot.file[row])], ())
         by_row.append(tuple(redaction for redaction in in_file if redaction.line in lines))
     return by_row
-
-
-def _depth_per_fragment(reach: Reach, fragments: int) -> IntArray:
-    """Returns how many steps each fragment is away; 0 for a root and for a fragment that was not reached."""
-    depth = np.zeros(fragments, dtype=np.int64)
-    depth[reach.nodes] = reach.depth
-    return depth
 
 
 def _column(snapshot: Snapshot, name: str, rows: IntArray) -> IntArray:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from secateur.index.facts.lexical import hash_of
 from secateur.index.facts.names import NameMatch
 from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import Snapshot
@@ -14,7 +15,7 @@ from secateur.retrieval.query import Query
 
 
 class WordFields(NamedTuple):
-    """Holds the words of a snapshot by field; see `Snapshot.word_fields`."""
+    """Holds the words of a snapshot by field: the properties of `Snapshot` with these names."""
 
     body: WordField
     names: WordField
@@ -43,8 +44,9 @@ class QueryStatistics(Struct, frozen=True):
 
 def statistics(query: Query, snapshot: Snapshot) -> QueryStatistics:
     """Computes the statistics of a query."""
+    synonyms = [frozenset(hash_of(word) for word in group) for group in query.synonyms]
     return QueryStatistics(
-        fields=WordFields(*(WordField(words, query.synonym_terms) for words in snapshot.word_fields)),
+        fields=WordFields(*(WordField(getattr(snapshot, name), synonyms) for name in WordFields._fields)),
         names=snapshot.name_table.match(query.identifiers, query.plain),
         files_by_name=FilesByName(snapshot),
     )

@@ -79,7 +79,7 @@ class CallMap:
 
     @cached_property
     def leaving(self) -> list[int]:
-        """Nodes of what leaves, by rank."""
+        """The nodes of the items that leave, by rank."""
         return [node for node in self.node_of_row[self.selection.kept_rows].tolist() if node >= 0]
 
     def row(self, node: int) -> int | None:
@@ -108,7 +108,7 @@ class CallMap:
         return [end for way in (Direction.CALLED_BY, Direction.CALLS) for end, _ in self.steps(node, way, most)[0]]
 
     def item(self, node: int, most: int = MOST_ENDS) -> WalkedItem:
-        """A node with its callers and callees, and the decision on it."""
+        """Returns a node with its callers and callees, and the decision on it."""
         snapshot, row = self.snapshot, self.row(node)
         callers, callers_more = self.steps(node, Direction.CALLED_BY, most)
         callees, callees_more = self.steps(node, Direction.CALLS, most)
@@ -134,12 +134,10 @@ class CallMap:
         chains: list[CallChain] = []
         for caller in best:
             paths = chains_from(self.graph, caller, [node for node in best if node != caller])
-            chains += [self._chain(path) for path in paths if len(path) > 2 and leaves.isdisjoint(path[1:-1])]
+            for nodes in (path for path in paths if len(path) > 2 and leaves.isdisjoint(path[1:-1])):
+                hops = [step_between(self.graph, *pair) for pair in pairwise(nodes)]
+                chains.append(CallChain(self._symbols(nodes), [hop[0].label for hop in hops if hop is not None]))
         return chains[:most]
-
-    def _chain(self, nodes: list[int]) -> CallChain:
-        hops = [step_between(self.graph, caller, callee) for caller, callee in pairwise(nodes)]
-        return CallChain([self.symbol(node) for node in nodes], [hop[0].label for hop in hops if hop is not None])
 
     def parts(self) -> list[list[int]]:
         """Divides what leaves into parts that calls or inheritance connect: nodes by rank, the part of the best first.

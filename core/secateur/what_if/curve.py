@@ -82,11 +82,12 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
         knee = knee_of(columns.budgets[inside], height[inside])
         if knee is not None:
             runs.at(BUDGET, knee)
-    points = tuple(
-        point
-        for budget in runs.list_tried(BUDGET)
-        if (budget <= trials.end or budget == trials.budget) and (point := _point(runs, int(budget))) is not None
-    )
+    points: list[Point] = []
+    for budget in map(int, runs.list_tried(BUDGET)):
+        decided = runs.at(BUDGET, budget)
+        if decided is not None and (budget <= trials.end or budget == trials.budget):
+            whole, out = int(decided.whole.sum()), int((decided.out & ~trials.added).sum())
+            points.append(Point(budget, decided.tokens, whole, out - whole, round(decided.worth, 6), decided.figures))
     if swept is None:
         budgets = np.array([point.budget for point in points if point.budget <= trials.end], dtype=np.int64)
         heights = np.array([point.worth if trials.scored else point.whole for point in points][: len(budgets)])
@@ -104,13 +105,15 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
 
 
 def find_least(runs: TrialRuns) -> tuple[int | None, bool]:
-    """(the least budget at which there is an answer, None where there is one at the least that is tried; whether that
-    is proven)."""
+    """Returns the least budget with an answer, and whether that is proven; None if the least budget that is tried has
+    an answer."""
     trials = runs.trials
     if runs.at(BUDGET, trials.low) is not None or not runs.knows(BUDGET, trials.low):
         return None, runs.knows(BUDGET, trials.low)
     above = int(runs.list_tried(BUDGET)[0])
-    below = max((int(budget) for budget in runs.list_unanswered(BUDGET) if budget < above), default=trials.low)
+    below = max(
+        (int(budget) for budget in runs.list_tried(BUDGET, answered=False) if budget < above), default=trials.low
+    )
     while above - below > 1:
         middle = (above + below) // 2
         answered = runs.at(BUDGET, middle) is not None
@@ -121,12 +124,12 @@ def find_least(runs: TrialRuns) -> tuple[int | None, bool]:
 
 
 _PLENTY = 4
-"""At so many times the budget that should be enough, everything fits."""
+"""Everything fits this many times the budget that should be enough."""
 
 
 def find_enough(runs: TrialRuns, swept: Swept | None) -> tuple[int | None, bool]:
-    """(a budget at which everything goes out that does with plenty of tokens, None where it was not found; whether that
-    is proven). `runs.enough` is that from then on."""
+    """Returns a budget that lets out as much as plenty of tokens do, and whether that is proven; None if no such budget
+    was found. Sets `runs.enough` to it."""
     if swept is not None:
         return runs.enough, True
     plenty, most = runs.at(BUDGET, runs.enough * _PLENTY), runs.enough * _PLENTY
@@ -165,16 +168,8 @@ def knee_of(budgets: IntArray, height: FloatArray) -> int | None:
     return int(budgets[position]) if above[position] >= LEAST_BEND else None
 
 
-def _point(runs: TrialRuns, budget: int) -> Point | None:
-    decided = runs.at(BUDGET, budget)
-    if decided is None:
-        return None
-    whole, out = int(decided.whole.sum()), int((decided.out & ~runs.trials.added).sum())
-    return Point(budget, decided.tokens, whole, out - whole, round(decided.worth, 6), decided.figures)
-
-
-def _thin_out(points: tuple[Point, ...], needed: set[int | None], end: int) -> tuple[Point, ...]:
-    """Keeps about POINTS points at equal distances: those that other questions tried are close together."""
+def _thin_out(points: list[Point], needed: set[int | None], end: int) -> list[Point]:
+    """Keeps about POINTS points at equal distances: other questions tried points that are close together."""
     if len(points) <= POINTS + len(needed):
         return points
     apart = (end - points[0].budget) / POINTS
@@ -182,7 +177,7 @@ def _thin_out(points: tuple[Point, ...], needed: set[int | None], end: int) -> t
     for point in points[1:]:
         if point.budget in needed or point.budget - kept[-1].budget >= 0.9 * apart or point is points[-1]:
             kept.append(point)
-    return tuple(kept)
+    return kept
 
 
 def _drops(runs: TrialRuns, swept: Swept | None) -> tuple[tuple[Drop, ...], int]:

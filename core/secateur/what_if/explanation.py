@@ -35,10 +35,10 @@ CHANGES_LISTED = 3
 """The most ids of other changes that are listed on each side; the others are counted."""
 
 ITEMS_EXPLAINED = 40
-"""Explained if no items are given: this many items that go out whole, and as many of the others."""
+"""If no items are given, this many items that go out whole are explained, and as many of the others."""
 
 ITEMS_HELD = 300
-"""Of so many further items that do not go out whole it is proven that holding them keeps them, unless all are asked
+"""For this many further items that do not go out whole, it is proven that holding them keeps them, unless all are asked
 for."""
 
 
@@ -73,11 +73,13 @@ class Explanation(Struct, frozen=True, eq=False):
         weighs = _weighs(self.trials)
         ranges = {name: (_round(ends[0]), _round(ends[1])) if ends else None for name, ends in self.ranges.items()}
         unknown = sorted(name for name, ends in ranges.items() if ends is None)
+        items = _ids(self.trials, sorted(self.unknown))
+        not_known = NotKnownShape(self.reached, items, unknown, [*self.curve.unknown] or UNSET)
         return ProofFields(
             ranges={name: ends for name, ends in ranges.items() if name in weighs},
             knob_ranges={name: ends for name, ends in ranges.items() if name not in weighs},
             curve=self._curve(),
-            not_known=self._not_known(unknown) if self.reached else UNSET,
+            not_known=not_known if self.reached else UNSET,
         )
 
     @property
@@ -87,36 +89,24 @@ class Explanation(Struct, frozen=True, eq=False):
         shape = NotExaminedShape(int((whole & ~asked).sum()), int((~whole & ~asked).sum()))
         return shape if shape.whole or shape.others else UNSET
 
-    def _not_known(self, ranges: list[str]) -> NotKnownShape:
-        return NotKnownShape(self.reached, self._ids(sorted(self.unknown)), ranges, [*self.curve.unknown] or UNSET)
-
     def _curve(self) -> CurveShape:
-        curve = self.curve
+        curve, trials = self.curve, self.trials
+        points = []
+        for point in curve.points:
+            worth = _round(point.worth) if trials.scored else UNSET
+            points.append(PointShape(point.budget, point.tokens, point.whole, point.partly, worth, **point.figures))
         return CurveShape(
-            points=[
-                PointShape(
-                    point.budget,
-                    point.tokens,
-                    point.whole,
-                    point.partly,
-                    _round(point.worth) if self.trials.scored else UNSET,
-                    **point.figures,
-                )
-                for point in curve.points
-            ],
-            present=self.trials.budget,
+            points=points,
+            present=trials.budget,
             knee=curve.knee,
             least=curve.least,
             enough=curve.enough,
-            drops=[DropShape(drop.budget, self._ids(drop.loses), self._ids(drop.gains)) for drop in curve.drops],
+            drops=[DropShape(drop.budget, _ids(trials, drop.loses), _ids(trials, drop.gains)) for drop in curve.drops],
             dropping=curve.dropping,
             every=curve.every,
             tried=curve.tried,
             runs=self.runs,
         )
-
-    def _ids(self, items: Sequence[int]) -> list[str]:
-        return _ids(self.trials, items)
 
 
 def what_if_of(trials: Trials, item: int, levers: Sequence[Lever]) -> WhatIf | None:
@@ -232,8 +222,8 @@ def sweep_budgets(runs: TrialRuns) -> Swept | None:
 
 
 def _nearest_to_turn(runs: TrialRuns) -> tuple[list[int], list[int]]:
-    """Returns the items that a budget near the present one turns, nearest first: ITEMS_EXPLAINED that go out whole with
-    all fixed ones, for which the answer takes no time, and all that do not go out whole."""
+    """Returns the items that a budget near the present one turns, nearest first: ITEMS_EXPLAINED items that go out
+    whole, with all fixed ones, whose answer takes no time; and all items that do not go out whole."""
     trials = runs.trials
     away = np.full(len(trials.ids), np.inf)
     for budget in runs.list_tried(BUDGET):
@@ -245,10 +235,8 @@ def _nearest_to_turn(runs: TrialRuns) -> tuple[list[int], list[int]]:
     whole = order[(trials.now.whole | trials.added)[order]]
     loose = whole[~trials.fixed[whole]][:ITEMS_EXPLAINED]
     others = order[(~trials.now.whole & ~trials.added)[order]]
-    return [
-        *loose.tolist(),
-        *np.flatnonzero(trials.fixed & (trials.now.whole | trials.added)).tolist(),
-    ], others.tolist()
+    fixed = np.flatnonzero(trials.fixed & (trials.now.whole | trials.added))
+    return [*loose.tolist(), *fixed.tolist()], others.tolist()
 
 
 def _round(value: float) -> float:

@@ -48,20 +48,13 @@ def _improving_value(runs: TrialRuns, item: int, knob: NumberKnob) -> Lever | No
     return make_lever(runs, item, knob.name, knob.values[best]) if best is not None else None
 
 
-def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float] | None:
-    """Finds the range of a knob around the present value in which no tried value changes a state or the number of
-    tokens. None if a limit was reached before both ends were found."""
-    try:
-        return _unchanged_range(runs, knob)
-    except _NotTried:
-        return None
-
-
 class _NotTried(Exception):
     """A limit kept a value from being tried."""
 
 
-def _unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float]:
+def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float] | None:
+    """Finds the range of a knob around the present value in which no tried value changes a state or the number of
+    tokens. None if a limit was reached before both ends were found."""
     now = runs.trials.now
 
     def same(index: int) -> bool:
@@ -71,16 +64,19 @@ def _unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float]:
         return decided is not None and decided.tokens == now.tokens and np.array_equal(decided.state, now.state)
 
     ends = []
-    for step in (-1, 1):
-        reached = knob.place
-        for index in _outwards(knob, step):
-            if not same(index):
-                while abs(index - reached) > 1:
-                    middle = (index + reached) // 2
-                    index, reached = (index, middle) if same(middle) else (middle, reached)
-                break
-            reached = index
-        ends.append(knob.values[reached])
+    try:
+        for step in (-1, 1):
+            reached = knob.place
+            for index in _outwards(knob, step):
+                if not same(index):
+                    while abs(index - reached) > 1:
+                        middle = (index + reached) // 2
+                        index, reached = (index, middle) if same(middle) else (middle, reached)
+                    break
+                reached = index
+            ends.append(knob.values[reached])
+    except _NotTried:
+        return None
     return ends[0], ends[1]
 
 

@@ -37,20 +37,19 @@ FIXED = frozenset(
 """Reasons that neither a budget nor a number setting changes, so that nothing needs to be tried for such an item."""
 
 _SPREAD = 16
-"""So many evenly spread budgets are tried first if they are tried one by one."""
+"""Budgets at equal distances that are tried first if budgets are tried one by one."""
 
 _BELOW = (0.75, 0.9, 0.95)
-"""The budgets of so many times the present one are, too."""
+"""Shares of the present budget that are tried then, too."""
 
 _NEAR = 100
-"""So many budgets above the present one up to FAR times it are, too, unless `Trials.most` is less than four times
-that."""
+"""Budgets above the present one, up to FAR times it, that are tried then, too; at most a quarter of `Trials.most`."""
 
 _FEW_ROOMS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100)
 """Percents of the present budget that are tried first as room beside it for an item that is held."""
 
 FAR = 2
-"""A budget of more than so many times the present one is the last of several levers."""
+"""A budget of more than this many times the present one is the last of several levers."""
 
 SECONDS = 60.0
 """The most seconds for all proofs of one decision."""
@@ -152,9 +151,8 @@ class NumberKnob(Struct, frozen=True):
     @property
     def nearest_first(self) -> Sequence[int]:
         """The places of all values, the one nearest to the present value first."""
-        return sorted(
-            range(len(self.values)), key=lambda place: (abs(self.values[place] - self.present), self.values[place])
-        )
+        values = self.values
+        return sorted(range(len(values)), key=lambda place: (abs(values[place] - self.present), values[place]))
 
 
 class BudgetColumns(Struct, frozen=True, eq=False):
@@ -220,15 +218,15 @@ class Trials(ABC):
         return None
 
     def tokens_leaving(self, name: str, value: float | str, decided: Tried) -> int:  # noqa: ARG002 - others count
-        """The tokens that leave at a value, exactly."""
+        """Returns exactly the tokens that leave at a value."""
         return decided.tokens
 
     def portion(self, item: int, decided: Tried) -> tuple[int, int]:  # noqa: ARG002 - not known by default
-        """The tokens of an item that go out, and those of all of it; 0 where they are not known."""
+        """Returns the tokens of an item that go out, and the tokens of the whole item; 0 if they are not known."""
         return 0, 0
 
     def needed(self, item: int) -> int:  # noqa: ARG002 - not known by default
-        """The tokens of room that an item takes with what goes out beside it, such as a heading; 0: not known."""
+        """Returns the tokens of room for an item and what goes out beside it, such as a heading; 0 if not known."""
         return 0
 
     @property
@@ -307,10 +305,6 @@ class TrialRuns:
         self._limit, self.reached = limit, ""
         self._end = limit.clock() + limit.seconds if limit is not None else math.inf
 
-    @property
-    def _late(self) -> bool:
-        return self._limit is not None and self._limit.clock() > self._end
-
     def knows(self, name: str, value: float | str) -> bool:
         """Tells whether this value was tried."""
         return (name, value) in self._known
@@ -333,18 +327,11 @@ class TrialRuns:
 
     def _step(self, phase: str = "", done: int = 0, total: int = 0) -> None:  # noqa: ARG002 - a report of progress
         self._progress("proving", self.number, 0)
-        if self._late:
+        if self._limit is not None and self._limit.clock() > self._end:
             raise TimeIsUp
 
-    def list_tried(self, name: str) -> list[float]:
-        """Returns the tried values of a knob, or the tried budgets, that have an answer, ascending."""
-        return self._list_values(name, answered=True)
-
-    def list_unanswered(self, name: str) -> list[float]:
-        """Returns the tried values that have no answer, ascending."""
-        return self._list_values(name, answered=False)
-
-    def _list_values(self, name: str, *, answered: bool) -> list[float]:
+    def list_tried(self, name: str, *, answered: bool = True) -> list[float]:
+        """Returns the tried values of a knob, or the tried budgets, that have an answer (or have none), ascending."""
         known = ((value, decided) for (known, value), decided in self._known.items() if known == name)
         return sorted(
             value for value, decided in known if not isinstance(value, str) and (decided is not None) is answered

@@ -43,23 +43,14 @@ def list_partly_read(snapshot: Snapshot) -> PartlyRead:
         for path, problems in zip(snapshot.paths, snapshot.problems, strict=True)
         for problem in problems.split()
     ]
+    as_text = [(path, problem) for path, problem in pairs if problem.startswith(_AS_TEXT)]
+    as_text += [(path, f"no grammar for {kind}") for path in snapshot.paths if (kind := language_of(path)) in UNPARSED]
     return PartlyRead(
-        tuple(
-            sorted(
-                [
-                    *((path, problem) for path, problem in pairs if problem.startswith(_AS_TEXT)),
-                    *(
-                        (path, f"no grammar for {kind}")
-                        for path in snapshot.paths
-                        if (kind := language_of(path)) in UNPARSED
-                    ),
-                ]
-            )
-        ),
+        tuple(sorted(as_text)),
         tuple(
             (path, reason)
             for path, reason in snapshot.unindexed
-            if reason == UNREADABLE_TEXT or (reason == BINARY and _is_code(path))
+            if reason == UNREADABLE_TEXT or (reason == BINARY and traits_of(language_of(path)).grammar is not None)
         ),
         *(
             tuple((path, problem) for path, problem in pairs if problem == wanted)
@@ -98,10 +89,6 @@ class SnapshotFacts(msgspec.Struct, frozen=True):
 def facts_of(snapshot: Snapshot) -> SnapshotFacts:
     """Reads the facts of a snapshot from its arrays."""
     return SnapshotFacts(snapshot.redactions, list_partly_read(snapshot), snapshot.notices)
-
-
-def _is_code(path: str) -> bool:
-    return traits_of(language_of(path)).grammar is not None
 
 
 def _list_files(files: Sequence[tuple[str, str]]) -> str:

@@ -127,7 +127,7 @@ class CommitHistory:
         return np.lexsort((self.ids, -self.times, member))
 
     def encode(self) -> bytes:
-        """Bytes for the store."""
+        """Returns bytes for the store."""
         columns = self.ids.astype("<u8"), self.times.astype("<i8"), self.start.astype("<i8"), self.changed.astype("<i4")
         bag = self.subjects.start.astype("<i8"), self.subjects.hashes.astype("<u8"), self.subjects.counts
         return msgspec.msgpack.encode(
@@ -148,9 +148,5 @@ class CommitHistory:
             np.frombuffer(start, dtype="<i8"),
             np.frombuffer(changed, dtype="<i4"),
             tuple(map(path_text, paths)),
-            TermBag(
-                np.frombuffer(bag[0], dtype="<i8"),
-                np.frombuffer(bag[1], dtype="<u8"),
-                np.frombuffer(bag[2], dtype="u1"),
-            ),
+            TermBag(*(np.frombuffer(part, dtype=dtype) for part, dtype in zip(bag, ("<i8", "<u8", "u1"), strict=True))),
         )

@@ -91,7 +91,8 @@ def file_changes(
     `file[start[i]:start[i+1]]`; -1 is a file that does not exist any more. `now`: the time that ages are measured
     from, of all commits or of each."""
     size = np.diff(start)
-    decay = np.array([_decay(age) for age in (now - times).tolist()], dtype=np.int64)
+    ages = np.maximum(now - times, 0).tolist()  # a commit from the future has the age 0
+    decay = np.array([round(_UNITS * math.exp2(-age / (HALF_LIFE_DAYS * DAY))) for age in ages], dtype=np.int64)
     weight = np.where(size > MASS_COMMIT_FILES, decay * MASS_COMMIT_FILES // np.maximum(size, 1), decay)
     known = file >= 0
     into = file[known]
@@ -124,8 +125,3 @@ def rank_hotspots(
         complexity_rank=complexity_rank,
         score=np.asarray(np.round(np.sqrt(churn_rank * complexity_rank), 6), dtype=np.float64),
     )
-
-
-def _decay(age: int) -> int:
-    """2^(−age / half-life) in units; a negative age (a commit from the future) counts as 0."""
-    return round(_UNITS * math.exp2(-max(age, 0) / (HALF_LIFE_DAYS * DAY)))

@@ -48,7 +48,6 @@ STOP_WORDS = frozenset(_STOP_TEXT.split())
 
 Hashes = npt.NDArray[np.uint64]
 
-
 REMEMBERED = 65_536
 """Entries of the caches from a term to its hash and from a word to its terms."""
 
@@ -201,12 +200,8 @@ class TermBag(Struct, frozen=True):
         if not bags:
             return cls.of(())
         offsets = np.cumsum([0, *(len(bag.hashes) for bag in bags)])
-        start = np.concatenate(
-            [
-                np.zeros(1, dtype=np.int64),
-                *(bag.start[1:] + offset for bag, offset in zip(bags, offsets[:-1], strict=True)),
-            ]
-        )
+        starts = [bag.start[1:] + offset for bag, offset in zip(bags, offsets[:-1], strict=True)]
+        start = np.concatenate([np.zeros(1, dtype=np.int64), *starts])
         return cls(start, np.concatenate([bag.hashes for bag in bags]), np.concatenate([bag.counts for bag in bags]))
 
     def part(self, first: int, end: int) -> TermBag:
@@ -226,11 +221,7 @@ class TermBag(Struct, frozen=True):
         into = np.repeat(owner.astype(np.int64), np.diff(self.start))
         order = np.lexsort((self.hashes, into))
         into, hashes, counts = into[order], self.hashes[order], self.counts[order].astype(np.int64)
-        first = (
-            np.flatnonzero((np.diff(into, prepend=-1) != 0) | (np.diff(hashes, prepend=np.uint64(0)) != 0))
-            if len(into)
-            else np.zeros(0, dtype=np.int64)
-        )
+        first = np.flatnonzero((np.diff(into, prepend=-1) != 0) | (np.diff(hashes, prepend=np.uint64(0)) != 0))
         sums = np.add.reduceat(counts, first) if len(first) else counts
         start = np.searchsorted(into[first], np.arange(documents + 1))
         return TermBag(start.astype(np.int64), hashes[first], np.minimum(sums, 255).astype(np.uint8))

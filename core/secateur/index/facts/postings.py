@@ -7,7 +7,7 @@ asked.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -48,18 +48,10 @@ class Postings:
         owner = np.repeat(np.arange(len(bag), dtype=np.int32), np.diff(bag.start))
         order = np.argsort(bag.hashes, kind="stable")
         hashes = bag.hashes[order]
-        first = (
-            np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]]))
-            if len(hashes)
-            else np.zeros(0, dtype=np.int64)
-        )
-        return cls(
-            hashes[first],
-            np.append(first, len(hashes)).astype(np.int64),
-            owner[order],
-            bag.counts[order],
-            _lengths(bag),
-        )
+        first = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]])[: len(hashes)])
+        start = np.append(first, len(hashes)).astype(np.int64)
+        sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(bag.counts, dtype=np.int64)])
+        return cls(hashes[first], start, owner[order], bag.counts[order], np.diff(sums[bag.start]))
 
     @property
     def documents(self) -> int:
@@ -87,10 +79,6 @@ class Postings:
         times = [self.count[begin:end] * (weight / most) for (begin, end), (_, weight) in zip(spans, same, strict=True)]
         counts = np.bincount(position, weights=np.concatenate(times), minlength=len(documents))
         return documents, counts.astype(np.float64)
-
-    def frequency_of_any(self, terms: Collection[int]) -> int:
-        """Counts the documents that hold one of the terms."""
-        return len(self.count_synonyms([(term, 1.0) for term in sorted(terms)])[0])
 
     @cached_property
     def weights(self) -> FloatArray:
@@ -164,7 +152,7 @@ class Postings:
         )
 
     def to_arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
-        """Named arrays for the snapshot."""
+        """Returns named arrays for the snapshot."""
         return {f"{prefix}.{name}": getattr(self, name) for name in _COLUMNS}
 
     @classmethod
@@ -184,7 +172,10 @@ class WordField:
 
     def __init__(self, postings: Postings, synonyms: Sequence[frozenset[int]] = ()) -> None:
         self.postings = postings
-        self._synonyms = [(same, postings.frequency_of_any(same)) for same in synonyms]
+        # each set with the number of documents that hold one of its terms
+        self._synonyms = [
+            (same, len(postings.count_synonyms([(term, 1.0) for term in sorted(same)])[0])) for same in synonyms
+        ]
 
     @property
     def documents(self) -> int:
@@ -236,12 +227,6 @@ class WordField:
             if len(document):
                 total[document] += factor * (count / (count + norm[document])).astype(np.float32)
         return total / limit if limit > 0 else total
-
-
-def _lengths(bag: TermBag) -> npt.NDArray[np.int64]:
-    sums = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(bag.counts, dtype=np.int64)])
-    length: npt.NDArray[np.int64] = np.diff(sums[bag.start])
-    return length
 
 
 def _lower_bound(

@@ -2,8 +2,7 @@
 from the records.
 
 Fragments are numbered by path (byte order) and line. The name of a snapshot is a digest of its inputs. `build` makes
-it,
-`arrayfile` saves and loads it, and it never changes: a reader keeps its snapshot while a writer makes the next one.
+it, `arrayfile` saves and loads it, and it never changes: a reader keeps its snapshot while a writer makes the next one.
 """
 
 from __future__ import annotations
@@ -205,11 +204,6 @@ class Snapshot:
     def commit_words(self) -> Postings:
         """The words of commit subjects. Documents are the commits that touched existing files, newest first."""
         return Postings.from_arrays(self.arrays, "commits")
-
-    @property
-    def word_fields(self) -> tuple[Postings, ...]:
-        """The words by field."""
-        return (self.body, self.names, self.path_words, self.file_words, self.commit_words)
 
     @cached_property
     def name_table(self) -> NameTable:

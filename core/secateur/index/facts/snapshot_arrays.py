@@ -18,7 +18,7 @@ from secateur.index.facts.snapshot import KINDS, PATH_TERMS_LIMIT, Snapshot, num
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CallCounts
 from secateur.index.store.arrayfile import Arrays, pack_strings
-from secateur.model import FileFacts, FragmentKind, Notice
+from secateur.model import FragmentKind, Notice
 from secateur.render.page import listed
 
 if TYPE_CHECKING:
@@ -75,12 +75,10 @@ def build(
     texts, arrays = columns(files, dimension)
     rows = len(arrays["fragment.kind"])
     touched = history.files(paths)
-    bags = word_bags(files)
     arrays |= {name: pack_strings(items) for name, items in texts.items()}
     arrays |= unindexed_arrays(unindexed)
-    arrays |= {
-        name: array for field, bag in bags.items() for name, array in Postings.build(bag).to_arrays(field).items()
-    }
+    for field, bag in word_bags(files).items():
+        arrays |= Postings.build(bag).to_arrays(field)
     if edges.failed:
         failed = listed([paths[file] for file in edges.failed])
         notices = [*notices, Notice(LINKS_FAILED, f"Some calls of {failed} could not be followed.")]
@@ -114,7 +112,7 @@ def columns(files: Read, dimension: int) -> tuple[dict[str, list[str]], Arrays]:
         "file.lines": _ints(record.lines for record in records),
         "file.fragments": _ints(len(fact.fragments) for fact in facts),
         "file.links": digest_column(record.links for record in records),
-        "fragment.ordinal": _ordinals(facts),
+        "fragment.ordinal": _ints(ordinal for fact in facts for ordinal in number_names(fact.fragments)),
         "fragment.kind": np.array([KINDS.index(fragment.kind) for fragment in fragments], dtype=np.uint8),
         "fragment.line_start": _ints(fragment.line_start for fragment in fragments),
         "fragment.line_end": _ints(fragment.line_end for fragment in fragments),
@@ -178,19 +176,14 @@ def call_counts(calls: Mapping[int, CallCounts], files: int) -> npt.NDArray[np.i
     return table
 
 
-def call_totals(calls: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Sums the call sites, the resolved and the external ones of all files. `calls`: see `Links`."""
-    total: npt.NDArray[np.int64] = calls.sum(axis=0, dtype=np.int64)
-    return total[[0, 1, 3]]
-
-
 def add_links(arrays: Arrays, links: Links, changes: FileChanges) -> Arrays:
     """Adds the arrays that depend on several files: the call graph and the hotspots."""
     file = np.repeat(np.arange(len(arrays["file.fragments"]), dtype=np.int32), arrays["file.fragments"])
     hotspots = rank_hotspots(changes, arrays["fragment.complexity"], file)
+    totals = links.calls.sum(axis=0, dtype=np.int64)[[0, 1, 3]]  # sites, resolved, external
     return (
         arrays
-        | {"fragment.file": file, "file.calls": links.calls, "calls": call_totals(links.calls)}
+        | {"fragment.file": file, "file.calls": links.calls, "calls": totals}
         | {f"graph.{name}": array for name, array in links.graph.to_arrays().items()}
         | {f"hotspots.{column.name}": getattr(hotspots, column.name) for column in fields(hotspots)}
     )
@@ -199,10 +192,6 @@ def add_links(arrays: Arrays, links: Links, changes: FileChanges) -> Arrays:
 def digest_column(digests: Iterable[bytes]) -> npt.NDArray[np.uint8]:
     """Makes a column of digests: uint8 [digests, DIGEST_BYTES]."""
     return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, DIGEST_BYTES)
-
-
-def _ordinals(facts: Sequence[FileFacts]) -> npt.NDArray[np.int32]:
-    return np.array([ordinal for fact in facts for ordinal in number_names(fact.fragments)], dtype=np.int32)
 
 
 def _ints(values: Iterable[int]) -> npt.NDArray[np.int32]:

@@ -4,8 +4,8 @@ Nodes are fragments, and edges are compressed sparse rows in int32. A networkx v
 that are not worth code of our own. Every search is bounded, stops at cycles, and is deterministic: nodes come by depth,
 then by the confidence of the step that reached them, then by number (SC-GRAG-002, SC-GRAG-003).
 
-    graph = CodeGraph.from_edges(resolve(files), node_count)
-    reach = graph.bfs([anchor], max_depth=2)
+    graph = CodeGraph.from_edges(edges, node_count)
+    reach = graph.search([anchor], 2, (Direction.CALLS, Direction.CALLED_BY))
     reach.nodes, reach.depth, reach.predecessor, reach.predecessor_edge
 """
 
@@ -66,10 +66,7 @@ _KIND = {
     Direction.INHERITED_BY: EdgeKind.INHERITS,
 }
 
-DIRECTIONS = tuple(Direction)
-
 _Steps = tuple[Int32, Int32, npt.NDArray[np.uint16], npt.NDArray[np.int8]]
-_Level = tuple[Int32, Int32, npt.NDArray[np.int8], npt.NDArray[np.uint16]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,25 +171,6 @@ class CodeGraph:
         """Finds the nodes that `node` calls in at most `depth` steps."""
         return self.search([node], depth, (Direction.CALLS,))
 
-    def bfs(
-        self,
-        roots: Sequence[int],
-        max_depth: int,
-        *,
-        kinds: Collection[EdgeKind] = (EdgeKind.CALLS,),
-        min_confidence: int = TRUSTED,
-        hub_cap: int = HUB_CAP,
-    ) -> Reach:
-        """Finds all nodes within `max_depth` steps of a root, along edges of `kinds` in both directions
-        (REQ-GRAG-002)."""
-        return self.search(
-            roots,
-            max_depth,
-            [way for way in DIRECTIONS if way.kind in kinds],
-            min_confidence=min_confidence,
-            hub_cap=hub_cap,
-        )
-
     def search(
         self,
         roots: Sequence[int],
@@ -213,23 +191,24 @@ class CodeGraph:
             raise IndexingError(f"A search starts at a fragment outside 0..{self.node_count - 1}.")
         seen = np.zeros(self.node_count, dtype=np.bool_)
         seen[start] = True
-        levels = [
-            (
-                start,
-                np.full(len(start), -1, dtype=np.int32),
-                np.full(len(start), -1, dtype=np.int8),
-                np.full(len(start), 1000, dtype=np.uint16),
-            )
-        ]
+        # of each level: nodes, predecessors, directions and confidences
+        none = np.full(len(start), -1, dtype=np.int32)
+        levels = [(start, none, none.astype(np.int8), np.full(len(start), 1000, dtype=np.uint16))]
         hubs: set[int] = set()
         for _ in range(max_depth):
             steps = [
                 self.steps(levels[-1][0], way, index, min_confidence, hub_cap, hubs)
                 for index, way in enumerate(directions)
             ]
-            level = _best_steps(steps, levels[-1][0], seen)
-            if not len(level[0]):
+            origin, ends, confidence, way = (
+                np.concatenate([step[column] for step in steps]) if steps else np.zeros(0, dtype=np.int32)
+                for column in range(4)
+            )
+            best = best_steps(ends, confidence, origin, way, seen)
+            if not len(best):
                 break
+            predecessor = levels[-1][0][origin[best]]
+            level = (ends[best], predecessor, way[best].astype(np.int8), confidence[best].astype(np.uint16))
             seen[level[0]] = True
             levels.append(level)
         names = [str(direction) for direction in directions]
@@ -290,17 +269,6 @@ def _pointers(column: Int32, nodes: int) -> Int32:
     out = np.zeros(nodes + 1, dtype=np.int32)
     np.cumsum(np.bincount(column, minlength=nodes), out=out[1:])
     return out
-
-
-def _best_steps(steps: list[_Steps], frontier: Int32, seen: npt.NDArray[np.bool_]) -> _Level:
-    """Returns the unseen nodes of the next level with their best step, ordered by confidence, then number: (node,
-    predecessor, direction, confidence)."""
-    origin, ends, confidence, way = (
-        np.concatenate([step[column] for step in steps]) if steps else np.zeros(0, dtype=np.int32)
-        for column in range(4)
-    )
-    best = best_steps(ends, confidence, origin, way, seen)
-    return ends[best], frontier[origin[best]], way[best].astype(np.int8), confidence[best].astype(np.uint16)
 
 
 def best_steps(

@@ -316,9 +316,8 @@ class _Outdated(Exception):
 
 def _connect(name: str) -> sqlite3.Connection:
     db = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    db.text_factory = lambda data: data.decode(
-        "utf-8", "replace"
-    )  # a damaged text matches nothing, and raises no error
+    # a damaged text matches nothing, and raises no error
+    db.text_factory = lambda data: data.decode("utf-8", "replace")
     try:
         # only a new database takes this setting: free pages are given back to the disk
         db.execute("PRAGMA auto_vacuum=INCREMENTAL")

@@ -78,19 +78,14 @@ class Splice:
         """Returns the number of each new row."""
         shift, out = 0, []
         for cut in self.cuts:
-            out.append(
-                np.arange(cut.new_first, cut.new_last, dtype=np.int32) + np.int32(cut.first + shift - cut.new_first)
-            )
+            first = cut.first + shift
+            out.append(np.arange(first, first + cut.new_last - cut.new_first, dtype=np.int32))
             shift += (cut.new_last - cut.new_first) - (cut.last - cut.first)
         return np.concatenate(out) if out else np.zeros(0, dtype=np.int32)
 
     def removed_rows(self) -> npt.NDArray[np.int64]:
         """Returns the removed rows."""
-        return (
-            np.concatenate([np.arange(cut.first, cut.last) for cut in self.cuts])
-            if self.cuts
-            else np.zeros(0, dtype=np.int64)
-        )
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(np.arange(cut.first, cut.last) for cut in self.cuts)])
 
     def within(self, old_start: npt.NDArray[np.int64], new_start: npt.NDArray[np.int64]) -> Splice:
         """Returns the same edit of the entries of the rows. Old row i holds the entries `old_start[i]..old_start[i+1]`;

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from secateur.index.facts.extract import Record, decode
 from secateur.index.facts.hotspots import FileChanges
 from secateur.index.facts.names import NameTable
+from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Snapshot, pack_notices
 from secateur.index.facts.snapshot_arrays import (
     FILE_FIELDS,
@@ -142,7 +143,7 @@ def apply_edit(
         arrays[name] = (files if name.startswith("file.") else rows).column(before.arrays[name], column)
     for field, bag in word_bags(edit.coming).items():
         splice = files if field in FILE_FIELDS else rows
-        postings = getattr(before, _POSTINGS[field])
+        postings = Postings.from_arrays(before.arrays, field)
         arrays |= postings.edit(splice.map_rows(), bag, splice.numbers()).to_arrays(field)
     arrays |= _edit_unindexed(edit) | commits | extra
     arrays["notices"] = pack_notices(notices)
@@ -150,15 +151,6 @@ def apply_edit(
     after = Snapshot(add_links(arrays, links, changes))
     _hand_on_tables(edit, after, texts, new["vectors"])
     return after
-
-
-_POSTINGS: Mapping[str, str] = {
-    "body": "body",
-    "names": "names",
-    "files": "file_words",
-    "paths": "path_words",
-}
-"""The attribute of `Snapshot` for each field of words."""
 
 
 def _starts(sizes: npt.NDArray[np.int32] | list[int]) -> npt.NDArray[np.int64]:

@@ -57,10 +57,6 @@ File = tuple[str, bytes]
 Extracted = tuple[str, bytes, bytes]  # path, content, encoded record
 
 
-def _do_nothing() -> None:
-    """The default for `waiting`."""
-
-
 class Extractor(Struct, frozen=True):
     """Turns files into records, with a token counter, an embedder and processes."""
 
@@ -81,7 +77,7 @@ class Extractor(Struct, frozen=True):
         return f"{made_with}|{self.scanning.id}"
 
     def run(
-        self, files: Iterable[File], total_bytes: int, waiting: Callable[[], None] = _do_nothing
+        self, files: Iterable[File], total_bytes: int, waiting: Callable[[], None] = lambda: None
     ) -> Iterator[Extracted]:
         """Yields the records of all files, in their order.
 
@@ -110,7 +106,7 @@ class Extractor(Struct, frozen=True):
             while under_way:
                 yield from processes.finish(*under_way.popleft())
         finally:
-            processes.close()
+            processes.pool.close(at_once=True)
 
     def extract_here(self, files: Sequence[File]) -> list[bytes]:
         """Makes the records of files in this process."""
@@ -126,7 +122,7 @@ class _Processes:
 
         self._extractor = extractor
         self._waiting = waiting
-        self._pool = ProcessPool(processes, os.environ, attempts=1)
+        self.pool = ProcessPool(processes, os.environ, attempts=1)
         self._usable = True
 
     def submit(self, files: Sequence[File], problem: str = "") -> Future[TaskOutcome[list[bytes]]]:
@@ -135,7 +131,7 @@ class _Processes:
 
         own = self._extractor
         task = ExtractTask(own.counter.name, own.embedder is not None, own.scanning, files, problem)
-        return self._pool.submit(extract_files, task)
+        return self.pool.submit(extract_files, task)
 
     def finish(self, files: Sequence[File], future: Future[TaskOutcome[list[bytes]]]) -> Iterator[Extracted]:
         """Yields the records of files that were sent to a process. If the process died, each file is sent alone, to
@@ -150,10 +146,6 @@ class _Processes:
             records = self._extractor.extract_here(files)
         for (path, data), record in zip(files, records, strict=True):
             yield path, data, record
-
-    def close(self) -> None:
-        """Ends all processes at once."""
-        self._pool.close(at_once=True)
 
     def _finish_one(self, file: File, future: Future[TaskOutcome[list[bytes]]]) -> bytes:
         """Returns the record of one file. A file that a process dies over is read again as plain text; if the process

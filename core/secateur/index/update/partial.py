@@ -49,11 +49,12 @@ class PartialSnapshot(Struct, frozen=True):
     @property
     def notice(self) -> Notice:
         """The warning for an answer that is made from this snapshot."""
+        percent = 100 * self.bytes / self.of_bytes if self.of_bytes else 100.0
+        share = f"{percent:.0f} %" if percent >= 1 else "less than 1 %"
         return Notice(
             PARTIAL,
-            f"A partial answer, made from {self.files:,} of {self.of:,} files"
-            f" ({_share(self.bytes, self.of_bytes)} of the bytes), those whose words and paths are most like the query."
-            " The rest is not indexed yet.",
+            f"A partial answer, made from {self.files:,} of {self.of:,} files ({share} of the bytes), those whose words"
+            " and paths are most like the query. The rest is not indexed yet.",
         )
 
 
@@ -96,8 +97,3 @@ def part_of(
         sum(entry.size for entry in entries if entry.path in read),
         sum(entry.size for entry in entries),
     )
-
-
-def _share(part: int, whole: int) -> str:
-    percent = 100 * part / whole if whole else 100.0
-    return f"{percent:.0f} %" if percent >= 1 else "less than 1 %"

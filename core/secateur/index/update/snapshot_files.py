@@ -90,14 +90,18 @@ class SnapshotFiles:
         if not base:
             return self._whole(path.parent, name, version)
         delta = _load_arrays(path, version)
-        if delta is None or (whole := whole_at(path.parent, base, version)) is None:
+        stored = self._whole(path.parent, base, version) if delta is not None else None
+        if delta is None or stored is None:
             return None
-        after = self._apply(whole, delta)
-        return StoredSnapshot(after, base, whole) if after is not None else None
+        after = self._apply(stored.whole, delta)
+        return StoredSnapshot(after, base, stored.whole) if after is not None else None
 
     def _whole(self, folder: Path, name: str, version: str) -> StoredSnapshot | None:
-        snapshot = whole_at(folder, name, version)
-        return StoredSnapshot(snapshot, name, snapshot) if snapshot is not None else None
+        arrays = _load_arrays(folder / f"{name}.arrays", version)
+        if arrays is None:
+            return None
+        snapshot = Snapshot(arrays)
+        return StoredSnapshot(snapshot, name, snapshot)
 
     def _apply(self, whole: Snapshot, delta: Arrays) -> Snapshot | None:
         """Applies a delta to its base; None if a record is missing."""
@@ -125,22 +129,6 @@ class SnapshotFiles:
             raise UnwritableIndex.of(f"{path}: ", error.strerror or str(error)) from error
         _forget_old(path)
         return True
-
-
-def whole_path(folder: Path, name: str) -> Path:
-    """Returns the path of a whole state in the folder of an index."""
-    return folder / f"{name}.arrays"
-
-
-def is_whole(folder: Path, name: str) -> bool:
-    """Tells whether the folder of an index holds a state whole."""
-    return whole_path(folder, name).is_file()
-
-
-def whole_at(folder: Path, name: str, version: str) -> Snapshot | None:
-    """Loads a whole state from the folder of an index; None if it is missing or cannot be used."""
-    arrays = _load_arrays(whole_path(folder, name), version)
-    return Snapshot(arrays) if arrays is not None else None
 
 
 _DELTA = (
@@ -179,7 +167,6 @@ def _newest_first(folder: Path | None) -> list[Path]:
 
 
 def _forget_old(newest: Path) -> None:
-    """Deletes all but the newest states and their bases."""
     others = [path for path in _newest_first(newest.parent) if path != newest]
     kept = [newest, *others[: KEPT_SNAPSHOTS - 1]]
     bases = {path.name.split(".")[1] + ".arrays" for path in kept if path.suffix == ".delta"}

@@ -97,6 +97,19 @@ class RepositoryInputs:
         return {}
 
 
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Switches the search for cyclic garbage off. It would visit the growing tables of names again and again, and take
+    half of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
 class SnapshotManager:
     """Holds the snapshot of one state, and makes the snapshot of the next state from it."""
 
@@ -125,6 +138,7 @@ class SnapshotManager:
         self._snapshot, self._name = self._begin_with(self._files.newest(version)), ""
         return self._snapshot
 
+    @_without_garbage_collection()
     def at(
         self,
         name: str,
@@ -149,19 +163,6 @@ class SnapshotManager:
         """
         if self._snapshot is not None and self._name == name:
             return self._snapshot
-        with _without_garbage_collection():
-            return self._make(name, present, origin, inputs, dimension, repair, tell)
-
-    def _make(
-        self,
-        name: str,
-        present: Sequence[tuple[str, bytes]],
-        origin: Sequence[str],
-        inputs: SnapshotInputs,
-        dimension: int,
-        repair: Repair,
-        tell: Progress,
-    ) -> Snapshot:
         # the cheapest way first: edit the snapshot in memory, load this state, edit the newest on disk, build
         snapshot = self._edit(self._snapshot, present, origin, inputs, FEW)
         if snapshot is None:
@@ -310,19 +311,6 @@ class SnapshotManager:
         return file_changes(history.times, history.start, touched, now, len(paths)), history_arrays(history, touched)
 
 
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Switches the search for cyclic garbage off. It would visit the growing tables of names again and again, and take
-    half of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 MOST_NEWS = 5_000
 """The most commits that are put before a known history. If more came, the whole history is read again."""
 
@@ -348,7 +336,10 @@ class Histories:
                 history = self._extend_known(source) or _read(source)
                 if incomplete(source):
                     return history
-                self._keep(wanted, history)
+                with self._store.writing():
+                    self._store.put_blobs("history", {wanted: history.encode()}, most=KEPT_HISTORIES)
+                    known = [wanted, *(old for old in self._list_known() if old != wanted)]
+                    self._store.put_blobs("histories", {"": msgspec.msgpack.encode(known[:KEPT_HISTORIES])})
             self._last = wanted, history
         return self._last[1]
 
@@ -358,12 +349,6 @@ class Histories:
         with suppress(msgspec.DecodeError):
             return CommitHistory.decode(data) if data is not None else None
         return None
-
-    def _keep(self, name: str, history: CommitHistory) -> None:
-        with self._store.writing():
-            self._store.put_blobs("history", {name: history.encode()}, most=KEPT_HISTORIES)
-            known = [name, *(old for old in self._list_known() if old != name)]
-            self._store.put_blobs("histories", {"": msgspec.msgpack.encode(known[:KEPT_HISTORIES])})
 
     def _list_known(self) -> list[str]:
         """Lists the names of the kept histories, the newest first."""

@@ -53,8 +53,7 @@ def _open_tools(counter_name: str, with_vectors: bool) -> tuple[Counter, Embedde
     counter, embedder = get_counter(counter_name), open_embedder(Embedding(), {}) if with_vectors else None
     counter.load()
     # There is hardly any cyclic garbage, and searching for it all the time takes 5 % of the work. So each task ends
-    # with
-    # one search (`gc.collect(0)`) among the objects that it has made.
+    # with one search (`gc.collect(0)`) among the objects that it has made.
     gc.freeze()
     gc.disable()
     return counter, embedder

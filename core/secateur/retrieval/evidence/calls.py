@@ -44,16 +44,11 @@ def score_first_pass(query: Query, snapshot: Snapshot, columns: Mapping[str, Flo
 def walk_from_best(snapshot: Snapshot, score: FloatArray) -> FloatArray:
     """Walks along calls from the SEEDS best fragments by the first score. The weights are divided by their maximum, and
     the square root is taken, so that the few fragments next to all seeds do not hide the others."""
-    walk = _walk_calls(snapshot, score, _find_seeds(snapshot, score))
-    maximum = walk.max(initial=0.0)
-    return np.asarray(np.sqrt(walk / maximum)) if maximum > 0 else walk
-
-
-def _find_seeds(snapshot: Snapshot, score: FloatArray) -> IntArray:
-    """Returns the SEEDS best functions, methods and classes, the best first."""
     kinds = np.isin(snapshot.column("kind"), [KINDS.index(kind) for kind in SEED_KINDS])
     best = np.flatnonzero(kinds & (score > 0))
-    return best[np.lexsort((best, -score[best]))][:SEEDS]
+    walk = _walk_calls(snapshot, score, best[np.lexsort((best, -score[best]))][:SEEDS])
+    maximum = walk.max(initial=0.0)
+    return np.asarray(np.sqrt(walk / maximum)) if maximum > 0 else walk
 
 
 def _walk_calls(snapshot: Snapshot, score: FloatArray, seeds: IntArray) -> FloatArray:

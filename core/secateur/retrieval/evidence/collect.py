@@ -52,7 +52,9 @@ def collect_evidence(
     kind = query.recognised.kind if query.recognised else None
     discount = LENGTH_DISCOUNT / 2 if kind in LONG_ANSWERS else LENGTH_DISCOUNT
     body, name = fields.body.score(terms, discount), match_words(fields.names, terms)
-    query_similarity, title_similarity = _compare_vectors(snapshot, vectors)
+    query_similarity = title_similarity = np.zeros(len(snapshot))
+    if vectors is not None and len(snapshot):
+        query_similarity, title_similarity = snapshot.space.similarities(vectors)
     path = match_words(fields.path_words, terms)
     if query.recognised:
         path = (1 - TITLE_SHARE) * path + TITLE_SHARE * match_words(fields.path_words, query.title_terms)
@@ -89,11 +91,3 @@ def embed_query(query: Query, embedder: Embedder | None) -> Sequence[Vectors] | 
     if embedder is None:
         return None
     return list(embedder.embed([query.translated or query.text, query.title], "query"))
-
-
-def _compare_vectors(snapshot: Snapshot, vectors: Sequence[Vectors] | None) -> tuple[FloatArray, FloatArray]:
-    """Returns the similarity of each fragment with the whole query, and with its first line."""
-    if vectors is None or not len(snapshot):
-        return np.zeros(len(snapshot)), np.zeros(len(snapshot))
-    query_similarity, title_similarity = snapshot.space.similarities(vectors)
-    return query_similarity, title_similarity

@@ -77,13 +77,17 @@ def match_usages(query: Query, snapshot: Snapshot) -> FloatArray:
     """Scores callers of the code that the query names by the confidence of the call, and other fragments that contain
     the name by MENTION. The code itself scores 0."""
     column = np.zeros(len(snapshot))
-    parts = _split_used_name(query)
+    recognised = query.recognised
+    subject = recognised.subject if recognised is not None and recognised.kind is QueryKind.USAGE else ""
+    parts = [part.lower() for part in _SEPARATORS.split(subject) if part]
     if not parts:
         return column
     terms = word_terms(parts[-1].strip("@$~"))
     if terms:
         column[snapshot.body.holders(hash_of(terms[0]))] = MENTION
-    graph, defined = snapshot.graph, _find_definitions(parts, snapshot)
+    graph, defined = snapshot.graph, _find_by_ending(parts, snapshot)
+    if not defined.any():  # no name matches together with its owners
+        defined = _find_by_ending(parts[-1:], snapshot)
     source = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))
     calls = np.flatnonzero(defined[graph.indices] & (graph.kind == EdgeKind.CALLS))
     np.maximum.at(column, source[calls], graph.confidence[calls] / 1000)
@@ -98,21 +102,6 @@ def _find_wanted_words(query: Query) -> frozenset[str]:
     if recognised is None or recognised.kind not in (QueryKind.SYMBOL, QueryKind.PHRASE):
         return frozenset()
     return _split_words(part for part in _SEPARATORS.split(recognised.subject or query.title) if part)
-
-
-def _split_used_name(query: Query) -> list[str]:
-    """Splits the name whose usages the query asks for; returns no part for a query of another kind."""
-    recognised = query.recognised
-    if recognised is None or recognised.kind is not QueryKind.USAGE:
-        return []
-    return [part.lower() for part in _SEPARATORS.split(recognised.subject) if part]
-
-
-def _find_definitions(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:
-    """Finds the fragments with the name whose usages the query asks for. If no name matches together with its owners,
-    the last part alone must match."""
-    column = _find_by_ending(parts, snapshot)
-    return column if column.any() else _find_by_ending(parts[-1:], snapshot)
 
 
 def _find_by_ending(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:

@@ -84,8 +84,20 @@ def _find_fragments_to_read(query: Query, snapshot: Snapshot, body: WordField) -
     phrases = _find_phrases(query)
     if not phrases:
         return np.zeros(0, dtype=np.int64)
-    rows, shares = _find_holders(phrases, snapshot, body)
-    return rows[np.lexsort((rows, snapshot.column("tokens")[rows], -shares))[:READ]]
+    best = np.zeros(len(snapshot))  # the largest share of a phrase that each fragment contains
+    for phrase in phrases:
+        terms = dict.fromkeys(hash_of(term) for word in phrase for term in word_terms(word))
+        known = [(term, body.idf(term)) for term in terms if body.frequency(term)]
+        total = sum(idf for _, idf in known)
+        if total < FULL_IDF / 4:
+            continue
+        idf_sum = np.zeros(len(snapshot))
+        for term, idf in known:
+            idf_sum[body.holders(term)] += idf
+        best = np.maximum(best, idf_sum / total)
+    tokens = snapshot.column("tokens")
+    rows = np.flatnonzero((best >= LEAST_SHARE) & (tokens <= LARGEST))
+    return rows[np.lexsort((rows, tokens[rows], -best[rows]))[:READ]]
 
 
 def _find_phrases(query: Query) -> list[list[str]]:
@@ -104,23 +116,6 @@ def _find_phrases(query: Query) -> list[list[str]]:
 
 def _split_words(text: str) -> list[str]:
     return [word.lower() for word in words(text)]
-
-
-def _find_holders(phrases: list[list[str]], snapshot: Snapshot, body: WordField) -> tuple[IntArray, FloatArray]:
-    """Finds the fragments that contain much of a phrase, and returns the largest share that each contains."""
-    best = np.zeros(len(snapshot))
-    for phrase in phrases:
-        terms = dict.fromkeys(hash_of(term) for word in phrase for term in word_terms(word))
-        known = [(term, body.idf(term)) for term in terms if body.frequency(term)]
-        total = sum(idf for _, idf in known)
-        if total < FULL_IDF / 4:
-            continue
-        idf_sum = np.zeros(len(snapshot))
-        for term, idf in known:
-            idf_sum[body.holders(term)] += idf
-        best = np.maximum(best, idf_sum / total)
-    rows = np.flatnonzero((best >= LEAST_SHARE) & (snapshot.column("tokens") <= LARGEST))
-    return rows, best[rows]
 
 
 def _sum_quoted_idf(text: str, query_words: str, body: WordField) -> float:

@@ -17,7 +17,6 @@ from secateur.index.facts.embedding.vectors import (
     SemanticSpace,
     TextKind,
     Vectors,
-    center,
     document_text,
     quantise,
 )
@@ -29,7 +28,6 @@ __all__ = [
     "SemanticSpace",
     "TextKind",
     "Vectors",
-    "center",
     "document_text",
     "documents",
     "open_embedder",

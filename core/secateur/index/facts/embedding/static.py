@@ -1,13 +1,12 @@
 """The default embedder: static word vectors, no network, no model run, thousands of fragments a second.
 
 The vectors are those of the package `wordllama` (Llama 2's vocabulary, 256 numbers for each piece). The build copies
-them into our package; no code of wordllama runs, and the libraries for its files take several times as
-long to read them. Identifiers are split into words, the vector of a word is the
-direction of the sum of its pieces, and the vector of a text is the weighted sum of its words. Weights are fixed and
-never depend
-on the corpus, so a vector is a function of its text alone: rare words count more (the vocabulary is ordered by
-frequency), stop words and keywords count less, a repeated word counts its square root, and the fragment's own name
-counts `NAME_WEIGHT` times. All sums are of integers, so the same text has the same vector on every machine.
+them into our package; no code of wordllama runs, and the libraries for its files take several times as long to read
+them. Identifiers are split into words, the vector of a word is the direction of the sum of its pieces, and the vector
+of a text is the weighted sum of its words. Weights are fixed and never depend on the corpus, so a vector is a function
+of its text alone: rare words count more (the vocabulary is ordered by frequency), stop words and keywords count less, a
+repeated word counts its square root, and the fragment's own name counts `NAME_WEIGHT` times. All sums are of integers,
+so the same text has the same vector on every machine.
 """
 
 from __future__ import annotations
@@ -220,9 +219,8 @@ class StaticEmbedder:
         flat = np.array([piece for ids in pieces for piece in ids])
         total = np.add.reduceat(np.rint(vectors[flat].astype(np.float64) * PIECE_SCALE), start, axis=0)
         length = np.sqrt((total * total).sum(axis=1))
-        probability = 1 / (
-            np.maximum.reduceat(flat, start) - FIRST_WORD + RANK_OFFSET
-        )  # the vocabulary is ordered by frequency, so Zipf's law gives it from the rank
+        # the vocabulary is ordered by frequency, so Zipf's law gives the probability from the rank
+        probability = 1 / (np.maximum.reduceat(flat, start) - FIRST_WORD + RANK_OFFSET)
         damped = np.array([self._damped.get(words[row], 1.0) for row in known])
         weight = COMMON_MASS / (COMMON_MASS + probability) * damped * np.where(size > 1, COMPOUND_WEIGHT, 1.0)
         scale = weight * WORD_SCALE / np.where(length > 0, length, 1.0)

@@ -56,19 +56,9 @@ def quantise(vectors: npt.NDArray[np.floating]) -> Vectors:
     return np.rint(rows / np.where(length > 0, length, 1.0) * SCALE).astype(np.int8)
 
 
-def center(matrix: Vectors) -> npt.NDArray[np.int16]:
-    """Returns the rounded mean of the rows that are not zero: (dimension,)."""
-    return _mean(*_sums(matrix))
-
-
 def _sums(matrix: Vectors) -> tuple[npt.NDArray[np.int64], int]:
     """Returns the exact sum of the rows, and the number of rows that are not zero."""
     return matrix.sum(axis=0, dtype=np.int64), int(matrix.any(axis=1).sum())
-
-
-def _mean(total: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int16]:
-    mean: npt.NDArray[np.int16] = np.rint(total / max(count, 1)).astype(np.int16)
-    return mean
 
 
 class SemanticSpace:
@@ -82,7 +72,7 @@ class SemanticSpace:
         """`sums`: the sum and the number of the rows whose mean is subtracted; by default those of the matrix."""
         self.matrix = matrix
         self.sums = sums or _sums(matrix)
-        self.mean = _mean(*self.sums)
+        self.mean: npt.NDArray[np.int16] = np.rint(self.sums[0] / max(self.sums[1], 1)).astype(np.int16)
 
     def edit(
         self, matrix: Vectors, gone: Vectors, coming: Vectors, join: Callable[[FloatArray, FloatArray], FloatArray]

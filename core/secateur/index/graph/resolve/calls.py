@@ -68,23 +68,19 @@ class CallResolver:
 
     def resolve(self, file: int, gid: int, written: str, name: str, arguments: str = "") -> CallResolution:
         """Resolves `written.name(arguments)` in a file, inside fragment `gid`; `written` is "" for a plain call."""
-        outcome = self._any_overload(file, gid, written, name)
-        if arguments and len(outcome.targets) > 1:
-            return CallResolution(
-                outcome.status, self.overloads.select(file, self.symbols.class_of[gid], outcome.targets, arguments)
-            )
-        return outcome
-
-    def _any_overload(self, file: int, gid: int, written: str, name: str) -> CallResolution:
         receiver = plain_receiver(written, self.symbols.rules[file])
         local = receiver.partition(".")[0] if receiver else name
         cls = self.symbols.class_of[gid]
         if local in self.symbols.locals.get(gid, ()) or (not receiver and file in self.symbols.nests_functions):
-            return self._resolve(file, gid, cls, receiver, name)
-        key = (file, cls, receiver, name)
-        if key not in self._memo:
-            self._memo[key] = self._resolve(file, gid, cls, receiver, name)
-        return self._memo[key]
+            outcome = self._resolve(file, gid, cls, receiver, name)
+        else:
+            key = (file, cls, receiver, name)
+            if key not in self._memo:
+                self._memo[key] = self._resolve(file, gid, cls, receiver, name)
+            outcome = self._memo[key]
+        if arguments and len(outcome.targets) > 1:
+            return CallResolution(outcome.status, self.overloads.select(file, cls, outcome.targets, arguments))
+        return outcome
 
     def _resolve(self, file: int, gid: int, cls: int, receiver: str, name: str) -> CallResolution:
         if not receiver:
@@ -207,11 +203,8 @@ class CallResolver:
         outcome = self._bare(file, -1, cls, name)
         if outcome is not UNKNOWN:
             return outcome
-        macros = [
-            gid
-            for gid in self.symbols.functions[self.symbols.family[file]].get(name, ())
-            if not self.names.is_class(gid)
-        ]
+        named = self.symbols.functions[self.symbols.family[file]].get(name, ())
+        macros = [gid for gid in named if not self.names.is_class(gid)]
         here = crate_of(self.symbols.paths[file])
         near = [gid for gid in macros if crate_of(self.symbols.paths[self.symbols.file_of[gid]]) == here] or macros
         return self._make_edges(near, How.LINKAGE) if len(near) == 1 else UNKNOWN
@@ -331,7 +324,8 @@ class CallResolver:
         if methods:
             rule = How.SELF_MRO if own and holder != cls else how
             base = self._make_edges(self.names.overloads(cls, name), rule)
-            declared_only = all(self._has_no_body(gid) for gid in methods)
+            fragments = [self.symbols.fragments[gid] for gid in methods]
+            declared_only = all(fragment.sig_end >= fragment.line_end for fragment in fragments)
             below = How.IMPLEMENTATION if declared_only else How.OVERRIDE
             extra = [
                 (gid, CONFIDENCE[below], below)
@@ -351,17 +345,13 @@ class CallResolver:
             return self._callable_instance(field)
         below_only = self.names.implementations(cls, name, IMPLEMENTATIONS) if not rules.embeds_types else []
         if below_only:
-            return CallResolution(
-                CallStatus.RESOLVED,
-                tuple((gid, CONFIDENCE[How.IMPLEMENTATION], How.IMPLEMENTATION) for gid in below_only),
-            )
+            targets = tuple((gid, CONFIDENCE[How.IMPLEMENTATION], How.IMPLEMENTATION) for gid in below_only)
+            return CallResolution(CallStatus.RESOLVED, targets)
         if field is EXTERNAL or self.names.find_mro(cls)[1] or name in rules.wrappers:
             return OUTSIDE
-        file = self.symbols.file_of[cls]
-        guess = (
-            own or rules.opens_types
-        )  # the class that uses a mixin, or an implicitly implemented interface, may have it
-        return self._by_name(file, name, method=True) if guess else UNKNOWN
+        if own or rules.opens_types:  # the class that uses a mixin, or an interface implemented elsewhere, may have it
+            return self._by_name(self.symbols.file_of[cls], name, method=True)
+        return UNKNOWN
 
     def _declared_only(self, owner: int, cls: int, name: str, how: How) -> CallResolution:
         """Resolves a call of a method that a class only declares, without a fragment of its own: to the class and to
@@ -374,10 +364,6 @@ class CallResolver:
             CallStatus.RESOLVED,
             ((owner, CONFIDENCE[how], how), *((gid, confidence, How.IMPLEMENTATION) for gid in below)),
         )
-
-    def _has_no_body(self, gid: int) -> bool:
-        fragment = self.symbols.fragments[gid]
-        return fragment.sig_end >= fragment.line_end
 
     # --- the last resort ----------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ kept for people who want to see them, but no search follows them by default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
@@ -70,24 +70,12 @@ CONFIDENCE: Mapping[How, int] = {
 
 
 class CallCounts(Struct, frozen=True):
-    """Counts the call sites of one language by status. `unresolved` is the rest."""
+    """Counts the call sites of a file by status. The rest of them is unresolved."""
 
     sites: int = 0
     resolved: int = 0  # at least one edge that can be trusted
     guessed: int = 0  # only edges below TRUSTED
     external: int = 0  # the receiver or the import is known to lie outside the repository
-
-    @property
-    def unresolved(self) -> int:
-        return self.sites - self.resolved - self.guessed - self.external
-
-    def __add__(self, other: CallCounts) -> CallCounts:
-        return CallCounts(
-            self.sites + other.sites,
-            self.resolved + other.resolved,
-            self.guessed + other.guessed,
-            self.external + other.external,
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,28 +88,10 @@ class Edges:
     confidence: npt.NDArray[np.uint16]  # per mille, 1..1000
     how: npt.NDArray[np.uint8]  # How
     count: npt.NDArray[np.uint8]  # call sites that repeat the edge, at most COUNT_CAP
-    calls: Mapping[str, CallCounts] = field(default_factory=dict)  # by language, sorted
     failed: tuple[int, ...] = ()  # files over which the resolver raised an error: some of their edges are missing
 
     def __len__(self) -> int:
         return len(self.source)
-
-    @property
-    def total(self) -> CallCounts:
-        """The sum of the counts of all languages."""
-        return sum(self.calls.values(), CallCounts())
-
-    @property
-    def call_sites(self) -> int:
-        return self.total.sites
-
-    @property
-    def resolved(self) -> int:
-        return self.total.resolved
-
-    @property
-    def external(self) -> int:
-        return self.total.external
 
 
 class EdgeBuilder:
@@ -142,7 +112,7 @@ class EdgeBuilder:
             self._best[key] = evidence
         self._count[key] = self._count.get(key, 0) + sites
 
-    def build(self, calls: Mapping[str, CallCounts]) -> Edges:
+    def build(self) -> Edges:
         """Returns the edges in order."""
         keys = np.fromiter(self._best, dtype=np.int64, count=len(self._best))
         order = np.argsort(keys)
@@ -156,5 +126,4 @@ class EdgeBuilder:
             confidence=(evidence >> 8).astype(np.uint16),
             how=(255 - (evidence & 255)).astype(np.uint8),
             count=np.minimum(count, COUNT_CAP).astype(np.uint8),
-            calls={language: calls[language] for language in sorted(calls)},
         )

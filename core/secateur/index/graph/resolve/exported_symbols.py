@@ -27,19 +27,14 @@ def digest_of_links(facts: FileFacts, size: int) -> bytes:
 def same_exports(before: FileFacts, after: FileFacts) -> bool:
     """Tells whether an edit changes only calls and the types of local variables, so that all names keep their
     meaning."""
-    shape = _shape(after)
-    same = (before.language, before.package, before.imports, before.bases) == (
-        after.language,
-        after.package,
-        after.imports,
-        after.bases,
+    seen_before, seen_after = (
+        (
+            *(facts.language, facts.package, facts.imports, facts.bases, _shape(facts)),
+            [annotation for annotation in facts.annotations if not _local(facts, annotation)],
+        )
+        for facts in (before, after)
     )
-    return (
-        same
-        and _shape(before) == shape
-        and [a for a in before.annotations if not _local(before, a)]
-        == [a for a in after.annotations if not _local(after, a)]
-    )
+    return seen_before == seen_after
 
 
 def _shape(facts: FileFacts) -> list[tuple[str, str, str, int, bool]]:

@@ -127,7 +127,8 @@ class Expressions:
         module, package = self.symbols.modules[file], self.symbols.package_of[file]
         for scope in (module, package):
             if scope is not None and head in scope.variables:
-                return self._rest(self._variable(scope, head, depth), suffixes, depth), how
+                defined_in, written = scope.variables[head]
+                return self._rest(self.resolve_type(defined_in, -1, written, depth), suffixes, depth), how
         target = self._scope(file, cls, head)
         if target is None:
             return (EXTERNAL if head in rules.builtins else None), how
@@ -150,10 +151,6 @@ class Expressions:
                 return definitions
             owner = self.symbols.outer[owner]
         return self.names.resolve_name(file, name)
-
-    def _variable(self, scope: Module, name: str, depth: int) -> Value:
-        file, written = scope.variables[name]
-        return self.resolve_type(file, -1, written, depth)
 
     # --- types --------------------------------------------------------------------------------------------------------
 
@@ -193,14 +190,12 @@ class Expressions:
             return Foreign(value.file, returned) if (returned := rules.library.returns.get(name)) else EXTERNAL
         if isinstance(value, Module):
             if name in value.variables:
-                return self._rest(self._variable(value, name, depth), suffixes, depth)
+                file, written = value.variables[name]
+                return self._rest(self.resolve_type(file, -1, written, depth), suffixes, depth)
             target = self.names.resolve_member(value, name)
-            call = bool(suffixes) and suffixes[0].startswith("(")
-            return (
-                self._resolve_call(target, suffixes, depth)
-                if call and isinstance(target, tuple)
-                else self._rest(target, suffixes, depth)
-            )
+            if isinstance(target, tuple) and suffixes and suffixes[0].startswith("("):
+                return self._resolve_call(target, suffixes, depth)
+            return self._rest(target, suffixes, depth)
         if not value or not self.names.is_class(value[0]):
             return None
         member = self._of_class(value[0], name, suffixes, depth)
@@ -217,11 +212,9 @@ class Expressions:
         if definitions:
             if self.names.is_class(definitions[0]):
                 return self._rest(definitions, suffixes, depth)
-            if call:
-                return self._resolve_call(definitions, suffixes, depth, cls)
-            return (
-                self._resolve_call(definitions, ["()", *suffixes], depth, cls) if self._attributes_call(cls) else None
-            )
+            if call or self._attributes_call(cls):
+                return self._resolve_call(definitions, suffixes if call else ["()", *suffixes], depth, cls)
+            return None
         if call and (declared := self._find_declared(cls, f"{name}()", depth)) is not None:
             return self._rest(declared, suffixes[1:], depth)
         if (field := self._find_declared(cls, name, depth)) is not None:
@@ -235,11 +228,9 @@ class Expressions:
     def _find_declared(self, cls: int, name: str, depth: int) -> Value:
         """Resolves a name that a class or one of its bases declares."""
         owner = self.names.find_declaring_class(cls, name)
-        return (
-            self.resolve_type(self.symbols.file_of[owner], owner, self.symbols.fields[owner][name], depth)
-            if owner >= 0
-            else None
-        )
+        if owner < 0:
+            return None
+        return self.resolve_type(self.symbols.file_of[owner], owner, self.symbols.fields[owner][name], depth)
 
     def _attributes_call(self, gid: int) -> bool:
         """Tells whether reading an attribute may run a method, and calling a class makes an instance."""

@@ -1,12 +1,11 @@
 """Makes the edges between fragments (calls, imports, inheritance) from the facts of files.
 
 Names are resolved by scopes, class hierarchies, imports and declared types, in that order. "Any function of that name"
-is
-never a rule: an edge that only a name suggests is below `TRUSTED` or left out. The time is linear in fragments plus
+is never a rule: an edge that only a name suggests is below `TRUSTED` or left out. The time is linear in fragments plus
 call sites.
 
-    edges = resolve([("orders/cart.py", facts), ...])
-    edges.total.resolved, edges.total.external, edges.total.unresolved
+    edges, counts = link_repository([("orders/cart.py", facts), ...])
+    counts[0].resolved, counts[0].external
 """
 
 from __future__ import annotations
@@ -23,25 +22,14 @@ from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module
 from secateur.model import Call, FileFacts
 
 
-def resolve(files: Sequence[tuple[str, FileFacts]]) -> Edges:
-    """Finds the edges between the fragments of a whole repository.
-
-    `files` are (path with `/`, facts). Fragments are numbered in the order of the files, then by their position. The
-    result depends on `files` and their order alone.
-    """
-    edges, counts = link_repository(files)
-    calls: dict[str, CallCounts] = {}
-    for file, of_file in counts.items():
-        language = files[file][1].language
-        calls[language] = calls.get(language, CallCounts()) + of_file
-    return replace(edges, calls={language: calls[language] for language in sorted(calls)})
-
-
 def link_repository(
     files: Sequence[tuple[str, FileFacts]], members: Members | None = None
 ) -> tuple[Edges, dict[int, CallCounts]]:
-    """Finds the edges of a whole repository, and counts the call sites of each file with calls by status. `members`:
-    those of a workspace; paths then begin with their names."""
+    """Finds the edges of a whole repository, and counts the call sites of each file with calls by status.
+
+    `files` are (path with `/`, facts). Fragments are numbered in the order of the files, then by their position. The
+    result depends on `files` and their order alone. `members`: those of a workspace; paths then begin with their names.
+    """
     names = Names(symbols_of(files, of_members=members is not None), members)
     return link(names, {file: facts.calls for file, (_, facts) in enumerate(files)})
 
@@ -67,7 +55,7 @@ def link(names: Names, calls: Mapping[int, Sequence[Call]]) -> tuple[Edges, dict
                 counts[file] = _link_calls(resolver, file, sites, builder)
         except Exception:  # a fault of the resolver over one file costs some of the edges of that file
             failed.add(file)
-    edges = builder.build({})
+    edges = builder.build()
     edges = edges if visibility is None else visibility.select(edges)
     return replace(edges, failed=tuple(sorted(failed))), counts
 

@@ -109,7 +109,7 @@ class Names:
             return definitions
         if variable := self._find_variable_class(module, name):
             return variable
-        rules = self._rules_of_module(module)
+        rules = self.symbols.rules[module.files[0]] if module.files else rules_of(module.language)
         # only submodules can reach a private import, so all imports are searched
         if (entry := (module.imports if rules.exports_to_children else module.exports).get(name)) is not None:
             return self.resolve_import(*entry)
@@ -118,9 +118,6 @@ class Names:
             return starred
         family = self.symbols.family[module.files[0]] if module.files else module.family
         return self.finders[family].find_submodule(module, name) if family in self.finders else None
-
-    def _rules_of_module(self, module: Module) -> NameRules:
-        return self.symbols.rules[module.files[0]] if module.files else rules_of(module.language)
 
     def _find_starred(self, module: Module, name: str) -> Target:
         """Finds a name through the star imports of a module."""
@@ -209,13 +206,8 @@ class Names:
             return None
         if isinstance(declared := self.resolve_member(module, "default"), tuple):
             return declared
-        stem = (
-            posixpath.basename(self.symbols.paths[module.files[0]])
-            .partition(".")[0]
-            .replace("-", "")
-            .replace("_", "")
-            .lower()
-        )
+        stem = posixpath.basename(self.symbols.paths[module.files[0]]).partition(".")[0]
+        stem = stem.replace("-", "").replace("_", "").lower()
         for name, gids in module.names.items():
             if name in (local, "default") or name.lower() == stem:
                 return gids
@@ -330,14 +322,10 @@ class Names:
                 stack.extend(reversed(missing))
                 continue
             known = [parent for parent in parents if parent in self._orders]
-            has_unknown_base = any(not isinstance(target, tuple) for _, target in self.base_targets(current)) or any(
-                self._orders[parent][1] for parent in known
-            )
+            opened = any(self._orders[parent][1] for parent in known)
+            opened = opened or any(not isinstance(target, tuple) for _, target in self.base_targets(current))
             merged = _merge([list(self._orders[parent][0]) for parent in known] + [known])
-            self._orders[current] = (
-                (current, *[owner for owner in merged if owner != current][: ANCESTORS - 1]),
-                has_unknown_base,
-            )
+            self._orders[current] = (current, *[gid for gid in merged if gid != current][: ANCESTORS - 1]), opened
             stack.pop()
         return self._orders[gid]
 
@@ -384,14 +372,15 @@ class Names:
         seen, level = {gid}, [gid]
         while level and len(out) < limit and len(seen) <= ANCESTORS * limit:
             below = [sub for owner in level for sub in self.subclasses.get(owner, ())]
-            level = [sub for sub in dict.fromkeys(below) if sub not in seen and self._sees(sub)]
+            level = [
+                sub
+                for sub in dict.fromkeys(below)
+                if sub not in seen and (self.visibility is None or self.visibility.sees(self.asker, sub))
+            ]
             seen.update(level)
             for sub in level:
                 out.extend(self.symbols.members.get(sub, {}).get(name, ()))
         return out[:limit]
-
-    def _sees(self, gid: int) -> bool:
-        return self.visibility is None or self.visibility.sees(self.asker, gid)
 
 
 def _merge(sequences: list[list[int]]) -> list[int]:
@@ -408,17 +397,13 @@ def _merge(sequences: list[list[int]]) -> list[int]:
 
 def _finders(files: Files | FilesOfMember) -> dict[str, Finder]:
     """Returns a finder for each language family of some files."""
-    by_path = PathFinder(files)
     rules = {family: rules_of(facts.language) for family, facts in zip(files.family, files.facts, strict=True)}
-    return {family: _finder(family, rules[family], files) or by_path for family in rules}
-
-
-def _finder(family: str, rules: NameRules, files: Files) -> Finder | None:
-    if not rules.finder:
-        return None
-    module, _, name = rules.finder.partition(":")
-    finder: Finder = getattr(import_module(module), name)(files, family)
-    return finder
+    finders: dict[str, Finder] = dict.fromkeys(rules, PathFinder(files))
+    for family, of_family in rules.items():
+        if of_family.finder:
+            module, _, name = of_family.finder.partition(":")
+            finders[family] = getattr(import_module(module), name)(files, family)
+    return finders
 
 
 def _member_finders(symbols: Symbols, members: Members) -> dict[str, Finder]:

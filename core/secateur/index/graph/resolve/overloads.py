@@ -68,26 +68,27 @@ class Overloads:
         else:
             total = 1
         for argument, parameter in zip(passed, wanted, strict=True):
-            fit = self._fits(file, cls, argument, gid, parameter)
+            value, _ = self._expressions.value(file, cls, argument)
+            fit = self._fits(file, value, gid, parameter)
             if fit < 0:
                 return -1
             total += 2 * fit
         return total
 
-    def _fits(self, file: int, cls: int, argument: str, gid: int, parameter: str) -> int:
-        value = self._value(file, cls, argument)
-        written = value if isinstance(value, str) else ""
+    def _fits(self, file: int, value: Value, gid: int, parameter: str) -> int:
+        written = ""  # the name of a foreign or container type
+        if isinstance(value, Elements):
+            written = f"{value.written}[]"
+        elif isinstance(value, Foreign):
+            written = value.written
         library = self._symbols.rules[file].library
         plain = parameter.rpartition(".")[2]
         if written == "null":
             return -1 if parameter in library.boxed else _UNKNOWN if parameter != library.root else _ANYTHING
         if written == "->":
-            return (
-                -1
-                if parameter in library.boxed or plain in library.no_functions or parameter.endswith("[]")
-                else _UNKNOWN
-            )
-        if value is None:
+            refused = parameter in library.boxed or plain in library.no_functions or parameter.endswith("[]")
+            return -1 if refused else _UNKNOWN
+        if not written and not isinstance(value, tuple):
             return _UNKNOWN if parameter != library.root else _ANYTHING
         if written:
             if written.rpartition(".")[2] == plain:
@@ -101,30 +102,13 @@ class Overloads:
                 return _CONVERTED
             if parameter == library.root or (parameter == f"{library.root}[]" and written.endswith("[]")):
                 return _ANYTHING
-            return (
-                -1
-                if library.knows(written) and (library.knows(parameter) or self._class(gid, parameter) is not None)
-                else _UNKNOWN - 2
-            )
+            known = library.knows(written) and (library.knows(parameter) or self._class(gid, parameter) is not None)
+            return -1 if known else _UNKNOWN - 2
         wanted = self._class(gid, parameter)
-        if isinstance(value, Elements):
-            return (
-                _ANYTHING
-                if plain == library.root
-                else _SUBCLASS
-                if parameter.endswith("[]")
-                else -1
-                if wanted is not None or library.knows(parameter)
-                else _UNKNOWN
-            )
+        if wanted is None and plain == library.root:
+            return _ANYTHING
         if wanted is None:
-            return (
-                _ANYTHING
-                if plain == library.root
-                else -1
-                if library.knows(parameter) or parameter.endswith("[]")
-                else _UNKNOWN - 2
-            )
+            return -1 if library.knows(parameter) or parameter.endswith("[]") else _UNKNOWN - 2
         own = value[0] if isinstance(value, tuple) else -1
         if own == wanted:
             return _EXACT
@@ -135,12 +119,3 @@ class Overloads:
         """Returns the class of this repository that a parameter is declared as."""
         value = self._expressions.resolve_type(self._symbols.file_of[gid], self._symbols.class_of[gid], written)
         return value[0] if isinstance(value, tuple) else None
-
-    def _value(self, file: int, cls: int, argument: str) -> Value | str:
-        """Returns the class of an argument, the name of a foreign or container type, or None if it is not known."""
-        value, _ = self._expressions.value(file, cls, argument)
-        if isinstance(value, Elements):
-            return f"{value.written}[]"
-        if isinstance(value, Foreign):
-            return value.written
-        return value if isinstance(value, tuple) else None

@@ -163,12 +163,8 @@ class Symbols:
                 held_by = fragment.qualname.rpartition(".")[0]
                 if rules.calls_carry_arguments and held_by != self.fragments[owner].qualname:
                     continue  # a member of a class without a name, which no call can reach by name
-                add_name(
-                    self.members.setdefault(owner, {}),
-                    fragment.name,
-                    gid,
-                    SELECTED_OVERLOADS if rules.calls_carry_arguments else OVERLOADS,
-                )
+                most = SELECTED_OVERLOADS if rules.calls_carry_arguments else OVERLOADS
+                add_name(self.members.setdefault(owner, {}), fragment.name, gid, most)
             elif fragment.kind is FragmentKind.METHOD and "." in fragment.qualname:
                 self._detached.append(gid)  # its class may stand in another file: Go, Rust, C++
             elif fragment.qualname in titles:
@@ -224,11 +220,8 @@ class Symbols:
             or (package.names.get(last) if package else None)
         )
         if not near:
-            classes = [
-                known
-                for known in self.functions[self.family[file]].get(last, ())
-                if self.fragments[known].kind is FragmentKind.CLASS
-            ]
+            named = self.functions[self.family[file]].get(last, ())
+            classes = [known for known in named if self.fragments[known].kind is FragmentKind.CLASS]
             near = tuple(classes) if len(classes) == 1 else ()
         for owner in near:
             if self.fragments[owner].kind is FragmentKind.CLASS:
@@ -254,8 +247,14 @@ class Symbols:
                 if self.class_of[gid] >= 0:
                     self.fields.setdefault(self.class_of[gid], {}).setdefault(attribute, written)
             elif name in ("return", "()") or name.startswith("return#"):
-                if kind is not FragmentKind.CLASS:  # else it belongs to a function in the class that is not a fragment
-                    self._add_signature(gid, name, written)
+                if kind is FragmentKind.CLASS:
+                    pass  # it belongs to a function in the class that is not a fragment
+                elif name == "return":
+                    self.returns.setdefault(gid, written)
+                elif name == "()":
+                    self.parameters.setdefault(gid, written)
+                elif name[7:].isdecimal():
+                    self.further_returns.setdefault((gid, int(name[7:])), written)
             elif kind is FragmentKind.CLASS:
                 self.fields.setdefault(self._whole(gid), {}).setdefault(name, written)
             elif kind is FragmentKind.REGION:
@@ -264,14 +263,6 @@ class Symbols:
                     package.variables.setdefault(name, (file, written))
             else:
                 self.locals.setdefault(gid, {}).setdefault(name, written)
-
-    def _add_signature(self, gid: int, name: str, written: str) -> None:
-        if name == "return":
-            self.returns.setdefault(gid, written)
-        elif name == "()":
-            self.parameters.setdefault(gid, written)
-        elif name[7:].isdecimal():
-            self.further_returns.setdefault((gid, int(name[7:])), written)
 
 
 _RELATIVE = frozenset({"crate", "self", "super"})
