@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from secateur.errors import SecateurError
 from secateur.kinds.search.report_entries import shorten_ledger
 from secateur.model import Ledger
 from secateur.settings import Settings
 from secateur_lab.replays.recorder import Observation
 from secateur_lab.scenarios.running import BEST_DROPPED
 
-from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.parts.asking import Asking
 from secateur_tui.parts.cases import Cases
@@ -96,18 +94,18 @@ class Counting(ScreenPart):
         uncounted = [answer for answer in shown if isinstance(answer, SearchAnswer) and answer.recounted is None]
         if uncounted and not state.needs_reading and self._counting != uncounted:
             self._counting = uncounted
-            self._bench.jobs.start(partial(self._count, uncounted), "recount")
+            # Where a file changed, what is on screen stays a bound, and is stale.
+            self._bench.jobs.work_out(
+                "recount", partial(_count, uncounted), lambda _: self._bench.paint(), between=True
+            )
 
     def state_taken(self) -> None:
         self._counting = ()
 
-    async def _count(self, answers: Sequence[SearchAnswer]) -> None:
-        for answer in answers:
-            try:
-                await self._bench.jobs.run(answer.count, between=True)
-            except (SecateurError, Cancelled):  # a file changed: what is on screen stays a bound, and is stale
-                return
-        self._bench.paint()
+
+def _count(answers: Sequence[SearchAnswer]) -> None:
+    for answer in answers:
+        answer.count()
 
 
 PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
