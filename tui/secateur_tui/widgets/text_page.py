@@ -28,6 +28,14 @@ class ItemText:
     head: Line
     lines: Sequence[Line]
 
+    def draw(self, index: int) -> Line:
+        """Draws a line."""
+        return self.lines[index]
+
+    def gutter(self, index: int, *, first: bool) -> Line:  # noqa: ARG002 - most texts have none
+        """Draws what stands left of a line; `first`: of its first row."""
+        return ()
+
 
 def text_lines(text: str, role: str = "") -> Iterator[Line]:
     """Yields the lines of a text from outside; what is left out at the end is counted."""
@@ -41,18 +49,17 @@ def text_lines(text: str, role: str = "") -> Iterator[Line]:
 
 
 class TextPage(TextView):
-    """Shows the text of one item. Lines are wrapped at first: most of these texts are prose."""
+    """Shows the text of one item. `wraps`: lines are wrapped at first, as for prose."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, wraps: bool, **options: Any) -> None:
         super().__init__(**options)
-        self.wraps = True
+        self.wraps = wraps
         self._text: ItemText | None = None
 
     def show(self, text: ItemText | None) -> None:
         """Paints a text; None: there is none."""
-        other = text is not self._text
-        self._text = text
-        if other:
+        before, self._text = self._text, text
+        if (before and before.lines) is not (text and text.lines):
             self.reset_text()
         self.repaint()
 
@@ -60,7 +67,10 @@ class TextPage(TextView):
         return len(self._text.lines) if self._text is not None else 0
 
     def draw_text(self, index: int) -> Line:
-        return self._text.lines[index] if self._text is not None else ()
+        return self._text.draw(index) if self._text is not None else ()
+
+    def draw_gutter(self, index: int, *, first: bool) -> Line:
+        return self._text.gutter(index, first=first) if self._text is not None else ()
 
     def draw_head(self, cells: int) -> Line:  # noqa: ARG002 - clipped where it is painted
         return (*self._text.head, Span(f"  {self.key_hints}", "faint")) if self._text is not None else ()
