@@ -22,8 +22,8 @@ from secateur_tui.background import Cancelled, suspend_collection
 from secateur_tui.host import Pace
 from secateur_tui.jobs import DEBOUNCE, ENGINE, Jobs
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
+from secateur_tui.state.kind_reader import ShownAnswer
 
 PATIENCE = 0.1
 """Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming

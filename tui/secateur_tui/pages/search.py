@@ -40,10 +40,8 @@ from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, restor
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import BudgetPicture
-from secateur_tui.widgets.candidate_list import CandidateListing
+from secateur_tui.widgets.candidate_list import CandidateListing, draw_gap, draw_trim_diff, picture_of
 from secateur_tui.widgets.listing import ItemListing
-from secateur_tui.widgets.search_bar import draw_gap, picture_of
-from secateur_tui.widgets.trim_diff import draw_trim_diff
 from secateur_tui.widgets.why import draw_why
 
 

@@ -19,16 +19,14 @@ from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
-from secateur_tui.parts.first_answers import FirstAnswers
+from secateur_tui.parts.first_answers import FirstAnswers, Suggesting
 from secateur_tui.parts.keeping import Keeping
-from secateur_tui.parts.looking import Looking
-from secateur_tui.parts.packing import ShowingPack
+from secateur_tui.parts.looking import Looking, ShowingPack
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.parts.staleness import Staleness
 from secateur_tui.parts.steering import Steering
-from secateur_tui.parts.suggesting import Suggesting
 from secateur_tui.parts.tuning import Tuning
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench, ScreenPart

@@ -16,7 +16,7 @@ from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
 from secateur_tui.messages import Report
 from secateur_tui.screen import Bench, ScreenPart
-from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.kind_reader import ShownAnswer
 from secateur_tui.state.proving import (
     Crossed,
     Nothing,

@@ -20,7 +20,7 @@ from secateur.terminal import cell_width, visible
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, measure_nearly_all, measure_usual
 from secateur_tui.glossary import SIGNS
 from secateur_tui.short_names import fit_path, shorten_label, shorten_shared
-from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.kind_reader import ShownAnswer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 
 _GAP = Span(" ")
