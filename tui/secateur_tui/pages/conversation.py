@@ -97,7 +97,7 @@ class ConversationListing(LedgerListing):
 class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
     """The look of the Conversation bench."""
 
-    listing_type: ClassVar[type[LedgerListing]] = ConversationListing
+    listing_type = ConversationListing
     grows: bool = True
     first_warnings: ClassVar[Collection[str]] = (GONE, CHANGED, COMPACTED)
 

@@ -59,7 +59,7 @@ class FilesListing(LedgerListing):
 class FilesPage(KindPage[ReadFiles, PrunedFiles]):
     """The look of the Files bench."""
 
-    listing_type: ClassVar[type[LedgerListing]] = FilesListing
+    listing_type = FilesListing
 
     def make_answer(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[PrunedFiles]:
         """Returns the answer with the best files first."""

@@ -86,7 +86,7 @@ class KindPage(Generic[M, P]):
     reading: ClassVar[str] = "reading"  # the name of reading, for people
     nothing_asked: ClassVar[str] = "nothing is open yet"
     unopened: ClassVar[bool] = False  # nothing can be inspected yet, there is only a field for a folder
-    listing_type: ClassVar[type[LedgerListing]] = LedgerListing
+    listing_type: ClassVar[type[ItemListing]] = LedgerListing
     knobs_title: ClassVar[str] = "Knobs"
     first_warnings: ClassVar[Collection[str]] = ()  # codes of the warnings that stand above all other notices
 
@@ -315,9 +315,10 @@ class KindPage(Generic[M, P]):
 
     def listing(self, scene: Scene) -> ItemListing:
         """Returns what the list shows of the answer."""
-        by = scene.state.choice.by
+        state, by = scene.state, scene.state.choice.by
+        assert state.answer is not None
         by = "" if by == LIST_ORDER else by
-        return self.listing_type(_ledger(scene), scene.state.comparison, scene.crossings, by, scene.screen)
+        return self.listing_type(state.answer, state.comparison, scene.crossings, by, scene.screen)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""

@@ -192,6 +192,10 @@ class LedgerComparison:
         item_then = self.place_then(item)
         return self.now.entries[item].after - (0 if item_then == ABSENT else self.then.entries[item_then].after)
 
+    def change_of(self, item: int) -> int | None:
+        """Returns the tokens that an item gained; None for a new one."""
+        return None if self.place_then(item) == ABSENT else self.count_gained(item)
+
     @cached_property
     def moved(self) -> Sequence[int]:
         """Items whose decision or tokens are others, in order."""

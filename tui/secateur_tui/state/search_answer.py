@@ -67,6 +67,14 @@ class SearchComparison:
         flipped: BoolArray = self.state_then != self.now.state
         return flipped
 
+    def is_flipped(self, item: int) -> bool:
+        """Tells whether the decision differs."""
+        return bool(self.flipped[item])
+
+    def change_of(self, item: int) -> int | None:
+        """Returns the places that an item gained; None for a new one."""
+        return None if self.row_then[item] == ABSENT else int(self.moved[item])
+
     @cached_property
     def flip_counts(self) -> Mapping[State, int]:
         """The candidates whose decision differs, counted by their state now."""

@@ -19,7 +19,7 @@ from secateur_tui.state.search_answer import ABSENT, SearchAnswer, SearchCompari
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_change, line, stack_bar
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
-from secateur_tui.widgets.listing import SORTED, Crossing, CutLine, ItemListing, draw_label, find_alike, label_columns
+from secateur_tui.widgets.listing import SORTED, CutLine, ItemListing, draw_label, find_alike, label_columns
 from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_group
 
 _LEAST_BREAKDOWN, _MOST_BREAKDOWN = 10, 28
@@ -46,37 +46,31 @@ _WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)
 
 
 class CandidateListing(ItemListing):
-    """See the module docstring; an item is a row of the pool. `sorted_by` is the figure that the list is sorted by; ""
-    for the answer's own order. The last column shows what orders the list, and the title that does is marked."""
+    """See the module docstring; an item is a row of the pool. The last column shows what orders the list."""
 
-    def __init__(
-        self,
-        answer: SearchAnswer,
-        comparison: SearchComparison | None = None,
-        crossings: Sequence[Crossing] = (),
-        *,
-        of_workspace: bool = False,
-        sorted_by: str = "",
-        screen: int = 0,
-    ) -> None:
-        super().__init__(answer)
-        self._of_workspace = of_workspace
-        self._selection, self._comparison = answer.selection, comparison
+    def make_columns(self) -> Sequence[ListColumn]:
+        answer: SearchAnswer = self.answer
+        self._selection = answer.selection
         self._figures = figures_of(answer.selection) | {answer.ordered_by: answer.selection.score}
-        by = sorted_by if sorted_by in (NAME, *self._figures) else answer.ordered_by
+        by = self.sorted_by if self.sorted_by in (NAME, *self._figures) else answer.ordered_by
         self._figure = answer.ordered_by if by in (NAME, "tokens") else by
-        self.columns = _columns(answer.selection.pool, self._figure, by, screen)
-        self.cut = cut_of(answer.selection, crossings)
+        return _columns(answer.selection.pool, self._figure, by, self.screen)
+
+    def find_cut(self) -> CutLine | None:
+        return _cut_of(self.answer.selection)
 
     def label(self, item: int) -> Label:
         label = label_of(self._selection.pool, item)
-        return label._replace(repository=label.place.partition("/")[0]) if self._of_workspace else label
+        return label._replace(repository=label.place.partition("/")[0]) if self.of_workspace else label
 
     def alike(self, name: int, place: int) -> Mapping[str, int]:
         return _find_alike(self._selection.pool, name, place)
 
     def after(self, item: int) -> int:
         return self._selection.decision(item).tokens_after
+
+    def change_words(self, change: int) -> str:
+        return f"{'▲' if change > 0 else '▼'}{abs(change):,}"
 
     def describe_item(self, item: int) -> str:
         parts = {part: float(column[item]) for part, column in self._selection.pool.parts.get("relevance", {}).items()}
@@ -88,12 +82,6 @@ class CandidateListing(ItemListing):
         selection, id_ = self._selection, column.id
         if id_ == "rank":
             return (Span(f"{int(selection.rank[item]):,}", "faint"),)
-        if id_ == "delta":
-            return _draw_move(self._comparison, item)
-        if id_ == "state":
-            flipped = self._comparison is not None and bool(self._comparison.flipped[item])
-            state = State(int(selection.state[item]))
-            return self.decision(item, state, flipped)
         if id_ == "tokens":
             return (Span(f"{int(selection.pool.tokens[item]):,}"),)
         if id_ == "order":
@@ -155,28 +143,12 @@ def _cut_of(selection: Selection) -> CutLine | None:
     return CutLine(above, selection.budget, below)
 
 
-def cut_of(selection: Selection, crossings: Sequence[Crossing] = ()) -> CutLine | None:
-    """Returns the place where the pack ends: before the first candidate that had no room whole. None: all leave that
-    may."""
-    cut = _cut_of(selection)
-    return replace(cut, crossings=crossings) if cut is not None else None
-
-
 def _draw_breakdown(terms: list[tuple[float, str, str]], priority: float, top: float, cells: int) -> Line:
     """Draws a bar as long as the priority; a boost below 1 takes from the other terms what it takes from the
     priority."""
     positive = sum(max(0.0, amount) for amount, _, _ in terms)
     share = min(1.0, priority / positive) if positive > 0 else 0.0
     return stack_bar([(amount * share, texture, role) for amount, texture, role in terms], top, cells)
-
-
-def _draw_move(comparison: SearchComparison | None, row: int) -> Line:
-    if comparison is None:
-        return ()
-    if comparison.row_then[row] == ABSENT:
-        return line(Span("new", "up"))
-    moved = int(comparison.moved[row])
-    return line(Span(f"{'▲' if moved > 0 else '▼'}{abs(moved):,}", "up" if moved > 0 else "down")) if moved else ()
 
 
 def picture_of(answer: SearchAnswer) -> BudgetPicture:

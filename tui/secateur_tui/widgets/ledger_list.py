@@ -14,9 +14,9 @@ from secateur.render.sentences import fewer_together
 from secateur.terminal import visible
 
 from secateur_tui.columns import NAME, Label, ListColumn, sample_items
-from secateur_tui.state.ledger_answer import ABSENT, LONGEST_BESIDE, LedgerAnswer, LedgerComparison
-from secateur_tui.styled_text import Line, Span, format_signed, line
-from secateur_tui.widgets.listing import SORTED, Crossing, CutLine, ItemListing, find_alike, label_columns
+from secateur_tui.state.ledger_answer import LONGEST_BESIDE, LedgerAnswer
+from secateur_tui.styled_text import Line, line
+from secateur_tui.widgets.listing import SORTED, CutLine, ItemListing, find_alike, label_columns
 
 LEAST_FIGURE = 5
 """The least width of a column of tokens."""
@@ -81,18 +81,11 @@ class LedgerListing(ItemListing):
     spends_in_order: ClassVar[bool] = False  # items are listed in the order in which the budget is spent
     ordered_by: ClassVar[str] = NAME  # the column that tells of the list's own order
 
-    def __init__(
-        self,
-        answer: LedgerAnswer[Any],
-        comparison: LedgerComparison | None = None,
-        crossings: Sequence[Crossing] = (),
-        sorted_by: str = "",
-        screen: int = 0,
-    ) -> None:
-        super().__init__(answer)
-        self.comparison, self.sorted_by, self.screen = comparison, sorted_by, screen
-        self.columns = mark_order(self.list_columns(), sorted_by or self.ordered_by)
-        self.cut = cut_of(answer, crossings) if self.spends_in_order else None
+    def make_columns(self) -> Sequence[ListColumn]:
+        return mark_order(self.list_columns(), self.sorted_by or self.ordered_by)
+
+    def find_cut(self) -> CutLine | None:
+        return _cut_of(self.answer) if self.spends_in_order else None
 
     def list_columns(self) -> Sequence[ListColumn]:
         """Returns the columns, from left to right."""
@@ -107,12 +100,6 @@ class LedgerListing(ItemListing):
             ListColumn.fixed("in", "in", figure, 3),
             ListColumn.fixed("out", "out", figure if self.sorted_by == SAVED else sent, 2),
         )
-
-    def draw_cell(self, item: int, column: ListColumn, cells: int) -> Line:
-        if column.id == SAVED:
-            entry = self.answer.entries[item]
-            return line(f"{entry.before - entry.after:,}")
-        return self.cell(item, column, cells)
 
     def own_columns(self) -> Sequence[ListColumn]:
         """Returns the columns that only this kind has; they stand behind the places."""
@@ -142,11 +129,8 @@ class LedgerListing(ItemListing):
 
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:  # noqa: ARG002 - columns of subclasses use it
         entry = self.answer.entries[item]
-        if column.id == "delta":
-            return _draw_gain(self.comparison, item)
-        if column.id == "state":
-            flipped = self.comparison is not None and self.comparison.is_flipped(item)
-            return self.decision(item, entry.state, flipped)
+        if column.id == SAVED:
+            return line(f"{entry.before - entry.after:,}")
         if column.id == "in":
             return line(f"{entry.before:,}")
         if entry.after < 0:
@@ -162,19 +146,3 @@ def _cut_of(answer: LedgerAnswer[Any]) -> CutLine | None:
         return None
     below = sum(entry.state is not State.DROPPED and entry.id != WRAPPER for entry in ordered[above:])
     return CutLine(above, answer.ledger.budget, below)
-
-
-def cut_of(answer: LedgerAnswer[Any], crossings: Sequence[Crossing] = ()) -> CutLine | None:
-    """Returns the place where the budget ends, in a list in the order in which it is spent: before the first item that
-    had no room. None: all had."""
-    cut = _cut_of(answer)
-    return replace(cut, crossings=crossings) if cut is not None else None
-
-
-def _draw_gain(comparison: LedgerComparison | None, item: int) -> Line:
-    if comparison is None:
-        return ()
-    if comparison.place_then(item) == ABSENT:
-        return line(Span("new", "up"))
-    gained = comparison.count_gained(item)
-    return line(Span(format_signed(gained), "up" if gained > 0 else "down")) if gained else ()
