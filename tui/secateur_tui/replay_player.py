@@ -231,7 +231,10 @@ class ReplayPlayer:
             case InputChanged(input=changed):
                 self._type(bench, changed)
             case Held(id=id_):
-                _hold_entry(bench, id_)
+                _go_to_entry(bench, id_)
+                if reason := bench.unavailable("hold"):
+                    raise SecateurError(f"{id_} cannot be held: {reason}", hint="leave the event out")
+                bench.do("hold")
             case Undone():
                 bench.do("undo")
             case Redone():
@@ -260,7 +263,9 @@ class ReplayPlayer:
         bench, inputs = self.stage.benches.get(opening.kind.name), opening.inputs
         if opening.kind.name == "search":
             search = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
-            state: BenchState[Any] = BenchState(search, opening.settings, {"query": _make_visible(inputs["query"])})
+            state: BenchState[Any] = BenchState(
+                search, opening.settings, {"query": visible(inputs["query"], keep_newlines=True)}
+            )
         elif bench is not None:
             page = bench.kind_page
             state = BenchState(page, opening.settings, page.texts_of(inputs))
@@ -280,7 +285,7 @@ class ReplayPlayer:
             engine = self.open_engine(Opening(page.kind, inputs, state.opened))
             page = SearchPage(engine, inputs["path"], inputs["rev"] or None)
             other: BenchState[Any] = BenchState(
-                page, state.opened, {"query": _make_visible(inputs["query"])}, page=state.page
+                page, state.opened, {"query": visible(inputs["query"], keep_newlines=True)}, page=state.page
             )
             other.history = SettingsHistory(list(state.history.entries), state.history.place)
             bench.take_state(other)
@@ -344,14 +349,3 @@ def _go_to_entry(bench: Bench, entry: str) -> None:
     if item is None:
         raise SecateurError(f"unknown entry {entry}", hint="what was read has changed since it was recorded")
     bench.move_cursor(item, in_place=True)  # a stop looks the same, whichever stop was before
-
-
-def _hold_entry(bench: Bench, entry: str) -> None:
-    _go_to_entry(bench, entry)
-    if reason := bench.unavailable("hold"):
-        raise SecateurError(f"{entry} cannot be held: {reason}", hint="leave the event out")
-    bench.do("hold")
-
-
-def _make_visible(query: str) -> str:
-    return visible(query, keep_newlines=True)

@@ -16,6 +16,7 @@ from typing import Any
 from secateur.errors import SecateurError
 from secateur.kinds.base import Kind
 from secateur.output_files import write_output
+from secateur.render.page import count_noun
 from secateur.settings import Settings, lookup
 from secateur.terminal import visible
 from secateur_lab.evaluation.metrics import AT, Figures, figures_of
@@ -307,14 +308,14 @@ class Scenarios(ScreenPart):
         if self._held is None or self._status is None:
             return []
         compared = self._status.result.compared
-        decisions = f"{_count_words(len(compared.differences), 'decision is', 'decisions are')} recorded anew"
+        decisions = f"{count_noun(len(compared.differences), 'decision is', 'decisions are')} recorded anew"
         if self._held.scenario.recorded is None:
             decisions = "Every decision is recorded, and compared from now on,"
         words = wrap_words(f"{decisions} in {visible(_shorten_path(self._held.path))}.", cells)
         for label, was, now in self._changed_settings:
             words += wrap_words(visible(f"{label} {was} → {now}"), cells, "accent")
         if compared.failures:
-            fail = _count_words(len(compared.failures), "assertion fails", "assertions fail")
+            fail = count_noun(len(compared.failures), "assertion fails", "assertions fail")
             words += wrap_words(f"{fail}, and will: only what is recorded is written.", cells, "error")
         return words
 
@@ -377,10 +378,6 @@ class Scenarios(ScreenPart):
 @lru_cache(maxsize=32)
 def _list_keys(kind: Kind[Any, Any]) -> Sequence[str]:
     return deciding_keys(kind)
-
-
-def _count_words(count: int, singular: str, plural: str) -> str:
-    return f"{count:,} {singular if count == 1 else plural}"
 
 
 def _complete_name(typed: str) -> Path:

@@ -86,8 +86,12 @@ class CandidateListing(ItemListing):
             return (Span(f"{int(selection.pool.tokens[item]):,}"),)
         if id_ == "order":
             return (Span(order_figure(float(self._figures[self._figure][item]), self._figure)),)
-        terms = [(float(amounts[item]), SIGNALS[name].texture, name) for name, amounts in selection.terms.items()]
-        return _draw_breakdown(terms, float(selection.priority[item]), self.answer.highest, cells)
+        amounts = {name: float(column[item]) for name, column in selection.terms.items()}
+        positive = sum(amount for amount in amounts.values() if amount > 0)
+        # A boost below 1 takes from the other terms what it takes from the priority.
+        share = min(1.0, float(selection.priority[item]) / positive) if positive > 0 else 0.0
+        parts = [(amount * share, SIGNALS[name].texture, name) for name, amount in amounts.items()]
+        return stack_bar(parts, self.answer.highest, cells)
 
 
 def label_of(pool: Pool, row: int) -> Label:
@@ -141,14 +145,6 @@ def _cut_of(selection: Selection) -> CutLine | None:
     leaving = rank[(selection.state != State.DROPPED) & (reason != Reason.PINNED)]  # a pin is no matter of size
     below = int((leaving > above).sum())
     return CutLine(above, selection.budget, below)
-
-
-def _draw_breakdown(terms: list[tuple[float, str, str]], priority: float, top: float, cells: int) -> Line:
-    """Draws a bar as long as the priority; a boost below 1 takes from the other terms what it takes from the
-    priority."""
-    positive = sum(max(0.0, amount) for amount, _, _ in terms)
-    share = min(1.0, priority / positive) if positive > 0 else 0.0
-    return stack_bar([(amount * share, texture, role) for amount, texture, role in terms], top, cells)
 
 
 def picture_of(answer: SearchAnswer) -> BudgetPicture:

@@ -3,11 +3,13 @@ figures, all of which are the engine's."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 
 from secateur.render.proofs import curve_words
 from secateur.terminal import clip_left, visible
-from secateur.what_if.curve import Curve, Point
+from secateur.what_if.curve import Curve
 from secateur.what_if.trials import Trials
 
 from secateur_tui.state.proving import ProvenCurve
@@ -78,7 +80,8 @@ def _draw_plot(curve: Curve, present: int, cells: int, rows: int, *, scored: boo
     dots_wide, dots_high = 2 * wide, 4 * rows
     before = dots_high - 1
     for dot in range(dots_wide):
-        reached = _height_at(curve.points, heights, first + (last - first) * dot / (dots_wide - 1))
+        budget = first + (last - first) * dot / (dots_wide - 1)
+        reached = heights[max(0, bisect_right(curve.points, budget, key=attrgetter("budget")) - 1)]
         level = dots_high - 1 - (round(reached / top * (dots_high - 1)) if top > 0 else 0)
         for y in range(min(level, before), max(level, before) + 1) if dot else [level]:
             grid[y // 4][dot // 2] |= _DOTS[y % 4][dot % 2]
@@ -128,15 +131,6 @@ def _draw_labels(first: int, last: int, present: int, knee: int | None, column: 
         if start >= 0 and all(cell == " " for cell in row[max(0, start - 1) : end + 1]):
             row[start:end] = text
     return line(Span(" " * _AXIS_CELLS + "".join(row).rstrip(), "faint"))
-
-
-def _height_at(points: Sequence[Point], heights: Sequence[float], budget: float) -> float:
-    reached = heights[0]
-    for point, height in zip(points, heights, strict=True):
-        if point.budget > budget:
-            break
-        reached = height
-    return reached
 
 
 def _draw_table(proven: ProvenCurve, cells: int) -> list[Line]:
