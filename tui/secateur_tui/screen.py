@@ -35,9 +35,8 @@ from secateur_tui.messages import (
     ActionClicked,
     CursorMoved,
     IndexProgress,
-    PartMessage,
+    KnobClicked,
     Report,
-    Reselect,
     SegmentChosen,
 )
 from secateur_tui.pages.kind_page import KindPage, find_overruling
@@ -346,11 +345,7 @@ class Bench(Guarded, Screen[None]):
     def settings_changed(self) -> None:
         """Decides under settings that the state has taken."""
         self.paint_knobs()
-        self.post_message(Reselect())
-
-    @on(Reselect)
-    def _reselect(self) -> None:
-        self.answering.decide()
+        self.post_message(Report(self.answering.decide, "decide"))  # a burst of steps becomes one decision
 
     def read_again(self) -> None:
         """Brings the screen up to what is on disk."""
@@ -403,9 +398,9 @@ class Bench(Guarded, Screen[None]):
     def _segment_chosen(self, event: SegmentChosen) -> None:
         self.move_cursor(event.item)
 
-    @on(PartMessage)
-    def _pass_on(self, message: PartMessage) -> None:
-        self._each(lambda part: part.receive(message))
+    @on(KnobClicked)
+    def _knob_clicked(self, event: KnobClicked) -> None:
+        self._each(lambda part: part.knob_clicked(event))
 
     @on(Input.Changed, ".input")
     def _typed(self) -> None:
@@ -625,5 +620,5 @@ class ScreenPart:
     def job_ended(self, group: str) -> None:
         """A job of this group ended, or was cancelled."""
 
-    def receive(self, message: PartMessage) -> None:
-        """A message came, from a thread or a widget of any part."""
+    def knob_clicked(self, event: KnobClicked) -> None:
+        """A knob was clicked."""

@@ -10,7 +10,7 @@ import time
 
 from secateur.errors import SecateurError
 
-from secateur_tui.messages import Look, PartMessage
+from secateur_tui.messages import Report
 from secateur_tui.screen import ScreenPart
 from secateur_tui.state.input_files import ReplacedError
 
@@ -39,10 +39,10 @@ class Staleness(ScreenPart):
             bench.jobs.after("look", max(watch, REST * took, followed), self._due, matters=False)
 
     def _due(self) -> None:
-        self._bench.post_message(Look())
+        self._bench.post_message(Report(self._start, "look"))
 
-    def receive(self, message: PartMessage) -> None:
-        if isinstance(message, Look) and self._bench.app.watching != "off" and not self._bench.kind_page.unopened:
+    def _start(self) -> None:
+        if self._bench.app.watching != "off" and not self._bench.kind_page.unopened:
             self._bench.jobs.start(self._look, "watch")
 
     async def _look(self) -> None:
