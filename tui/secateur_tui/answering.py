@@ -110,7 +110,6 @@ class Answering:
         return True
 
     def _act(self, activity: str) -> None:
-        """Shows the activity and forgets an old error."""
         self._jobs.activity, self._jobs.error = activity, None
         self._paint()
 
@@ -158,7 +157,6 @@ class Answering:
         self._reads, self._jobs.progress, self.stale = None, None, ""
 
     async def _read_part(self, state: BenchState[Any], page: KindPage[Any, Any]) -> None:
-        """Answers from a part of the material if one is available before the rest is prepared."""
         inputs, settings, key, jobs = dict(state.inputs), state.settings, state.key, self._jobs
         part = await jobs.run(lambda: page.read_part(inputs, settings, jobs.report), between=True)
         if part is not None:

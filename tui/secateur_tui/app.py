@@ -235,7 +235,6 @@ class Inspector(Host):
         self.show_bench("search")
 
     def _present(self) -> Bench:
-        """Returns the bench on the screen, whatever lies on top of it."""
         return next(screen for screen in reversed(self.screen_stack) if isinstance(screen, Bench))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002

@@ -198,7 +198,6 @@ class Frame:
 
     @property
     def _activity(self) -> str:
-        """The work under way; while a partial answer is shown, its progress too."""
         jobs = self._scene.jobs
         if not (jobs.activity and self._scene.state.partial):
             return jobs.activity

@@ -299,7 +299,6 @@ def _pool(scene: Scene) -> Pool | None:
 
 
 def _find_words(answer: SearchAnswer, row: int) -> Iterator[str]:
-    """Yields the words of the page Why that the glossary explains."""
     decision, pool = answer.selection.decision(row), answer.selection.pool
     yield from ("priority", *decision.terms)
     yield from ("churn rank", "complexity rank") if decision.terms.get("hotspot") else ()

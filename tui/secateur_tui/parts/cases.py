@@ -184,7 +184,6 @@ class Cases(ScreenPart):
         return f"… {100 * done // total} %" if reading else "…"
 
     def _draw_line(self, cells: int) -> Line:
-        """Draws the recall at the start and now, and how many cases change; `…` while they are not known."""
         head = " cases   "
         if self._wrong:
             return clip_line(line(head, Span(visible(self._wrong), "error")), cells)

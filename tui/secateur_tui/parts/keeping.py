@@ -56,7 +56,6 @@ class Keeping(ScreenPart):
         self._bench.ask(page, self._save_to)
 
     def _offer_targets(self, typed: str) -> Offers:
-        """Returns the places that a text names."""
         no_scenario = self._bench.part(Scenarios).cannot_save
         places = {
             SCENARIO: "this screen: input, settings and assertions, for `secateur check`",
@@ -107,7 +106,6 @@ class Keeping(ScreenPart):
         return repository_file(self._root or Path()) if choice == REPOSITORY else own_file(self._user_dir)
 
     def _draw_profile(self, choice: str, asked: str, wrong: str, cells: int, name: str) -> Sequence[Line]:
-        """Draws what saving does, or why the name could not be saved while it is unchanged."""
         settings = self._bench.state.settings
         if wrong and name == asked:
             return wrap_words(visible(wrong), cells, "error")

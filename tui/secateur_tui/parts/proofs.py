@@ -195,13 +195,11 @@ class Proofs(ScreenPart):
             self._apply_awaited()
 
     def _apply_awaited(self) -> None:
-        """Applies the hint that was asked for before it was proven, or says why there is none to apply."""
         self._awaits_hint = False
         if self._bench.state.entry == self._awaited_for:
             self._bench.action_do("hint")
 
     def _crossed(self, proof: Crossed) -> None:
-        """Says in the list what crosses the cut a step up and a step down."""
         answer, page = self._answer, self._bench.kind_page
         if answer is None or self._proving is None:
             return
@@ -229,7 +227,6 @@ class Proofs(ScreenPart):
 
     @property
     def _present(self) -> bool:
-        """True if the proofs belong to the settings in force."""
         state = self._bench.state
         answer = state.answer
         return answer is not None and answer is self._answer and answer.settings is state.settings

@@ -381,13 +381,11 @@ def _list_keys(kind: Kind[Any, Any]) -> Sequence[str]:
 
 
 def _complete_name(typed: str) -> Path:
-    """Returns the path of a name that was typed; its ending may be left out."""
     path = Path(expand_path(typed))
     return path if path.name.endswith(SUFFIX) or not path.name else path.with_name(path.name + SUFFIX)
 
 
 def _shorten_path(path: Path) -> str:
-    """Returns a path as the working folder sees it where it is below."""
     try:
         return str(path.relative_to(Path.cwd())) if path.is_absolute() else str(path)
     except (OSError, ValueError):

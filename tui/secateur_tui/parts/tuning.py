@@ -120,7 +120,6 @@ class Tuning(ScreenPart):
             self._bench.attempt(held)
 
     def _step(self, verb: str, *, back: bool) -> None:
-        """Undoes or redoes a step of settings and the file that it wrote, and says what changed."""
         bench, state = self._bench, self._bench.state
         history, before = state.history, state.settings
         file = history.files.get(history.place + (not back))
@@ -171,7 +170,6 @@ def describe_change(page: KindPage[Any, Any], before: Settings, after: Settings)
 
 
 def _describe_value(name: str, before: object, after: object) -> str:
-    """Describes a changed value: the added and removed parts of lists and tables, else both values."""
     if isinstance(before, tuple) and isinstance(after, tuple):
         parts = [f"−{value}" for value in before if value not in after]
         parts += [f"+{value}" for value in after if value not in before]

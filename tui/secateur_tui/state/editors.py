@@ -70,7 +70,6 @@ def build_editor_command(environ: Mapping[str, str], path: Path, line: int) -> E
 
 
 def _opens_window(words: Sequence[str]) -> bool:
-    """Tells whether an editor that knows both opens a window of its own."""
     program = PurePath(words[0]).name.lower()
     if program.startswith("emacs"):
         return not {"-nw", "-t", "-tty", "--tty", "--no-window-system"} & set(words[1:]) and program == "emacsclient"

@@ -277,7 +277,6 @@ def restore_answer(recorded: Recorded, now: SearchAnswer, settings: Settings) ->
 
 
 def _add_rows(pool: Pool, gone: list[RecordedItem]) -> Pool:
-    """Returns the pool with further rows for what is no longer among the candidates."""
     columns: dict[str, Any] = {}
     for name, value in structs.asdict(pool).items():
         if isinstance(value, list):

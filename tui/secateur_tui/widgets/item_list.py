@@ -97,7 +97,6 @@ class ItemList(LineView, can_focus=True):
         return index + bisect_right(self._between, index, key=_above)
 
     def _lines_to(self, row: int) -> int:
-        """Counts the lines between items up to a row, itself included."""
         between = self._between
         return bisect_right(range(len(between)), row, key=lambda index: between[index].above + index)
 

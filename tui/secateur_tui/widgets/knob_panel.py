@@ -69,7 +69,6 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
 
 
 def _top(knob: Knob, value: float) -> float:
-    """Returns the value at the end of a slider's track."""
     return knob.high if not knob.signal else next(scale for scale in _SCALES if value <= scale)
 
 

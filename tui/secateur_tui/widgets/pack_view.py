@@ -83,7 +83,6 @@ class PackView(TextView):
 
     @property
     def _top_item(self) -> int | None:
-        """The item of the first line in sight, or of the next that is of one."""
         if self._pack is None or not len(self._pack.items):
             return None
         ahead = self._pack.items[self.top_line :]

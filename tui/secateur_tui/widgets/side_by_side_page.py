@@ -65,7 +65,6 @@ def _draw_head(label: str, ledger: Ledger, other: Ledger | None, cells: int) -> 
 
 
 def _draw_list(title: str, role: str, pairs: Sequence[Pair], placed: Sequence[Placed | None], cells: int) -> list[Line]:
-    """Draws the items that only one side lets out; `placed` are the halves of the pairs on that side."""
     tokens = sum(half.entry.after for half in placed if half is not None)
     heading = f"{title} ({len(pairs):,}, {tokens:,} tokens)" if pairs else f"{title}: nothing"
     lines = [line(Span(clip(heading, cells), f"bold {role}" if pairs else "faint"))]
