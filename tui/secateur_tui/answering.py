@@ -10,13 +10,12 @@ part of it is shown as such, and the whole one takes its place.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.progress import Progress
-from secateur.settings import Settings
 
 from secateur_tui.background import Cancelled, suspend_collection
 from secateur_tui.host import Pace
@@ -152,7 +151,8 @@ class Answering:
         inputs, settings, key = dict(state.inputs), state.settings, state.key
         state.kind_page.start_watching(inputs)
         self._reads = key
-        material = await self._jobs.run(lambda: _read(state.kind_page, inputs, settings, progress))
+        read = suspend_collection()(partial(state.kind_page.read, inputs, settings, progress))
+        material = await self._jobs.run(read)
         state.read(Reading(key, material))
         self._reads, self._jobs.progress, self.stale = None, None, ""
 
@@ -184,19 +184,14 @@ class Answering:
         self._paint()
 
 
-def _read(page: KindPage[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:
-    with suspend_collection():
-        return page.read(inputs, settings, progress)
-
-
+@suspend_collection()
 def _decide_quietly(
     page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer | None, progress: Progress
 ) -> ShownAnswer | SecateurError:
     """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
-        with suspend_collection():
-            answer: ShownAnswer = page.decide(material, dict(asked.inputs), asked.settings, progress)
-            page.prepare_answer(answer, baseline)
-            return answer
+        answer: ShownAnswer = page.decide(material, dict(asked.inputs), asked.settings, progress)
+        page.prepare_answer(answer, baseline)
+        return answer
     except SecateurError as error:
         return error

@@ -210,9 +210,9 @@ class Inspector(Host):
         ]
 
     def _bench(self, name: str) -> Bench:
-        if name not in self._benches:
-            return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
-        return self._benches[name]
+        if (bench := self._benches.get(name)) is not None:
+            return bench
+        return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
 
     def place_messages(self) -> None:
         if not self.screen_stack:

@@ -145,13 +145,7 @@ class Frame:
         scene, pages = self._scene, list(tabs)
         page = scene.state.kind_page
         with Vertical(id="side"):
-            panel = KnobPanel(
-                scene.state.settings,
-                page.knobs_of,
-                page.all_knobs_of,
-                with_ranges=True,
-                id="knobs",
-            )
+            panel = KnobPanel(scene.state.settings, page.knobs_of, page.all_knobs_of, id="knobs")
             panel.border_title = page.knobs_title
             yield panel
             with Vertical(id="pages"):

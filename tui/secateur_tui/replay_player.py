@@ -42,6 +42,7 @@ from secateur_lab.replays.setting_events import SettingEvent, settings_after
 from secateur_lab.replays.words import describe_event
 from secateur_lab.scenarios.running import Session
 
+from secateur_tui.benches import Benches
 from secateur_tui.host import RecordedStop
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts.asking import Asking
@@ -89,7 +90,7 @@ class _Snapshot:
 class BenchStage:
     """The benches of the inspector, as far as a player needs them."""
 
-    benches: Mapping[str, Bench]  # by kind; Search is missing until a folder is opened
+    benches: Benches  # by kind; Search is missing until a folder is opened
     present: Callable[[], Bench]
     show: Callable[[str], None]
     add_search: Callable[[BenchState[Any]], None]
@@ -298,8 +299,7 @@ class ReplayPlayer:
 
     def _benches(self) -> dict[str, Bench]:
         names = {event.kind for event in self.recording.events if isinstance(event, Opened)}
-        benches = {name: self.stage.benches.get(name) for name in sorted(names)}
-        return {name: bench for name, bench in benches.items() if bench is not None}
+        return {name: bench for name in sorted(names) if (bench := self.stage.benches.get(name)) is not None}
 
     def _snapshot(self) -> _Snapshot:
         benches = self._benches()

@@ -80,6 +80,8 @@ def draw_figures(now: Figures, was: Figures, cells: int) -> Line:
 INSTANT = 0.2
 """Seconds up to which a comparison runs at every step of a knob; a slower one waits for a pause."""
 
+_list_keys = lru_cache(maxsize=32)(deciding_keys)
+
 _SAVING, _COMPARING = "saving", "comparing"
 
 _LISTS = {"kept": "must_keep", "shortened": "must_shorten", "summarised": "must_shorten", "dropped": "must_drop"}
@@ -373,11 +375,6 @@ class Scenarios(ScreenPart):
         if self._status is None:
             return [clip_line(line(Span(f"{name}: comparing …", "faint")), cells)]
         return [draw_status(self._status.result, self._bench.app.keymap.first_key("check"), cells)]
-
-
-@lru_cache(maxsize=32)
-def _list_keys(kind: Kind[Any, Any]) -> Sequence[str]:
-    return deciding_keys(kind)
 
 
 def _complete_name(typed: str) -> Path:

@@ -28,9 +28,7 @@ def _columns(answer: ShownAnswer, comparison: Any) -> ItemColumns:
     return answer.item_columns(comparison)
 
 
-@lru_cache(maxsize=2)
-def _view(columns: ItemColumns, choice: ListChoice) -> ListView:
-    return make_view(columns, choice)
+_view = lru_cache(maxsize=2)(make_view)
 
 
 @dataclass(frozen=True, eq=False)

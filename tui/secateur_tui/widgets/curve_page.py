@@ -4,7 +4,7 @@ figures, all of which are the engine's."""
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 
 from secateur.render.proofs import curve_words
@@ -32,12 +32,12 @@ _AXIS_CELLS = 8
 """The width of the figures beside the curve."""
 
 
-def draw_curve(proven: ProvenCurve, cells: int, rows: int = ROWS) -> list[Line]:
+def draw_curve(proven: ProvenCurve, cells: int) -> list[Line]:
     """Draws the page."""
     trials, curve = proven.trials, proven.curve
     height = "worth" if trials.scored else "items that are sent whole"
     lines = [line(Span(f"{height} against {trials.budget_label}", "faint"))]
-    lines += _draw_plot(curve, trials.budget, cells, rows, scored=trials.scored)
+    lines += _draw_plot(curve, trials.budget, cells, scored=trials.scored)
     lines += [(), *_draw_table(proven, cells), ()]
     lines += [part for sentence in curve_words(trials, curve) for part in wrap_words(sentence, cells)]
     lines += wrap_words(_place_knee(curve.knee, trials.budget), cells)
@@ -66,7 +66,7 @@ def _draw_items(trials: Trials, verb: str, items: Sequence[int], cells: int) -> 
     return lines
 
 
-def _draw_plot(curve: Curve, present: int, cells: int, rows: int, *, scored: bool) -> list[Line]:
+def _draw_plot(curve: Curve, present: int, cells: int, *, scored: bool) -> list[Line]:
     """Draws the curve in dots, four to a line and two to a cell; the columns of the present budget and the knee
     marked."""
     heights = [point.worth if scored else float(point.whole) for point in curve.points]
@@ -76,8 +76,8 @@ def _draw_plot(curve: Curve, present: int, cells: int, rows: int, *, scored: boo
     def column(budget: float, of: int) -> int:
         return min(of - 1, max(0, round((budget - first) / (last - first) * (of - 1))))
 
-    grid = [[_EMPTY] * wide for _ in range(rows)]
-    dots_wide, dots_high = 2 * wide, 4 * rows
+    grid = [[_EMPTY] * wide for _ in range(ROWS)]
+    dots_wide, dots_high = 2 * wide, 4 * ROWS
     before = dots_high - 1
     for dot in range(dots_wide):
         budget = first + (last - first) * dot / (dots_wide - 1)
@@ -91,7 +91,7 @@ def _draw_plot(curve: Curve, present: int, cells: int, rows: int, *, scored: boo
     height = f"{top:,.0f}" if top >= 10 or top == int(top) else f"{top:.2f}"
     lines = []
     for row, codes in enumerate(grid):
-        label = height if row == 0 else "0" if row == rows - 1 else ""
+        label = height if row == 0 else "0" if row == ROWS - 1 else ""
         edge = f"{label:>{_AXIS_CELLS - 2}} ┤" if label else " " * (_AXIS_CELLS - 1) + "│"
         lines.append((Span(edge, "faint"), *_draw_row(codes, marks)))
     axis = ["─"] * wide
@@ -117,10 +117,11 @@ def _draw_row(codes: Sequence[int], marks: Mapping[int, tuple[str, str]]) -> lis
     return spans
 
 
-def _draw_labels(first: int, last: int, present: int, knee: int | None, column: object, wide: int) -> Line:
+def _draw_labels(
+    first: int, last: int, present: int, knee: int | None, column: Callable[[float, int], int], wide: int
+) -> Line:
     """Draws the figures below the axis: its ends, the present budget, the knee; those that would overlap are left
     out."""
-    assert callable(column)
     wanted = [(column(present, wide), f"{present:,} now")]
     wanted += [(column(knee, wide), f"{knee:,} knee")] if knee is not None and knee != present else []
     wanted += [(0, f"{first:,}"), (wide - 1, f"{last:,}")]
