@@ -28,11 +28,11 @@ from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import FileWatch, stamp_file
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.pack_text import PackText
 from secateur_tui.styled_text import Line, line, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.chunk_list import ChunkListing, draw_moved, draw_pieces, picture_of
-from secateur_tui.widgets.ledger_pages import draw_since
+from secateur_tui.widgets.ledger_list import draw_since
+from secateur_tui.widgets.pack_view import PackText
 from secateur_tui.widgets.text_page import ItemText
 
 STATES = ("--staged", "--worktree", "--untracked")

@@ -17,12 +17,11 @@ from secateur_tui.frame import ZOOMED, Tab
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import ScreenPart
-from secateur_tui.state.pack_text import PackText
 from secateur_tui.state.search_answer import SearchAnswer, query_terms
 from secateur_tui.styled_text import Line, describe_error
-from secateur_tui.widgets.hint_lines import draw_hints, insert_hints
 from secateur_tui.widgets.line_view import DrawnView
-from secateur_tui.widgets.pack_view import PackView
+from secateur_tui.widgets.pack_view import PackText, PackView
+from secateur_tui.widgets.proof_pages import draw_hints, insert_hints
 from secateur_tui.widgets.text_page import ItemText, PreviewText, TextPage, draw_preview
 
 _TEXT = "text"

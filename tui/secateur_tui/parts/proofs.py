@@ -29,8 +29,8 @@ from secateur_tui.state.proving import (
     list_hints,
 )
 from secateur_tui.styled_text import Line, Span, line
-from secateur_tui.widgets.curve_page import draw_curve
 from secateur_tui.widgets.listing import Crossing
+from secateur_tui.widgets.proof_pages import draw_curve
 
 CURVE = "curve"
 """The page of the curve."""
