@@ -210,21 +210,16 @@ class ShowingPack(ScreenPart):
             return
         if self._of is not answer:
             self._of, self._pack, self._wrong = answer, None, ""
-            make = partial(self._bench.kind_page.pack, answer)
-            self._bench.jobs.work_out(
-                PACK, make, partial(self._take, answer), partial(self._fail, answer), between=True
-            )
+
+            def take(pack: PackText | None, wrong: str = "") -> None:
+                if self._of is answer:
+                    self._pack, self._wrong = pack, wrong
+                    self._bench.paint_page()
+
+            make, jobs = partial(self._bench.kind_page.pack, answer), self._bench.jobs
+            jobs.work_out(PACK, make, take, lambda error: take(None, describe_error(error)), between=True)
         terms = query_terms(answer)
         view.show(self._pack, state.cursor, terms, self._wrong or "laying out what is sent …")
-
-    def _take(self, answer: Any, pack: PackText | None) -> None:
-        if self._of is answer:
-            self._pack = pack
-            self._bench.paint_page()
-
-    def _fail(self, answer: Any, error: SecateurError) -> None:
-        self._wrong = describe_error(error)
-        self._take(answer, None)
 
     def state_taken(self) -> None:
         self._of, self._pack, self._wrong = None, None, ""

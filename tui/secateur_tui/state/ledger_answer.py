@@ -123,9 +123,7 @@ class LedgerAnswer(Generic[P]):
 
     def item_of(self, entry: str) -> int | None:
         """Returns the first item of the list that shows an entry; None if no item shows it."""
-        entry_number = entry_number_of(self.outcome, entry)
-        items = range(len(self)) if entry_number is not None else ()
-        return next((item for item in items if self.entry_number(item) == entry_number), None)
+        return entry_number_of(self.outcome, entry)
 
     def item_columns(self, comparison: LedgerComparison | None) -> ItemColumns:
         """Returns the items as columns, by which they are found, filtered and sorted; compared with the baseline."""
