@@ -126,12 +126,11 @@ class Haystack:
         if held.sum() < ENOUGH:
             self._add_letters("".join(words), match, length, place)
             self._add_near("".join(words), match, place)
-        items = np.flatnonzero(
-            match != _NONE
-        )  # the best by how they were found, then the shortest, then by their lines
-        key = (match[items] * (LONGEST_NAME + 1) + length[items]) * len(match) + place[items]
-        best = _take_first(items, key, most)
-        return FoundItems(tuple(Hit(item, Match(int(match[item]))) for item in best.tolist()), len(items))
+        # The best come first: by how they were found, then the shortest, then by their lines.
+        found = np.flatnonzero(match != _NONE)
+        key = (match[found] * (LONGEST_NAME + 1) + length[found]) * len(match) + place[found]
+        best = _take_first(found, key, most)
+        return FoundItems(tuple(Hit(item, Match(int(match[item]))) for item in best.tolist()), len(found))
 
     def _find_holding(self, texts: Sequence[str], words: Sequence[str]) -> list[int]:
         first, *others = words
