@@ -14,7 +14,7 @@ from secateur_lab.replays.recorder import Observation
 from secateur_lab.scenarios.running import BEST_DROPPED
 
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.parts.asking import Asking
+from secateur_tui.parts.asking import Asking, Staleness
 from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.exporting import Exporting
@@ -25,7 +25,6 @@ from secateur_tui.parts.looking import Looking, ShowingPack
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
 from secateur_tui.parts.scenarios import Scenarios
-from secateur_tui.parts.staleness import Staleness
 from secateur_tui.parts.steering import Steering
 from secateur_tui.parts.tuning import Tuning
 from secateur_tui.parts.window import FilledWindow
