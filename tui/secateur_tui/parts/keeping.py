@@ -14,14 +14,7 @@ from pathlib import Path
 from secateur import directories
 from secateur.errors import SecateurError
 from secateur.kinds.run import location_of
-from secateur.profile_files import (
-    ConfigFile,
-    adopt_profile,
-    own_file,
-    profile_of,
-    repository_file,
-    write_profile,
-)
+from secateur.profile_files import ConfigFile, adopt_profile, own_file, profile_of, repository_file, write_profile
 from secateur.render.page import count_noun
 from secateur.settings import PROFILES, with_profile, with_values
 from secateur.settings.keys import nest_tables
