@@ -229,11 +229,6 @@ class Bench(Guarded, Screen[None]):
         return self.state.page
 
     @property
-    def pages_in_sight(self) -> bool:
-        """Tells whether the right side with its pages is on screen."""
-        return not self.has_class("-narrow") or self.has_class("-show-pages")
-
-    @property
     def in_page(self) -> bool:
         """Tells whether the keys go to the open page."""
         return self.focused is not None and self.focused.id == self.page
@@ -508,7 +503,7 @@ class Bench(Guarded, Screen[None]):
 
     def paint_page(self) -> None:
         """Paints the open page where it is in sight."""
-        if self.standing and self.pages_in_sight:
+        if self.standing and (not self.has_class("-narrow") or self.has_class("-show-pages")):
             self.tabs[self.page].paint()
             if isinstance(view := self.query_one(f"#{self.page}"), DrawnView):
                 view.repaint()

@@ -236,11 +236,6 @@ class Scenarios(ScreenPart):
             return False
         return self._has_scenario_settings and not status.result.compared.differences
 
-    @property
-    def cannot_save(self) -> str:
-        """The reason why this screen cannot be saved as a scenario; "" if it can."""
-        return "there is no answer yet" if self._bench.state.outcome is None else ""
-
     def ask_name(self) -> None:
         """Asks for the name of the file, and saves the screen as a scenario."""
         try:
