@@ -7,7 +7,8 @@ from msgspec import structs
 from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings, with_values
-from secateur_tui.state.search_answer import ABSENT, SearchComparison
+from secateur_tui.state.ledger_answer import ABSENT
+from secateur_tui.state.search_answer import SearchComparison
 from secateur_tui.styled_text import plain
 from secateur_tui.widgets.candidate_list import draw_trim_diff
 

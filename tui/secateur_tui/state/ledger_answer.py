@@ -24,7 +24,7 @@ LONGEST_BESIDE = 1_000
 """Characters of the text beside a name that are used: more than any list has room for."""
 
 ABSENT = -1
-"""The number of an item that the other ledger does not have."""
+"""The number of an item that the other answer does not have."""
 
 
 class Sum(NamedTuple):

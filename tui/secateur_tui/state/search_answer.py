@@ -16,6 +16,7 @@ from secateur.kinds.search.pool_key import pool_key
 from secateur.model import IntArray, Pool, Reason, Selection, State
 from secateur.settings import Settings
 
+from secateur_tui.state.ledger_answer import ABSENT
 from secateur_tui.state.list_view import ItemColumns, search_columns
 
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 import numpy.typing as npt
 from secateur.model import BoolArray
-
-ABSENT = -1
-"""The row of a candidate that the other pool does not have."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import NAME, Label, ListColumn, bar_cells, sample_items
 from secateur_tui.short_names import shorten_path
-from secateur_tui.state.ledger_answer import Sum
+from secateur_tui.state.ledger_answer import ABSENT, Sum
 from secateur_tui.state.list_view import figures_of
-from secateur_tui.state.search_answer import ABSENT, SearchAnswer, SearchComparison
+from secateur_tui.state.search_answer import SearchAnswer, SearchComparison
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_change, line, stack_bar
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
