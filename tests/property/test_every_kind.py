@@ -30,7 +30,7 @@ from secateur_tui.pages.kind_page import KindPage, ledger_picture
 from secateur_tui.state.ledger_answer import LedgerAnswer, sum_states
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import begin_sentence, plain
-from secateur_tui.widgets import candidate_list, ledger_pages, search_bar, why
+from secateur_tui.widgets import candidate_list, ledger_list, why
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline
 from secateur_tui.widgets.listing import SORTED, ItemListing, draw_row
 from support.kind_cases import CASES
@@ -82,7 +82,7 @@ def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Any]) -> None
             row += f" {entry.after:,}"
         glyph, before, after = ROW.search(row).groups()
         drawn.append((glyph, number(before), number(before) if after == "·" else number(after)))
-        page = [plain(line) for line in ledger_pages.draw_why(answer, item, CELLS)]
+        page = [plain(line) for line in ledger_list.draw_why(answer, item, CELLS)]
         assert page[0].split()[1] == entry.state.label.upper() and entry.id in page[1]
         assert any(begin_sentence(subject.kind.describe(answer.outcome, item).because) in line for line in page)
     assert drawn == [(entry.state.glyph, entry.before, entry.after) for entry in answer.entries]
@@ -180,7 +180,7 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
         state.label: together for state, together in unlisted.items() if together.items
     }
     _is_in_the_candidates(kind, outcome, answer, entries)
-    is_in_the_bar(search_bar.picture_of(answer), ledger)
+    is_in_the_bar(candidate_list.picture_of(answer), ledger)
 
 
 def _id(entry: dict[str, Any]) -> str:

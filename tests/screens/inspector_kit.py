@@ -26,7 +26,6 @@ from secateur.sources.git_log import HistoryCommit
 from secateur.tokens import Counter, get_counter
 from secateur_tui.app import Inspector
 from secateur_tui.host import Pace
-from secateur_tui.messages import Look
 from secateur_tui.screen import Bench
 from textual import events
 from textual._compositor import visible_screen_stack
@@ -340,7 +339,7 @@ class Shown(Sequence[str]):
 
 async def looked(app: Inspector) -> Sequence[str]:
     """The screen after the bench has looked whether anything changed."""
-    bench_of(app).post_message(Look())
+    bench_of(app).returned_to()
     return await settle(app)
 
 

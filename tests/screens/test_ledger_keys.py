@@ -16,7 +16,6 @@ from secateur.kinds.run import format_outcome
 from secateur.model import Reason, State
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
-from secateur_tui.messages import Look
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
 from secateur_tui.widgets.dialogue import ModalPage
@@ -282,7 +281,7 @@ async def test_what_changes_on_disk_is_told_and_read_again() -> None:
     async with app.run_test(size=SIZE):
         await settle(app)
         Path(TRANSCRIPT).write_text(json.dumps([{"role": "user", "content": "Only this."}]))
-        ledger_bench(app).post_message(Look())
+        ledger_bench(app).returned_to()
         lines = await settle(app)
         assert "the file changed" in lines[0]
         await press(app, "R")
@@ -299,7 +298,7 @@ async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
 
     release = threading.Event()
     app = opened("conversation")
-    bench = app._benches["conversation"]
+    bench = app._benches.get("conversation")
     assert isinstance(bench, Bench)
     bench.state.kind_page = Slow(get_kind("conversation"))
     async with app.run_test(size=SIZE) as pilot:

@@ -19,9 +19,8 @@ from ledger_kit import ledger_bench, opened, write_transcript
 from msgspec.structs import replace
 from secateur.model import Pool
 from secateur.settings import Settings, with_values
+from secateur_tui.widgets.candidate_list import picture_of
 from secateur_tui.widgets.pack_view import PackView
-from secateur_tui.widgets.preview import Preview
-from secateur_tui.widgets.search_bar import picture_of
 from secateur_tui.widgets.text_page import TextPage
 
 SIZES = [(120, 40), (80, 24)]
@@ -125,7 +124,7 @@ async def test_a_long_line_is_panned_or_wrapped_and_words_of_the_query_are_marke
         lines = await settle(app)
         assert any("18▎def refund_total(order):" in line for line in lines), "a line that matches"
         assert not any("xtotal" in line for line in lines)
-        view = app.screen.query_one(Preview)
+        view = app.screen.query_one(TextPage)
         app.screen.set_focus(view)
         await press(app, *["right"] * 17)
         assert any("xtotal" in line for line in await settle(app))

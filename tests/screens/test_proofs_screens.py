@@ -19,7 +19,7 @@ from secateur_tui.host import Pace
 from secateur_tui.parts.proofs import CURVE
 from secateur_tui.state.proving import ProvenHint, Proving, list_hints
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets.hint_lines import draw_hints
+from secateur_tui.widgets.proof_pages import draw_hints
 
 SIZE = (120, 40)
 GLYPHS = [state.glyph for state in State]

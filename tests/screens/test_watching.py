@@ -22,7 +22,7 @@ from secateur.index.update.staleness import Changes
 from secateur.settings import Settings, Ui
 from secateur_tui.app import Inspector
 from secateur_tui.host import Pace
-from secateur_tui.parts.staleness import REST
+from secateur_tui.parts.asking import REST
 from support.repos import SHOP, committed, git, write
 from textual import events
 

@@ -10,8 +10,7 @@ from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings, with_values
 from secateur_tui.state.proving import Nothing, ProvenCurve, ProvenHint, Proving, Range
 from secateur_tui.styled_text import line, plain, width
-from secateur_tui.widgets.curve_page import ROWS, draw_curve
-from secateur_tui.widgets.hint_lines import draw_hints, insert_hints
+from secateur_tui.widgets.proof_pages import ROWS, draw_curve, draw_hints, insert_hints
 from support.pools import Row, pool_of
 from support.strategies import cases
 

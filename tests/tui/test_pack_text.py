@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur_tui.state.pack_text import LONGEST, NONE, PackText
+from secateur_tui.widgets.pack_view import LONGEST, NONE, PackText
 
 texts = st.text(alphabet="xy\n ", min_size=1, max_size=12).filter(str.strip).map(lambda text: text.strip("\n"))
 

@@ -7,9 +7,10 @@ from msgspec import structs
 from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings, with_values
-from secateur_tui.state.search_comparison import ABSENT, SearchComparison
+from secateur_tui.state.ledger_answer import ABSENT
+from secateur_tui.state.search_answer import SearchComparison
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets.trim_diff import draw_trim_diff
+from secateur_tui.widgets.candidate_list import draw_trim_diff
 
 
 def test_ranks_and_flips_between_two_budgets() -> None:

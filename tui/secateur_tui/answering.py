@@ -10,20 +10,19 @@ part of it is shown as such, and the whole one takes its place.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.progress import Progress
-from secateur.settings import Settings
 
 from secateur_tui.background import Cancelled, suspend_collection
 from secateur_tui.host import Pace
 from secateur_tui.jobs import DEBOUNCE, ENGINE, Jobs
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
+from secateur_tui.state.kind_reader import ShownAnswer
 
 PATIENCE = 0.1
 """Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
@@ -110,7 +109,6 @@ class Answering:
         return True
 
     def _act(self, activity: str) -> None:
-        """Shows the activity and forgets an old error."""
         self._jobs.activity, self._jobs.error = activity, None
         self._paint()
 
@@ -153,12 +151,12 @@ class Answering:
         inputs, settings, key = dict(state.inputs), state.settings, state.key
         state.kind_page.start_watching(inputs)
         self._reads = key
-        material = await self._jobs.run(lambda: _read(state.kind_page, inputs, settings, progress))
+        read = suspend_collection()(partial(state.kind_page.read, inputs, settings, progress))
+        material = await self._jobs.run(read)
         state.read(Reading(key, material))
         self._reads, self._jobs.progress, self.stale = None, None, ""
 
     async def _read_part(self, state: BenchState[Any], page: KindPage[Any, Any]) -> None:
-        """Answers from a part of the material if one is available before the rest is prepared."""
         inputs, settings, key, jobs = dict(state.inputs), state.settings, state.key, self._jobs
         part = await jobs.run(lambda: page.read_part(inputs, settings, jobs.report), between=True)
         if part is not None:
@@ -186,19 +184,14 @@ class Answering:
         self._paint()
 
 
-def _read(page: KindPage[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:
-    with suspend_collection():
-        return page.read(inputs, settings, progress)
-
-
+@suspend_collection()
 def _decide_quietly(
     page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer | None, progress: Progress
 ) -> ShownAnswer | SecateurError:
     """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
-        with suspend_collection():
-            answer: ShownAnswer = page.decide(material, dict(asked.inputs), asked.settings, progress)
-            page.prepare_answer(answer, baseline)
-            return answer
+        answer: ShownAnswer = page.decide(material, dict(asked.inputs), asked.settings, progress)
+        page.prepare_answer(answer, baseline)
+        return answer
     except SecateurError as error:
         return error

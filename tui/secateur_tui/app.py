@@ -210,9 +210,9 @@ class Inspector(Host):
         ]
 
     def _bench(self, name: str) -> Bench:
-        if name not in self._benches:
-            return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
-        return self._benches[name]
+        if (bench := self._benches.get(name)) is not None:
+            return bench
+        return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
 
     def place_messages(self) -> None:
         if not self.screen_stack:
@@ -235,7 +235,6 @@ class Inspector(Host):
         self.show_bench("search")
 
     def _present(self) -> Bench:
-        """Returns the bench on the screen, whatever lies on top of it."""
         return next(screen for screen in reversed(self.screen_stack) if isinstance(screen, Bench))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -32,7 +32,7 @@ def page_of(kind: Kind[Any, Any], opened: OpenedScenario | None = None) -> KindP
     return page
 
 
-class Benches(Mapping[str, Bench]):
+class Benches:
     """Each is made where somebody first looks at it: most sessions see one or two, and kinds take a while to import.
 
     Args:
@@ -41,22 +41,14 @@ class Benches(Mapping[str, Bench]):
     """
 
     def __init__(self, makers: Mapping[str, Callable[[], Bench]], install: Callable[[Bench, str], None]) -> None:
-        self._makers, self._install = dict(makers), install
+        self._makers, self._install = makers, install
         self._made: dict[str, Bench] = {}
 
-    def __getitem__(self, name: str) -> Bench:
-        if name not in self._made:
+    def get(self, name: str) -> Bench | None:
+        """Returns the bench of a name; None if there is none."""
+        if name not in self._made and name in self._makers:
             self.put(name, self._makers[name]())
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self._makers, **self._made})
-
-    def __len__(self) -> int:
-        return len({**self._makers, **self._made})
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._made or name in self._makers
+        return self._made.get(name)
 
     def put(self, name: str, bench: Bench) -> None:
         """Takes a bench in, in place of any of its name."""

@@ -145,13 +145,7 @@ class Frame:
         scene, pages = self._scene, list(tabs)
         page = scene.state.kind_page
         with Vertical(id="side"):
-            panel = KnobPanel(
-                scene.state.settings,
-                page.knobs_of,
-                page.all_knobs_of,
-                with_ranges=True,
-                id="knobs",
-            )
+            panel = KnobPanel(scene.state.settings, page.knobs_of, page.all_knobs_of, id="knobs")
             panel.border_title = page.knobs_title
             yield panel
             with Vertical(id="pages"):
@@ -170,20 +164,15 @@ class Frame:
 
     def draw_title(self, cells: int) -> Sequence[Line]:
         """Draws the title line. While the keys go to a field those of the benches are faint: they would be typed."""
-        drawn = draw_title(self.title_facts(), cells)
-        typing = self._scene.typing
-        return [tuple(span._replace(role="faint") if typing and span.action else span for span in drawn)]
-
-    def title_facts(self) -> TitleFacts:
-        """Returns what the title line says."""
-        scene, stale, host = self._scene, self._answering.stale, self._host()
-        state, page = scene.state, scene.state.kind_page
-        fresh = None
-        if scene.jobs.error is None:
-            material = state.reading.material if state.reading is not None else None
-            fresh = page.fresh(material)
+        scene, jobs, stale, host = self._scene, self._scene.jobs, self._answering.stale, self._host()
+        state, page, fresh, activity = scene.state, scene.state.kind_page, None, jobs.activity
+        if jobs.error is None:
+            fresh = page.fresh(state.reading.material if state.reading is not None else None)
+        if activity and state.partial:  # while a partial answer is shown, how far the whole one is
+            percent = jobs.progress.percent if jobs.progress is not None else ""
+            activity = f"partial answer, {activity} {percent}".rstrip()
         key = host.keymap.first_key("refresh")
-        return TitleFacts(
+        facts = TitleFacts(
             source=page.source(scene),
             profile=state.settings.profile,
             changed=state.changed,
@@ -192,18 +181,11 @@ class Frame:
             fresh=fresh and not stale,
             stale=stale,
             remedy=f"{key} reads again" if key else "",
-            activity=self._activity,
+            activity=activity,
             benches=host.bench_titles(page.kind.name),
         )
-
-    @property
-    def _activity(self) -> str:
-        """The work under way; while a partial answer is shown, its progress too."""
-        jobs = self._scene.jobs
-        if not (jobs.activity and self._scene.state.partial):
-            return jobs.activity
-        percent = jobs.progress.percent if jobs.progress is not None else ""
-        return f"partial answer, {jobs.activity} {percent}".rstrip()
+        drawn = draw_title(facts, cells)
+        return [tuple(span._replace(role="faint") if scene.typing and span.action else span for span in drawn)]
 
     def _draw_footer(self, cells: int) -> Sequence[Line]:
         host = self._host()

@@ -19,7 +19,7 @@ from secateur.progress import Progress
 from textual.screen import Screen
 from textual.worker import Worker
 
-from secateur_tui.background import Cancelled
+from secateur_tui.background import Cancelled, EngineThread
 from secateur_tui.host import Host
 from secateur_tui.messages import IndexProgress
 
@@ -70,12 +70,14 @@ class Jobs:
         failed: Callable[[SecateurError], object] = lambda _: None,
         *,
         between: bool = False,
+        thread: EngineThread | None = None,
     ) -> None:
-        """Starts a job that makes something on the engine's thread, and hands it to `then`, or an error to `failed`."""
+        """Starts a job that makes something on a thread, the engine's by default, and hands it to `then`, or an error
+        to `failed`."""
 
         async def work() -> None:
             try:
-                made = await self.run(make, between=between)
+                made = await (thread or self._host().thread).run(make, between=between)
             except SecateurError as error:
                 failed(error)
             except Cancelled:

@@ -16,18 +16,6 @@ class _Flood(Message):
         return type(message) is type(self)
 
 
-class PartMessage(Message):
-    """A message to the parts of the screen; each looks whether it is concerned."""
-
-
-class Look(_Flood, PartMessage):
-    """Time to look whether what was read has changed."""
-
-
-class Reselect(_Flood):
-    """Settings changed: decide again. A burst of steps becomes one decision."""
-
-
 @dataclass
 class ActionClicked(Message):
     """A click on words that name an action of the registry."""
@@ -72,7 +60,7 @@ class SegmentChosen(Message):
 
 
 @dataclass
-class KnobClicked(PartMessage):
+class KnobClicked(Message):
     """A slider was clicked where it stands for `value`, or a choice on the side of the next (1) or the one before
     (-1)."""
 

@@ -42,6 +42,7 @@ from secateur_lab.replays.setting_events import SettingEvent, settings_after
 from secateur_lab.replays.words import describe_event
 from secateur_lab.scenarios.running import Session
 
+from secateur_tui.benches import Benches
 from secateur_tui.host import RecordedStop
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts.asking import Asking
@@ -89,7 +90,7 @@ class _Snapshot:
 class BenchStage:
     """The benches of the inspector, as far as a player needs them."""
 
-    benches: Mapping[str, Bench]  # by kind; Search is missing until a folder is opened
+    benches: Benches  # by kind; Search is missing until a folder is opened
     present: Callable[[], Bench]
     show: Callable[[str], None]
     add_search: Callable[[BenchState[Any]], None]
@@ -231,7 +232,10 @@ class ReplayPlayer:
             case InputChanged(input=changed):
                 self._type(bench, changed)
             case Held(id=id_):
-                _hold_entry(bench, id_)
+                _go_to_entry(bench, id_)
+                if reason := bench.unavailable("hold"):
+                    raise SecateurError(f"{id_} cannot be held: {reason}", hint="leave the event out")
+                bench.do("hold")
             case Undone():
                 bench.do("undo")
             case Redone():
@@ -260,7 +264,9 @@ class ReplayPlayer:
         bench, inputs = self.stage.benches.get(opening.kind.name), opening.inputs
         if opening.kind.name == "search":
             search = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
-            state: BenchState[Any] = BenchState(search, opening.settings, {"query": _make_visible(inputs["query"])})
+            state: BenchState[Any] = BenchState(
+                search, opening.settings, {"query": visible(inputs["query"], keep_newlines=True)}
+            )
         elif bench is not None:
             page = bench.kind_page
             state = BenchState(page, opening.settings, page.texts_of(inputs))
@@ -280,7 +286,7 @@ class ReplayPlayer:
             engine = self.open_engine(Opening(page.kind, inputs, state.opened))
             page = SearchPage(engine, inputs["path"], inputs["rev"] or None)
             other: BenchState[Any] = BenchState(
-                page, state.opened, {"query": _make_visible(inputs["query"])}, page=state.page
+                page, state.opened, {"query": visible(inputs["query"], keep_newlines=True)}, page=state.page
             )
             other.history = SettingsHistory(list(state.history.entries), state.history.place)
             bench.take_state(other)
@@ -293,8 +299,7 @@ class ReplayPlayer:
 
     def _benches(self) -> dict[str, Bench]:
         names = {event.kind for event in self.recording.events if isinstance(event, Opened)}
-        benches = {name: self.stage.benches.get(name) for name in sorted(names)}
-        return {name: bench for name, bench in benches.items() if bench is not None}
+        return {name: bench for name in sorted(names) if (bench := self.stage.benches.get(name)) is not None}
 
     def _snapshot(self) -> _Snapshot:
         benches = self._benches()
@@ -344,14 +349,3 @@ def _go_to_entry(bench: Bench, entry: str) -> None:
     if item is None:
         raise SecateurError(f"unknown entry {entry}", hint="what was read has changed since it was recorded")
     bench.move_cursor(item, in_place=True)  # a stop looks the same, whichever stop was before
-
-
-def _hold_entry(bench: Bench, entry: str) -> None:
-    _go_to_entry(bench, entry)
-    if reason := bench.unavailable("hold"):
-        raise SecateurError(f"{entry} cannot be held: {reason}", hint="leave the event out")
-    bench.do("hold")
-
-
-def _make_visible(query: str) -> str:
-    return visible(query, keep_newlines=True)

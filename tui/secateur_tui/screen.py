@@ -31,15 +31,7 @@ from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, Tab, draw_small, 
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
-from secateur_tui.messages import (
-    ActionClicked,
-    CursorMoved,
-    IndexProgress,
-    PartMessage,
-    Report,
-    Reselect,
-    SegmentChosen,
-)
+from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, KnobClicked, Report, SegmentChosen
 from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState, Request
@@ -237,11 +229,6 @@ class Bench(Guarded, Screen[None]):
         return self.state.page
 
     @property
-    def pages_in_sight(self) -> bool:
-        """Tells whether the right side with its pages is on screen."""
-        return not self.has_class("-narrow") or self.has_class("-show-pages")
-
-    @property
     def in_page(self) -> bool:
         """Tells whether the keys go to the open page."""
         return self.focused is not None and self.focused.id == self.page
@@ -346,11 +333,7 @@ class Bench(Guarded, Screen[None]):
     def settings_changed(self) -> None:
         """Decides under settings that the state has taken."""
         self.paint_knobs()
-        self.post_message(Reselect())
-
-    @on(Reselect)
-    def _reselect(self) -> None:
-        self.answering.decide()
+        self.post_message(Report(self.answering.decide, "decide"))  # a burst of steps becomes one decision
 
     def read_again(self) -> None:
         """Brings the screen up to what is on disk."""
@@ -403,9 +386,9 @@ class Bench(Guarded, Screen[None]):
     def _segment_chosen(self, event: SegmentChosen) -> None:
         self.move_cursor(event.item)
 
-    @on(PartMessage)
-    def _pass_on(self, message: PartMessage) -> None:
-        self._each(lambda part: part.receive(message))
+    @on(KnobClicked)
+    def _knob_clicked(self, event: KnobClicked) -> None:
+        self._each(lambda part: part.knob_clicked(event))
 
     @on(Input.Changed, ".input")
     def _typed(self) -> None:
@@ -520,7 +503,7 @@ class Bench(Guarded, Screen[None]):
 
     def paint_page(self) -> None:
         """Paints the open page where it is in sight."""
-        if self.standing and self.pages_in_sight:
+        if self.standing and (not self.has_class("-narrow") or self.has_class("-show-pages")):
             self.tabs[self.page].paint()
             if isinstance(view := self.query_one(f"#{self.page}"), DrawnView):
                 view.repaint()
@@ -625,5 +608,5 @@ class ScreenPart:
     def job_ended(self, group: str) -> None:
         """A job of this group ended, or was cancelled."""
 
-    def receive(self, message: PartMessage) -> None:
-        """A message came, from a thread or a widget of any part."""
+    def knob_clicked(self, event: KnobClicked) -> None:
+        """A knob was clicked."""

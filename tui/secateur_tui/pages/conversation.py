@@ -97,7 +97,7 @@ class ConversationListing(LedgerListing):
 class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
     """The look of the Conversation bench."""
 
-    listing_type: ClassVar[type[LedgerListing]] = ConversationListing
+    listing_type = ConversationListing
     grows: bool = True
     first_warnings: ClassVar[Collection[str]] = (GONE, CHANGED, COMPACTED)
 
@@ -196,7 +196,6 @@ def _find_summary(answer: LedgerAnswer[Pruned], item: int) -> MessageDecision | 
 def _draw_placeholders(
     row: MessageDecision, message: Message | None, answer: LedgerAnswer[Pruned], cells: int
 ) -> list[Line]:
-    """Draws the texts of results that are others now."""
     out = parse_item(row, answer.outcome.payload.transcript)
     if message is None or out is None:
         return []
@@ -207,7 +206,6 @@ def _draw_placeholders(
 
 
 def _draw_beginning(text: str, cells: int, role: str) -> list[Line]:
-    """Draws the beginning of a text, line by line; that there is more is said."""
     shown = text[:_FIRST_CHARS] + (ELLIPSIS if len(text) > _FIRST_CHARS else "")
     return [line(Span(part, role)) for part in wrap_text(visible(shown, keep_newlines=True), cells)]
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from msgspec import structs
 from secateur import directories
@@ -28,12 +28,11 @@ from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import FileWatch, stamp_file
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.pack_text import PackText
 from secateur_tui.styled_text import Line, line, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.chunk_list import ChunkListing, draw_moved, draw_pieces, picture_of
-from secateur_tui.widgets.ledger_list import LedgerListing
-from secateur_tui.widgets.ledger_pages import draw_since
+from secateur_tui.widgets.ledger_list import draw_since
+from secateur_tui.widgets.pack_view import PackText
 from secateur_tui.widgets.text_page import ItemText
 
 STATES = ("--staged", "--worktree", "--untracked")
@@ -53,7 +52,7 @@ _MOVED = (("HEAD",), ("index",), ("logs", "HEAD"))
 class DiffPage(KindPage[MeasuredDiff, Planned]):
     """The look of the Diff bench: files by chunk. A repository brings the project's rules, a diff file none."""
 
-    listing_type: ClassVar[type[LedgerListing]] = ChunkListing
+    listing_type = ChunkListing
 
     def __init__(self, kind: Kind[MeasuredDiff, Planned], opened: OpenedScenario | None = None) -> None:
         super().__init__(kind, opened)

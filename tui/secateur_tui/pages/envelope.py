@@ -56,7 +56,7 @@ class EnvelopeListing(LedgerListing):
 class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
     """The look of the Envelope bench."""
 
-    listing_type: ClassVar[type[LedgerListing]] = EnvelopeListing
+    listing_type = EnvelopeListing
 
     def make_answer(self, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> LedgerAnswer[TrimmedEnvelope]:
         return replace(super().make_answer(settings, outcome), reserve=outcome.payload.reserve)

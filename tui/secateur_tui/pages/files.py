@@ -42,10 +42,7 @@ class FilesListing(LedgerListing):
 
     def own_columns(self) -> Sequence[ListColumn]:
         cells = bar_cells(_LEAST_BAR, _MOST_BAR, self.screen)
-        return (
-            ListColumn("bar", "", cells, cells, 4),
-            ListColumn.fixed("score", "score", _SCORE_CELLS, 5),
-        )
+        return (ListColumn("bar", "", cells, cells, 4), ListColumn.fixed("score", "score", _SCORE_CELLS, 5))
 
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         if column.id not in ("bar", "score"):
@@ -59,7 +56,7 @@ class FilesListing(LedgerListing):
 class FilesPage(KindPage[ReadFiles, PrunedFiles]):
     """The look of the Files bench."""
 
-    listing_type: ClassVar[type[LedgerListing]] = FilesListing
+    listing_type = FilesListing
 
     def make_answer(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[PrunedFiles]:
         """Returns the answer with the best files first."""

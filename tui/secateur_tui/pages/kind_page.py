@@ -36,12 +36,12 @@ from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer, Sum
 from secateur_tui.state.list_view import LIST_ORDER
-from secateur_tui.state.pack_text import PackText
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets import blank, ledger_pages
+from secateur_tui.widgets import blank, ledger_list
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_budget, item_at, reach_of
 from secateur_tui.widgets.ledger_list import LedgerListing
 from secateur_tui.widgets.listing import ItemListing
+from secateur_tui.widgets.pack_view import PackText
 from secateur_tui.widgets.text_page import ItemText
 
 _LAST = np.iinfo(np.int64).max
@@ -86,7 +86,7 @@ class KindPage(Generic[M, P]):
     reading: ClassVar[str] = "reading"  # the name of reading, for people
     nothing_asked: ClassVar[str] = "nothing is open yet"
     unopened: ClassVar[bool] = False  # nothing can be inspected yet, there is only a field for a folder
-    listing_type: ClassVar[type[LedgerListing]] = LedgerListing
+    listing_type: ClassVar[type[ItemListing]] = LedgerListing
     knobs_title: ClassVar[str] = "Knobs"
     first_warnings: ClassVar[Collection[str]] = ()  # codes of the warnings that stand above all other notices
 
@@ -315,9 +315,10 @@ class KindPage(Generic[M, P]):
 
     def listing(self, scene: Scene) -> ItemListing:
         """Returns what the list shows of the answer."""
-        by = scene.state.choice.by
+        state, by = scene.state, scene.state.choice.by
+        assert state.answer is not None
         by = "" if by == LIST_ORDER else by
-        return self.listing_type(_ledger(scene), scene.state.comparison, scene.crossings, by, scene.screen)
+        return self.listing_type(state.answer, state.comparison, scene.crossings, by, scene.screen)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""
@@ -373,14 +374,14 @@ class KindPage(Generic[M, P]):
         if not scene.state.listed:
             return []
         answer, item = _ledger(scene), scene.state.cursor
-        return ledger_pages.draw_why(answer, item, cells, self.facts(answer, item, cells))
+        return ledger_list.draw_why(answer, item, cells, self.facts(answer, item, cells))
 
     def text_of(self, scene: Scene) -> ItemText | None:
         """Returns the text of the item at the cursor; None while nothing is listed."""
         if not scene.state.listed:
             return None
         answer, item = _ledger(scene), scene.state.cursor
-        return ledger_pages.text_of(answer.state_of(item), *self.texts(answer, item))
+        return ledger_list.text_of(answer.state_of(item), *self.texts(answer, item))
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws what changed since the baseline."""
@@ -388,7 +389,7 @@ class KindPage(Generic[M, P]):
         if not state.listed:
             return []
         answer, item = _ledger(scene), state.cursor
-        return ledger_pages.draw_diff(state.comparison, answer.entries[item].id, *self.texts(answer, item), cells)
+        return ledger_list.draw_diff(state.comparison, answer.entries[item].id, *self.texts(answer, item), cells)
 
     def facts(self, answer: Any, item: int, cells: int) -> list[Line]:
         """Returns further facts on a decision, below its reason."""

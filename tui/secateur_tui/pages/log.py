@@ -45,7 +45,7 @@ class LogPage(KindPage[Any, Any]):
     """The look of the Log bench."""
 
     grows: bool = True
-    listing_type: ClassVar[type[LedgerListing]] = LogListing
+    listing_type = LogListing
 
     def first_item(self, answer: Any) -> int:
         """Returns the first thing that went wrong, if anything did."""

@@ -35,15 +35,12 @@ from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_paths
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.kind_reader import Field, Inputs
-from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, restore_answer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import BudgetPicture
-from secateur_tui.widgets.candidate_list import CandidateListing
+from secateur_tui.widgets.candidate_list import CandidateListing, draw_gap, draw_trim_diff, picture_of
 from secateur_tui.widgets.listing import ItemListing
-from secateur_tui.widgets.search_bar import draw_gap, picture_of
-from secateur_tui.widgets.trim_diff import draw_trim_diff
 from secateur_tui.widgets.why import draw_why
 
 
@@ -108,6 +105,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
     preparing: ClassVar[str] = INDEXING
     reading: ClassVar[str] = "searching"
     nothing_asked: ClassVar[str] = "there is no query yet"
+    listing_type: ClassVar[type[ItemListing]] = CandidateListing
     knobs_title: ClassVar[str] = "Weights"
 
     def __init__(self, engine: Engine, path: str, rev: str | None = None, opened: OpenedScenario | None = None) -> None:
@@ -240,17 +238,9 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return picture_of(answer)
 
     def listing(self, scene: Scene) -> ItemListing:
-        answer = _answer(scene)
-        assert answer is not None
-        by = scene.state.choice.by if scene.state.choice.by != LIST_ORDER else ""
-        return CandidateListing(
-            answer,
-            scene.state.comparison,
-            scene.crossings,
-            of_workspace=self._of_workspace,
-            sorted_by=by,
-            screen=scene.screen,
-        )
+        listing = super().listing(scene)
+        listing.of_workspace = self._of_workspace
+        return listing
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         answer = _answer(scene)
@@ -309,7 +299,6 @@ def _pool(scene: Scene) -> Pool | None:
 
 
 def _find_words(answer: SearchAnswer, row: int) -> Iterator[str]:
-    """Yields the words of the page Why that the glossary explains."""
     decision, pool = answer.selection.decision(row), answer.selection.pool
     yield from ("priority", *decision.terms)
     yield from ("churn rank", "complexity rank") if decision.terms.get("hotspot") else ()

@@ -7,28 +7,23 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from secateur.errors import SecateurError
 from secateur.model import Ledger, search_ledger
 from secateur.settings import Settings
 from secateur_lab.replays.recorder import Observation
 
-from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.parts.asking import Asking
+from secateur_tui.parts.asking import Asking, Staleness
 from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
-from secateur_tui.parts.first_answers import FirstAnswers
+from secateur_tui.parts.first_answers import FirstAnswers, Suggesting
 from secateur_tui.parts.keeping import Keeping
-from secateur_tui.parts.looking import Looking
-from secateur_tui.parts.packing import ShowingPack
+from secateur_tui.parts.looking import Looking, ShowingPack
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
 from secateur_tui.parts.scenarios import Scenarios
-from secateur_tui.parts.staleness import Staleness
 from secateur_tui.parts.steering import Steering
-from secateur_tui.parts.suggesting import Suggesting
 from secateur_tui.parts.tuning import Tuning
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench, ScreenPart
@@ -95,18 +90,18 @@ class Counting(ScreenPart):
         uncounted = [answer for answer in shown if isinstance(answer, SearchAnswer) and answer.recounted is None]
         if uncounted and not state.needs_reading and self._counting != uncounted:
             self._counting = uncounted
-            self._bench.jobs.start(partial(self._count, uncounted), "recount")
+            # Where a file changed, what is on screen stays a bound, and is stale.
+            self._bench.jobs.work_out(
+                "recount", partial(_count, uncounted), lambda _: self._bench.paint(), between=True
+            )
 
     def state_taken(self) -> None:
         self._counting = ()
 
-    async def _count(self, answers: Sequence[SearchAnswer]) -> None:
-        for answer in answers:
-            try:
-                await self._bench.jobs.run(answer.count, between=True)
-            except (SecateurError, Cancelled):  # a file changed: what is on screen stays a bound, and is stale
-                return
-        self._bench.paint()
+
+def _count(answers: Sequence[SearchAnswer]) -> None:
+    for answer in answers:
+        answer.count()
 
 
 PARTS: Sequence[Callable[[Bench], ScreenPart]] = (

@@ -109,26 +109,20 @@ class Cases(ScreenPart):
         """Starts a job; what was under way ends at its next report."""
         self._unwanted.set()
         self._unwanted, self._asked = threading.Event(), self._bench.state.settings
-        self._bench.jobs.start(partial(self._run, work, group, self._asked, self._unwanted), group)
+        settings, make = self._asked, partial(work, self._asked, self._unwanted)
 
-    async def _run(
-        self,
-        work: Callable[[Settings, threading.Event], None],
-        group: str,
-        settings: Settings,
-        unwanted: threading.Event,
-    ) -> None:
-        try:
-            await self._bench.app.judge.run(partial(work, settings, unwanted))
-        except Cancelled:
-            return
-        except SecateurError as error:
+        def end(_: object = None) -> None:
+            if settings is not self._bench.state.settings:
+                return  # a newer turn is under way
+            if group == _MEASURING and self._settings is not settings and not self._wrong:  # some have to be read first
+                self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._start_reading)
+            self._show()
+
+        def fail(error: SecateurError) -> None:
             self._wrong = describe_error(error)
-        if settings is not self._bench.state.settings:
-            return  # a newer turn is under way
-        if group == _MEASURING and self._settings is not settings and not self._wrong:  # some have to be read first
-            self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._start_reading)
-        self._show()
+            end()
+
+        self._bench.jobs.work_out(group, make, end, fail, thread=self._bench.app.judge)
 
     def _stopper(self, unwanted: threading.Event) -> Callable[[], None]:
         judge = self._bench.app.judge
@@ -190,7 +184,6 @@ class Cases(ScreenPart):
         return f"… {100 * done // total} %" if reading else "…"
 
     def _draw_line(self, cells: int) -> Line:
-        """Draws the recall at the start and now, and how many cases change; `…` while they are not known."""
         head = " cases   "
         if self._wrong:
             return clip_line(line(head, Span(visible(self._wrong), "error")), cells)

@@ -192,27 +192,24 @@ class Comparing(ScreenPart):
             self._compared = answer, self._word
             if self._reading.unwanted:  # else it serves this answer too
                 self._reading = ComparisonReading(question)
-            self._bench.jobs.start(partial(self._compare, self._reading, outcome), PAGE)
+            make, take = partial(self._decide, self._reading, outcome, self._word), partial(self._take, self._reading)
+            self._bench.jobs.work_out(PAGE, make, take, lambda error: take((None, None), error))
 
-    async def _compare(self, reading: ComparisonReading, outcome: Outcome[Any]) -> None:
-        wrong, sides, other = None, None, None
-        try:
-            other = self._parse(self._word)
-            reading.label = other.label
-            sides = await self._bench.jobs.run(partial(self._decide, reading, outcome, other))
-        except SecateurError as error:
-            wrong = error
-        except Cancelled:
-            return
+    def _take(
+        self,
+        reading: ComparisonReading,
+        made: tuple[Alternative | None, SideBySide | None],
+        wrong: SecateurError | None = None,
+    ) -> None:
         self._reading.unwanted = True
-        self._shown_question, self._other, self._sides, self._wrong = reading.question, other, sides, wrong
+        self._shown_question, (self._other, self._sides), self._wrong = reading.question, made, wrong
         self._bench.paint_page()
         self._bench.repaint_frame()
         typed, self._just_typed = self._just_typed, False
         if wrong is not None and typed and self._bench.app.screen is self._bench and self._bench.state.page == PAGE:
             self._open_dialogue(self._typed, replaced=False)  # else the next letters would be keys
 
-    def _decide(self, reading: ComparisonReading, outcome: Outcome[Any], other: Alternative) -> SideBySide:
+    def _decide(self, reading: ComparisonReading, outcome: Outcome[Any], word: str) -> tuple[Alternative, SideBySide]:
         """Decides the other side, on the engine's thread; reads for it first where that is needed."""
         state, jobs = self._bench.state, self._bench.jobs
         page, kind = state.kind_page, state.kind_page.kind
@@ -226,15 +223,18 @@ class Comparing(ScreenPart):
 
         if reading.unwanted:
             raise Cancelled
+        other = self._parse(word)
+        reading.label = other.label
         if other.ghost and state.baseline is not None:
-            return side_by_side(outcome, state.baseline.outcome)
+            return other, side_by_side(outcome, state.baseline.outcome)
         if dict(other.inputs) == dict(self._bench.given):
             inputs, known = dict(state.inputs), state.reading
             if known is not None and page.serves(known.key, page.reading_key(inputs, other.settings)):
                 material = known.material
             else:
                 material = page.read(inputs, other.settings, report)
-            return side_by_side(outcome, page.decide(material, inputs, other.settings, report).outcome)
+            decided = page.decide(material, inputs, other.settings, report).outcome
+            return other, side_by_side(outcome, decided)
         key = kind.reading_of(other.inputs, other.settings)
         if self._material_key != key:
             if self._material is not None:
@@ -244,7 +244,8 @@ class Comparing(ScreenPart):
             outside = replace(outside, folder=page.scenario.environment.folder) if page.scenario else outside
             self._material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))
             self._material_key = key
-        return side_by_side(outcome, answer_of(kind, self._material, other.inputs, other.settings))
+        decided = answer_of(kind, self._material, other.inputs, other.settings)
+        return other, side_by_side(outcome, decided)
 
     # --- drawing ---
 

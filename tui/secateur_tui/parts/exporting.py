@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, partialmethod
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 from secateur.errors import SecateurError, UsageError, shown
@@ -20,7 +19,6 @@ from secateur.redaction import not_scanned
 from secateur.terminal import visible
 from secateur_lab.scenarios.naming import propose_name
 
-from secateur_tui.background import Cancelled
 from secateur_tui.screen import ScreenPart
 from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
@@ -139,32 +137,27 @@ class Exporting(ScreenPart):
         if not typed:
             return
         bench, path = self._bench, _path(typed, chosen)
+        say = bench.app.say
+
+        def write(draw: Callable[[], str]) -> None:
+            bench.jobs.work_out(
+                "export",
+                lambda: write_output(path, draw()),
+                lambda _: say(f"exported: {visible(str(path))}"),
+                lambda error: say(f"not exported: {describe_error(error)}"),
+            )
+
         if chosen.form == SCREEN:  # once the page with the question is gone
-            bench.call_after_refresh(lambda: bench.jobs.start(partial(self._write, path, bench.app.picture), "export"))
+            bench.call_after_refresh(lambda: write(partial(str, bench.app.picture())))
             return
         outcome = bench.state.outcome
         if outcome is None:
-            bench.app.say("not exported: there is no answer any more")
+            say("not exported: there is no answer any more")
             return
         kind, given, command = bench.kind_page.kind, bench.given, bench.command()
         outcome = replace(outcome, of_settings=not_scanned(outcome.settings))  # as the command's report says it
 
-        def draw() -> str:
-            return draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form)
-
-        bench.jobs.start(partial(self._write, path, partial(bench.jobs.run, draw)), "export")
-
-    async def _write(self, path: Path, draw: Callable[[], Any]) -> None:
-        try:
-            text = draw()
-            text = text if isinstance(text, str) else await text
-            await self._bench.jobs.run(partial(write_output, path, text))
-        except SecateurError as error:
-            self._bench.app.say(f"not exported: {describe_error(error)}")
-        except Cancelled:
-            return
-        else:
-            self._bench.app.say(f"exported: {visible(str(path))}")
+        write(lambda: draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form))
 
 
 def _path(typed: str, chosen: Export) -> Path:

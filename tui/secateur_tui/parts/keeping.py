@@ -14,14 +14,7 @@ from pathlib import Path
 from secateur import directories
 from secateur.errors import SecateurError
 from secateur.kinds.run import location_of
-from secateur.profile_files import (
-    ConfigFile,
-    adopt_profile,
-    own_file,
-    profile_of,
-    repository_file,
-    write_profile,
-)
+from secateur.profile_files import ConfigFile, adopt_profile, own_file, profile_of, repository_file, write_profile
 from secateur.render.page import count_noun
 from secateur.settings import PROFILES, with_profile, with_values
 from secateur.settings.keys import nest_tables
@@ -56,25 +49,21 @@ class Keeping(ScreenPart):
         self._bench.ask(page, self._save_to)
 
     def _offer_targets(self, typed: str) -> Offers:
-        """Returns the places that a text names."""
-        no_scenario = self._bench.part(Scenarios).cannot_save
         places = {
             SCENARIO: "this screen: input, settings and assertions, for `secateur check`",
             YOURS: "the settings as a profile in your configuration, for every repository",
             REPOSITORY: "the settings as a profile in its secateur.toml, as far as it may set them",
             DEFAULT: f"the profile {self._default} becomes your default{self._left_behind}",
         }
-        reasons = []
-        if no_scenario:
+        if unanswered := self._bench.state.outcome is None:
             del places[SCENARIO]
-            reasons.append(f"no scenario: {no_scenario}")
         if self._root is None:
             del places[REPOSITORY]
         wanted = typed.lower().split()
         names = [name for name, words in places.items() if all(word in f"{name} {words}".lower() for word in wanted)]
         names.sort(key=lambda name: not name.startswith(typed.lower().strip()))
         lines = [ChoiceLine(name, partial(_draw_target, name, places[name])) for name in names]
-        return Offers(lines, "; ".join(reasons))
+        return Offers(lines, "no scenario: there is no answer yet" if unanswered else "")
 
     def _save_to(self, choice: str) -> None:
         if choice == SCENARIO:
@@ -107,7 +96,6 @@ class Keeping(ScreenPart):
         return repository_file(self._root or Path()) if choice == REPOSITORY else own_file(self._user_dir)
 
     def _draw_profile(self, choice: str, asked: str, wrong: str, cells: int, name: str) -> Sequence[Line]:
-        """Draws what saving does, or why the name could not be saved while it is unchanged."""
         settings = self._bench.state.settings
         if wrong and name == asked:
             return wrap_words(visible(wrong), cells, "error")

@@ -1,4 +1,5 @@
-"""Looks at the item under the cursor: the pages why, preview and trim diff; the baseline."""
+"""Looks at the item under the cursor: the pages why, preview and trim diff; the baseline. The page with the text that
+leaves leads to its item."""
 
 from __future__ import annotations
 
@@ -8,20 +9,20 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.model import State
+from secateur.sources.git_log import HistoryCommit
 from secateur.terminal import cell_width
 from textual.content import Content
-from textual.widget import Widget
 
 from secateur_tui.frame import ZOOMED, Tab
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import ScreenPart
 from secateur_tui.state.search_answer import SearchAnswer, query_terms
-from secateur_tui.styled_text import Line
-from secateur_tui.widgets.hint_lines import draw_hints, insert_hints
+from secateur_tui.styled_text import Line, describe_error
 from secateur_tui.widgets.line_view import DrawnView
-from secateur_tui.widgets.preview import Preview, PreviewText
-from secateur_tui.widgets.text_page import ItemText, TextPage
+from secateur_tui.widgets.pack_view import PackText, PackView
+from secateur_tui.widgets.proof_pages import draw_hints, insert_hints
+from secateur_tui.widgets.text_page import ItemText, PreviewText, TextPage, draw_preview
 
 _TEXT = "text"
 
@@ -46,7 +47,12 @@ class Looking(ScreenPart):
     def tabs(self) -> Sequence[Tab]:
         return (
             Tab("why", "Why", self._draw_why, self._paint_why),
-            Tab("preview", "Preview", paint=self._paint_preview, widget=self._make_preview),
+            Tab(
+                "preview",
+                "Preview",
+                paint=self._paint_preview,
+                widget=lambda: TextPage(wraps=not isinstance(self._page, SearchPage), id="preview"),
+            ),
             Tab("diff", "Diff", lambda cells: self._page.draw_diff(self._bench.scene, cells)),
         )
 
@@ -101,26 +107,16 @@ class Looking(ScreenPart):
 
     # --- why, and the preview ---
 
-    def _make_preview(self) -> Widget:
-        return Preview(id="preview") if isinstance(self._page, SearchPage) else TextPage(id="preview")
-
     def _paint_preview(self) -> None:
-        if not isinstance(self._page, SearchPage):
-            self._paint_text()
+        state, before, view = self._bench.state, self._item, self._bench.query_one(TextPage)
+        if isinstance(state.answer, SearchAnswer) and len(state.answer):
+            self._read_text(state.answer, state.cursor)
+            view.show(draw_preview(self._text, state.answer, state.cursor, query_terms(state.answer)))
             return
-        answer, row, view = self._bench.state.answer, self._bench.state.cursor, self._bench.query_one(Preview)
-        if not isinstance(answer, SearchAnswer) or not len(answer):
-            view.show(None, None, 0)
-            return
-        self._read_text(answer, row)
-        view.show(self._text, answer, row, query_terms(answer))
-
-    def _paint_text(self) -> None:
-        state, before = self._bench.state, self._item
         if before is None or before[0] is not state.answer or before[1:] != (state.cursor, state.listed):
             self._item = state.answer, state.cursor, state.listed
             self._item_text = self._page.text_of(self._bench.scene)
-        self._bench.query_one(TextPage).show(self._item_text)
+        view.show(self._item_text)
 
     def _paint_why(self) -> None:
         answer, row = self._bench.state.answer, self._bench.state.cursor
@@ -130,33 +126,33 @@ class Looking(ScreenPart):
             self._bench.jobs.after(_TEXT, rest, partial(self._read_text, answer, row))
 
     def _read_text(self, answer: SearchAnswer, row: int) -> None:
-        """Reads the text of a candidate, unless it is read or being read."""
-        wanted = answer.selection.pool, row
-        if self._text_of != wanted:
-            self._text_of, self._text, self._bench.scene.query_lines = wanted, None, None
-            self._bench.scene.commits = ()
-            self._bench.jobs.start(partial(self._read, answer, row), "preview")
-
-    async def _read(self, answer: SearchAnswer, row: int) -> None:
-        page, pool = self._page, answer.selection.pool
+        bench, page, pool = self._bench, self._page, answer.selection.pool
+        if self._text_of == (pool, row):  # it is read, or being read
+            return
         assert isinstance(page, SearchPage)
+        engine = page.engine
+        self._text_of, self._text, bench.scene.query_lines, bench.scene.commits = (pool, row), None, None, ()
 
         def read() -> PreviewText:
             try:
-                content = page.engine.content(pool, row)
+                content = engine.content(pool, row)
             except SecateurError as error:
                 content = f"{error.message}\n{error.hint}"
             return PreviewText.of(content, pool.language[row], int(pool.line_start[row]))
 
-        text = await self._bench.jobs.run(read, between=True)
-        if self._text_of == (pool, row):
-            self._text = text
-            self._bench.scene.query_lines = text.lines_with(query_terms(answer))
-            self._bench.paint_page()
-            commits = await self._bench.app.prover.run(partial(page.engine.changes_of, pool, row))
+        def take(text: PreviewText) -> None:
             if self._text_of == (pool, row):
-                self._bench.scene.commits = commits
-                self._bench.paint_page()
+                self._text, bench.scene.query_lines = text, text.lines_with(query_terms(answer))
+                bench.paint_page()
+                changes = partial(engine.changes_of, pool, row)
+                bench.jobs.work_out("commits", changes, take_commits, thread=bench.app.prover)
+
+        def take_commits(commits: Sequence[HistoryCommit]) -> None:
+            if self._text_of == (pool, row):
+                bench.scene.commits = commits
+                bench.paint_page()
+
+        bench.jobs.work_out("preview", read, take, between=True)
 
     def do_decimals(self) -> None:
         self._bench.scene.exact = not self._bench.scene.exact
@@ -176,3 +172,54 @@ class Looking(ScreenPart):
     def do_ghost(self) -> None:
         self._bench.state.pin_baseline()
         self._bench.paint()
+
+
+PACK = "pack"
+
+
+class ShowingPack(ScreenPart):
+    """The page with the pack."""
+
+    _of: Any = None  # the answer whose pack was made, or is being made
+    _pack: PackText | None = None
+    _wrong = ""
+
+    do_pack = partialmethod(ScreenPart.open_page, PACK)
+
+    @property
+    def tabs(self) -> Sequence[Tab]:
+        return (
+            Tab(PACK, "Pack", paint=self._paint, widget=lambda: PackView(self._describe_item, self._state, id=PACK)),
+        )
+
+    def _describe_item(self, item: int) -> str:
+        state = self._bench.state
+        if state.answer is None or not 0 <= item < len(state.answer) or not state.listed:
+            return ""
+        return self._bench.kind_page.listing(self._bench.scene).describe_item(item)
+
+    def _state(self, item: int) -> State:
+        state = self._bench.state
+        return state.answer.state_of(item) if state.answer is not None and item < len(state.answer) else State.KEPT
+
+    def _paint(self) -> None:
+        state, view = self._bench.state, self._bench.query_one(PackView)
+        answer = state.answer if state.listed and self._bench.jobs.error is None else None
+        if answer is None:
+            view.show(None, 0, waits="there is no answer")
+            return
+        if self._of is not answer:
+            self._of, self._pack, self._wrong = answer, None, ""
+
+            def take(pack: PackText | None, wrong: str = "") -> None:
+                if self._of is answer:
+                    self._pack, self._wrong = pack, wrong
+                    self._bench.paint_page()
+
+            make, jobs = partial(self._bench.kind_page.pack, answer), self._bench.jobs
+            jobs.work_out(PACK, make, take, lambda error: take(None, describe_error(error)), between=True)
+        terms = query_terms(answer)
+        view.show(self._pack, state.cursor, terms, self._wrong or "laying out what is sent …")
+
+    def state_taken(self) -> None:
+        self._of, self._pack, self._wrong = None, None, ""

@@ -16,7 +16,7 @@ from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
 from secateur_tui.messages import Report
 from secateur_tui.screen import Bench, ScreenPart
-from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.kind_reader import ShownAnswer
 from secateur_tui.state.proving import (
     Crossed,
     Nothing,
@@ -29,8 +29,8 @@ from secateur_tui.state.proving import (
     list_hints,
 )
 from secateur_tui.styled_text import Line, Span, line
-from secateur_tui.widgets.curve_page import draw_curve
 from secateur_tui.widgets.listing import Crossing
+from secateur_tui.widgets.proof_pages import draw_curve
 
 CURVE = "curve"
 """The page of the curve."""
@@ -195,13 +195,11 @@ class Proofs(ScreenPart):
             self._apply_awaited()
 
     def _apply_awaited(self) -> None:
-        """Applies the hint that was asked for before it was proven, or says why there is none to apply."""
         self._awaits_hint = False
         if self._bench.state.entry == self._awaited_for:
             self._bench.action_do("hint")
 
     def _crossed(self, proof: Crossed) -> None:
-        """Says in the list what crosses the cut a step up and a step down."""
         answer, page = self._answer, self._bench.kind_page
         if answer is None or self._proving is None:
             return
@@ -229,7 +227,6 @@ class Proofs(ScreenPart):
 
     @property
     def _present(self) -> bool:
-        """True if the proofs belong to the settings in force."""
         state = self._bench.state
         answer = state.answer
         return answer is not None and answer is self._answer and answer.settings is state.settings

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.base import Kind, Outcome
+from secateur.kinds.base import Kind
 from secateur.output_files import write_output
+from secateur.render.page import count_noun
 from secateur.settings import Settings, lookup
 from secateur.terminal import visible
 from secateur_lab.evaluation.metrics import AT, Figures, figures_of
@@ -36,7 +37,6 @@ from secateur_lab.scenarios.scenario import (
     set_assertion,
 )
 
-from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.bench_state import BenchState
@@ -79,6 +79,8 @@ def draw_figures(now: Figures, was: Figures, cells: int) -> Line:
 
 INSTANT = 0.2
 """Seconds up to which a comparison runs at every step of a knob; a slower one waits for a pause."""
+
+_list_keys = lru_cache(maxsize=32)(deciding_keys)
 
 _SAVING, _COMPARING = "saving", "comparing"
 
@@ -151,14 +153,11 @@ class Scenarios(ScreenPart):
                 self._bench.jobs.after(_COMPARING, self._bench.app.pace.rest, self._start_comparing)
 
     def _start_comparing(self) -> None:
-        held, outcome = self._held, self._bench.state.outcome
-        if held is not None and outcome is not None:
-            self._bench.jobs.start(partial(self._compare, held, outcome, self._state.answer), "scenario")
-
-    async def _compare(self, held: HeldScenario, outcome: Outcome[Any], answer: object) -> None:
-        recorded, state, kind = held.scenario.recorded, self._state, self._kind
+        held, state, outcome = self._held, self._state, self._state.outcome
+        if held is None or outcome is None:
+            return
+        recorded, kind, answer, settings = held.scenario.recorded, self._kind, state.answer, state.settings
         wanted = recorded is not None and (state.baseline is None or state.baseline is self._recorded)
-        settings = state.settings
 
         def work() -> tuple[ScenarioStatus, Any, Figures | None]:
             began = time.perf_counter()
@@ -170,23 +169,23 @@ class Scenarios(ScreenPart):
             self._took = time.perf_counter() - began
             return status, baseline, figures
 
-        try:
-            status, baseline, figures = await self._bench.jobs.run(work)
-        except SecateurError as error:
-            self._status, self._wrong = None, describe_error(error)
-        except Cancelled:
-            return
-        else:
+        def take(made: tuple[ScenarioStatus, Any, Figures | None]) -> None:
             if self._state.answer is not answer or self._held is not held:
                 return  # a newer one is on its way
-            self._status, self._wrong, self._figures = status, "", figures
-            self._opened_figures = self._opened_figures or figures
+            (self._status, baseline, self._figures), self._wrong = made, ""
+            self._opened_figures = self._opened_figures or self._figures
             if baseline is not None and (state.baseline is None or state.baseline is self._recorded):
-                if status.result.compared.differences:
+                if made[0].result.compared.differences:
                     state.baseline = self._recorded = baseline
                 else:  # the answer is what is recorded, and knows more
                     state.baseline, self._recorded = state.answer, None
-        self._bench.paint()
+            self._bench.paint()
+
+        def fail(error: SecateurError) -> None:
+            self._status, self._wrong = None, describe_error(error)
+            self._bench.paint()
+
+        self._bench.jobs.work_out("scenario", work, take, fail)
 
     # --- saving ---
 
@@ -237,11 +236,6 @@ class Scenarios(ScreenPart):
             return False
         return self._has_scenario_settings and not status.result.compared.differences
 
-    @property
-    def cannot_save(self) -> str:
-        """The reason why this screen cannot be saved as a scenario; "" if it can."""
-        return "there is no answer yet" if self._bench.state.outcome is None else ""
-
     def ask_name(self) -> None:
         """Asks for the name of the file, and saves the screen as a scenario."""
         try:
@@ -284,28 +278,23 @@ class Scenarios(ScreenPart):
         self._write(path, save, pin=True)
 
     def _write(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool = False) -> None:
-        self._bench.jobs.start(partial(self._write_and_follow, path, write, pin=pin), _SAVING)
-
-    async def _write_and_follow(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool) -> None:
         """Writes a scenario on the engine's thread and follows it from then on."""
-        bench, jobs = self._bench, self._bench.jobs
-        given, settings = dict(bench.given), self._state.settings
-        jobs.activity = jobs.activity or _SAVING
-        bench.repaint_frame()
-        try:
-            scenario, message = await jobs.run(write)
-        except SecateurError as error:
-            bench.app.say(describe_error(error))
-        except Cancelled:
-            return
-        else:
-            self._held = HeldScenario(path, scenario, given, settings)
+        bench, jobs, given, settings = self._bench, self._bench.jobs, dict(self._bench.given), self._state.settings
+
+        def follow(made: tuple[Scenario, str]) -> None:
+            self._held = HeldScenario(path, made[0], given, settings)
             if pin:
                 self._state.pin_baseline()
-            bench.app.say(message)
-        finally:
+            end(made[1])
+
+        def end(message: str) -> None:
             jobs.activity = "" if jobs.activity == _SAVING else jobs.activity
-        bench.paint()
+            bench.app.say(message)
+            bench.paint()
+
+        jobs.activity = jobs.activity or _SAVING
+        bench.repaint_frame()
+        jobs.work_out(_SAVING, write, follow, lambda error: end(describe_error(error)))
 
     def do_accept(self) -> None:
         if (held := self._held) is not None:
@@ -316,14 +305,14 @@ class Scenarios(ScreenPart):
         if self._held is None or self._status is None:
             return []
         compared = self._status.result.compared
-        decisions = f"{_count_words(len(compared.differences), 'decision is', 'decisions are')} recorded anew"
+        decisions = f"{count_noun(len(compared.differences), 'decision is', 'decisions are')} recorded anew"
         if self._held.scenario.recorded is None:
             decisions = "Every decision is recorded, and compared from now on,"
         words = wrap_words(f"{decisions} in {visible(_shorten_path(self._held.path))}.", cells)
         for label, was, now in self._changed_settings:
             words += wrap_words(visible(f"{label} {was} → {now}"), cells, "accent")
         if compared.failures:
-            fail = _count_words(len(compared.failures), "assertion fails", "assertions fail")
+            fail = count_noun(len(compared.failures), "assertion fails", "assertions fail")
             words += wrap_words(f"{fail}, and will: only what is recorded is written.", cells, "error")
         return words
 
@@ -383,23 +372,12 @@ class Scenarios(ScreenPart):
         return [draw_status(self._status.result, self._bench.app.keymap.first_key("check"), cells)]
 
 
-@lru_cache(maxsize=32)
-def _list_keys(kind: Kind[Any, Any]) -> Sequence[str]:
-    return deciding_keys(kind)
-
-
-def _count_words(count: int, singular: str, plural: str) -> str:
-    return f"{count:,} {singular if count == 1 else plural}"
-
-
 def _complete_name(typed: str) -> Path:
-    """Returns the path of a name that was typed; its ending may be left out."""
     path = Path(expand_path(typed))
     return path if path.name.endswith(SUFFIX) or not path.name else path.with_name(path.name + SUFFIX)
 
 
 def _shorten_path(path: Path) -> str:
-    """Returns a path as the working folder sees it where it is below."""
     try:
         return str(path.relative_to(Path.cwd())) if path.is_absolute() else str(path)
     except (OSError, ValueError):

@@ -10,7 +10,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, round_step
 from secateur.settings import Settings, installed_keys, lookup
 
-from secateur_tui.messages import KnobClicked, PartMessage
+from secateur_tui.messages import KnobClicked
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.search_answer import SearchAnswer
@@ -46,13 +46,11 @@ class Tuning(ScreenPart):
     def _knob(self) -> Knob:
         return self._bench.knobs.chosen
 
-    def receive(self, message: PartMessage) -> None:
-        if isinstance(message, KnobClicked):
-            settings = self._bench.state.settings
-            if message.value is not None:
-                self._bench.change(message.knob.near(settings, message.value))
-            else:
-                self._turn_knob(message.knob, message.direction)
+    def knob_clicked(self, event: KnobClicked) -> None:
+        if event.value is not None:
+            self._bench.change(event.knob.near(self._bench.state.settings, event.value))
+        else:
+            self._turn_knob(event.knob, event.direction)
 
     def state_taken(self) -> None:
         self._left.clear()
@@ -122,7 +120,6 @@ class Tuning(ScreenPart):
             self._bench.attempt(held)
 
     def _step(self, verb: str, *, back: bool) -> None:
-        """Undoes or redoes a step of settings and the file that it wrote, and says what changed."""
         bench, state = self._bench, self._bench.state
         history, before = state.history, state.settings
         file = history.files.get(history.place + (not back))
@@ -173,7 +170,6 @@ def describe_change(page: KindPage[Any, Any], before: Settings, after: Settings)
 
 
 def _describe_value(name: str, before: object, after: object) -> str:
-    """Describes a changed value: the added and removed parts of lists and tables, else both values."""
     if isinstance(before, tuple) and isinstance(after, tuple):
         parts = [f"−{value}" for value in before if value not in after]
         parts += [f"+{value}" for value in after if value not in before]

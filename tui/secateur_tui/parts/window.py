@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial, partialmethod
+from functools import partialmethod
 from typing import TYPE_CHECKING, Any, cast
 
-from secateur.errors import SecateurError
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
 from secateur_tui.screen import ScreenPart
 from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
@@ -95,27 +93,25 @@ class FilledWindow(ScreenPart):
             self._bench.jobs.after(_REST, rest, self._decide)
 
     def _decide(self) -> None:
-        if (self._bench.page == PAGE or self._is_following) and not self._bench.jobs.runs(_CUTS):
-            self._bench.jobs.start(self._run, _CUTS)
-
-    async def _run(self) -> None:
         from secateur.kinds.conversation.live_ledger import live_ledger
         from secateur.kinds.conversation.session_facts import strategy_cuts
 
-        wanted = self._wanted
+        wanted, in_sight, start = self._wanted, self._bench.page == PAGE, time.perf_counter()
+        if not (in_sight or self._is_following) or self._bench.jobs.runs(_CUTS):
+            return
         if wanted is None or self._is_decided_for(wanted):
             return
-        start, in_sight = time.perf_counter(), self._bench.page == PAGE
-        try:
-            ledger = await self._bench.app.prover.run(partial(live_ledger, *wanted))
-            cuts = await self._bench.app.prover.run(partial(strategy_cuts, *wanted)) if in_sight else self._cuts
-        except SecateurError:
-            ledger, cuts = None, ()
-        except Cancelled:
-            return
-        self._cuts, self._of, self._in_sight = cuts, wanted, in_sight
-        self._took = time.perf_counter() - start
-        self._show_ledger(ledger)
+
+        def make() -> tuple[LiveLedger, Sequence[StrategyCut]]:
+            return live_ledger(*wanted), strategy_cuts(*wanted) if in_sight else self._cuts
+
+        def take(ledger: LiveLedger | None, cuts: Sequence[StrategyCut]) -> None:
+            self._cuts, self._of, self._in_sight = cuts, wanted, in_sight
+            self._took = time.perf_counter() - start
+            self._show_ledger(ledger)
+
+        jobs, prover = self._bench.jobs, self._bench.app.prover
+        jobs.work_out(_CUTS, make, lambda made: take(*made), lambda _: take(None, ()), thread=prover)
 
     def job_ended(self, group: str) -> None:
         wanted = self._wanted

@@ -15,9 +15,8 @@ from secateur.errors import SecateurError
 from secateur.kinds.base import Outcome
 from secateur.settings import Settings, with_profile, with_values
 
-from secateur_tui.state.answer import ListedItems, ShownAnswer
 from secateur_tui.state.history import SettingsHistory, WrittenFile
-from secateur_tui.state.kind_reader import KindReader
+from secateur_tui.state.kind_reader import KindReader, ListedItems, ShownAnswer
 from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, find_nearest, make_view
 
 K = TypeVar("K", bound=KindReader)
@@ -29,9 +28,7 @@ def _columns(answer: ShownAnswer, comparison: Any) -> ItemColumns:
     return answer.item_columns(comparison)
 
 
-@lru_cache(maxsize=2)
-def _view(columns: ItemColumns, choice: ListChoice) -> ListView:
-    return make_view(columns, choice)
+_view = lru_cache(maxsize=2)(make_view)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -18,34 +18,21 @@ VARIABLES = ("VISUAL", "EDITOR")
 
 HINT = 'set EDITOR, for example export EDITOR="nvim" or EDITOR="code --wait"'
 
-Place = Callable[[str, int], tuple[str, ...]]
+_PLUS, _COLON = ("+{line}", "{path}"), ("{path}:{line}",)
+"""Words that say the place."""
 
-
-def _plus(path: str, line: int) -> tuple[str, ...]:
-    return f"+{line}", path
-
-
-def _colon(path: str, line: int) -> tuple[str, ...]:
-    return (f"{path}:{line}",)
-
-
-def _goto(path: str, line: int) -> tuple[str, ...]:
-    return "--goto", f"{path}:{line}"
-
-
-def _line_flag(path: str, line: int) -> tuple[str, ...]:
-    return "--line", str(line), path
-
-
-_OF_TERMINALS: tuple[tuple[str, Place], ...] = (
-    (r"(g?vi|vim|gvim|view|ex|vimx|nvim|vi-.*|vim\..*|nano|pico|micro|kak|joe|jmacs|mg|ne|emacs.*|emacsclient)", _plus),
-    (r"(hx|helix)", _colon),
+_OF_TERMINALS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"(g?vi|vim|gvim|view|ex|vimx|nvim|vi-.*|vim\..*|nano|pico|micro|kak|joe|jmacs|mg|ne|emacs.*|emacsclient)", _PLUS),
+    (r"(hx|helix)", _COLON),
 )
-_OF_WINDOWS: tuple[tuple[str, Place], ...] = (
-    (r"(code|code-insiders|code-oss|codium|vscodium|cursor|windsurf|positron)", _goto),
-    (r"(subl|sublime_text|zed|zeditor|lapce)", _colon),
-    (r"(gedit|gnome-text-editor|mousepad|xed|pluma)", _plus),
-    (r"(kate|kwrite|mate|idea|pycharm|goland|webstorm|clion|rubymine|phpstorm|rider|charm)", _line_flag),
+_OF_WINDOWS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"(code|code-insiders|code-oss|codium|vscodium|cursor|windsurf|positron)", ("--goto", "{path}:{line}")),
+    (r"(subl|sublime_text|zed|zeditor|lapce)", _COLON),
+    (r"(gedit|gnome-text-editor|mousepad|xed|pluma)", _PLUS),
+    (
+        r"(kate|kwrite|mate|idea|pycharm|goland|webstorm|clion|rubymine|phpstorm|rider|charm)",
+        ("--line", "{line}", "{path}"),
+    ),
 )
 
 
@@ -76,16 +63,13 @@ def build_editor_command(environ: Mapping[str, str], path: Path, line: int) -> E
         raise ValueError(f"{path} is not absolute")  # a name like -x would be taken for a flag
     program = PurePath(words[0]).name.lower()
     for editors, takes_terminal in ((_OF_TERMINALS, True), (_OF_WINDOWS, False)):
-        place_arguments = next((place for names, place in editors if re.fullmatch(names, program)), None)
-        if place_arguments is not None:
-            return EditorCommand(
-                (*words, *place_arguments(str(path), max(1, line))), takes_terminal and not _opens_window(words)
-            )
+        if (place := next((place for names, place in editors if re.fullmatch(names, program)), None)) is not None:
+            placed = (word.format(path=path, line=max(1, line)) for word in place)
+            return EditorCommand((*words, *placed), takes_terminal and not _opens_window(words))
     return EditorCommand((*words, str(path)), takes_terminal=True)
 
 
 def _opens_window(words: Sequence[str]) -> bool:
-    """Tells whether an editor that knows both opens a window of its own."""
     program = PurePath(words[0]).name.lower()
     if program.startswith("emacs"):
         return not {"-nw", "-t", "-tty", "--tty", "--no-window-system"} & set(words[1:]) and program == "emacsclient"

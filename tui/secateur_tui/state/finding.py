@@ -67,18 +67,7 @@ class Match(IntEnum):
     @property
     def label(self) -> str:
         """The name of the way, for people."""
-        return _LABELS[self]
-
-
-_LABELS = {
-    Match.EXACT: "name",
-    Match.START: "name",
-    Match.NAME: "name",
-    Match.ID: "path",
-    Match.LETTERS: "letters",
-    Match.NEAR: "near",
-    Match.TEXT: "text",
-}
+        return ("name", "name", "name", "path", "letters", "near", "text")[self]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +126,11 @@ class Haystack:
         if held.sum() < ENOUGH:
             self._add_letters("".join(words), match, length, place)
             self._add_near("".join(words), match, place)
-        return _rank_hits(match, length, place, most)
+        # The best come first: by how they were found, then the shortest, then by their lines.
+        found = np.flatnonzero(match != _NONE)
+        key = (match[found] * (LONGEST_NAME + 1) + length[found]) * len(match) + place[found]
+        best = _take_first(found, key, most)
+        return FoundItems(tuple(Hit(item, Match(int(match[item]))) for item in best.tolist()), len(found))
 
     def _find_holding(self, texts: Sequence[str], words: Sequence[str]) -> list[int]:
         first, *others = words
@@ -166,21 +159,11 @@ class Haystack:
         match[items[[index for _, _, index in near]]] = Match.NEAR
 
 
-def _rank_hits(match: IntArray, length: IntArray, place: IntArray, most: int) -> FoundItems:
-    """Returns the best hits: by how they were found, then the shortest, then by their lines."""
-    items = np.flatnonzero(match != _NONE)
-    key = (match[items] * (LONGEST_NAME + 1) + length[items]) * len(match) + place[items]
-    best = _take_first(items, key, most)
-    return FoundItems(tuple(Hit(item, Match(int(match[item]))) for item in best.tolist()), len(items))
-
-
-def search_texts(
-    columns: ItemColumns, sought: str, text_of: Callable[[int], str], most: int = MOST_TEXTS
-) -> Iterator[Hit | None]:
+def search_texts(columns: ItemColumns, sought: str, text_of: Callable[[int], str]) -> Iterator[Hit | None]:
     """Looks through the texts of items in the order of the list: a hit for each that holds what is sought, None for
     each that does not. The caller stops it when something else is sought."""
     wanted = " ".join(sought[:LONGEST_SOUGHT].casefold().split())
-    for item in columns.order[:most].tolist() if wanted else ():
+    for item in columns.order[:MOST_TEXTS].tolist() if wanted else ():
         yield Hit(item, Match.TEXT) if wanted in " ".join(text_of(item).casefold().split()) else None
 
 

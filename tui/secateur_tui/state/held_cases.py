@@ -200,7 +200,6 @@ class HeldCases:
 
 
 def _named_items(case: JudgedCase) -> dict[str, str]:
-    """Returns the items that a case names, each with the assertion about its state."""
     scenario = case.scenario
     recorded = [item.id for item in scenario.recorded.items] if scenario.recorded is not None else []
     ranked = [id_ for recall in scenario.expect.recall_of for id_ in recall.ids]

@@ -24,7 +24,7 @@ LONGEST_BESIDE = 1_000
 """Characters of the text beside a name that are used: more than any list has room for."""
 
 ABSENT = -1
-"""The number of an item that the other ledger does not have."""
+"""The number of an item that the other answer does not have."""
 
 
 class Sum(NamedTuple):
@@ -123,9 +123,7 @@ class LedgerAnswer(Generic[P]):
 
     def item_of(self, entry: str) -> int | None:
         """Returns the first item of the list that shows an entry; None if no item shows it."""
-        entry_number = entry_number_of(self.outcome, entry)
-        items = range(len(self)) if entry_number is not None else ()
-        return next((item for item in items if self.entry_number(item) == entry_number), None)
+        return entry_number_of(self.outcome, entry)
 
     def item_columns(self, comparison: LedgerComparison | None) -> ItemColumns:
         """Returns the items as columns, by which they are found, filtered and sorted; compared with the baseline."""
@@ -191,6 +189,10 @@ class LedgerComparison:
         """Returns the difference in tokens between now and then."""
         item_then = self.place_then(item)
         return self.now.entries[item].after - (0 if item_then == ABSENT else self.then.entries[item_then].after)
+
+    def change_of(self, item: int) -> int | None:
+        """Returns the tokens that an item gained; None for a new one."""
+        return None if self.place_then(item) == ABSENT else self.count_gained(item)
 
     @cached_property
     def moved(self) -> Sequence[int]:

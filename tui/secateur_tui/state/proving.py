@@ -115,7 +115,9 @@ class Proving:
         """Yields the hints of an item, the nearest budgets that change anything, the curve if it is wanted, then the
         ranges. The caller stops when the answer or the item changes; the proofs found until then are kept."""
         self.runs.allow(self.limit)
-        self._begin()
+        if not self._begun:
+            self.swept = sweep_budgets(self.runs)
+            self._begun = not self.runs.reached
         if item is not None and item < len(self.trials.ids):
             yield from self._hints_for(item)
         if self._crossed is None:
@@ -134,12 +136,6 @@ class Proving:
                 yield self._ranges[knob.name]
         if self.runs.reached:
             yield NotKnown(self.runs.reached)
-
-    def _begin(self) -> None:
-        if self._begun:
-            return
-        self.swept = sweep_budgets(self.runs)
-        self._begun = not self.runs.reached
 
     def _hints_for(self, item: int) -> Iterator[ProvenHint | Nothing]:
         hints = self._hints.get(item, [])

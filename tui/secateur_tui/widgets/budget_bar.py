@@ -194,7 +194,6 @@ def _draw_segment(frame: BudgetFrame, owner: int, run: int, lit: bool) -> Line:
 
 
 def _draw_above(then: BudgetPicture | None, reach: int, mark: int, caption: str, cells: int) -> Line:
-    """Draws the line above the bar: the thin bar, or what is said of the item."""
     if then is None:
         words = line(Span(caption, "faint"))
         if mark < 0:

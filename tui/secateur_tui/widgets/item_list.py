@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 
 from secateur_tui.columns import ListLayout, lay_out_columns
 from secateur_tui.messages import CursorMoved
-from secateur_tui.state.answer import ListedItems
+from secateur_tui.state.kind_reader import ListedItems
 from secateur_tui.styled_text import Line, Span, clip_line, line
 from secateur_tui.widgets.line_view import LineView
 from secateur_tui.widgets.listing import Between, ItemListing, draw_row, draw_titles
@@ -97,7 +97,6 @@ class ItemList(LineView, can_focus=True):
         return index + bisect_right(self._between, index, key=_above)
 
     def _lines_to(self, row: int) -> int:
-        """Counts the lines between items up to a row, itself included."""
         between = self._between
         return bisect_right(range(len(between)), row, key=lambda index: between[index].above + index)
 

@@ -69,7 +69,6 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
 
 
 def _top(knob: Knob, value: float) -> float:
-    """Returns the value at the end of a slider's track."""
     return knob.high if not knob.signal else next(scale for scale in _SCALES if value <= scale)
 
 
@@ -98,14 +97,9 @@ def draw_legend(proven: bool, pending: str, cells: int) -> Line:
     return line(Span(clip(words, cells), "faint"))
 
 
-def draw_meaning(knob: Knob, cells: int) -> Line:
-    """Draws what a knob means, as far as there is room; `?` shows all of it."""
-    return line(Span(shorten_words(key_of(knob.key).doc, cells), "accent"))
-
-
 class KnobPanel(LineView, can_focus=True):
-    """Shows the settings; remembers which knob is chosen. With `ranges` the last line says what the figures at the
-    right mean, and what the chosen knob means while the keys go here."""
+    """Shows the settings; remembers which knob is chosen. The line below them says what the figures at the right mean,
+    or what the chosen knob means while the keys go here, as far as there is room; `?` shows all of it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "choose(-1)", show=False),
@@ -116,14 +110,11 @@ class KnobPanel(LineView, can_focus=True):
         self,
         settings: Settings,
         knobs_of: Callable[[Settings], Sequence[Knob]],
-        all_of: Callable[[Settings], Sequence[Knob]] | None = None,
-        *,
-        with_ranges: bool = False,
+        all_of: Callable[[Settings], Sequence[Knob]],
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self._knobs_of, self._with_ranges = knobs_of, with_ranges
-        self._all_of = all_of or knobs_of
+        self._knobs_of, self._all_of = knobs_of, all_of
         self._settings = self._opened = settings
         self._ranges: Ranges = {}
         self._notes: Mapping[str, str] = {}
@@ -168,14 +159,14 @@ class KnobPanel(LineView, can_focus=True):
                 self.refresh(layout=True)
 
     def line_count(self) -> int:
-        return len(self.knobs) + self._with_ranges + len(self._figures)
+        return len(self.knobs) + 1 + len(self._figures)
 
     def draw_line(self, index: int, cells: int) -> Line:
-        if index >= len(self.knobs) + self._with_ranges:
-            return [*self._figures.values()][index - len(self.knobs) - self._with_ranges]
+        if index > len(self.knobs):
+            return [*self._figures.values()][index - len(self.knobs) - 1]
         if index == len(self.knobs):
             if self.has_focus:
-                return draw_meaning(self.chosen, cells)
+                return line(Span(shorten_words(key_of(self.chosen.key).doc, cells), "accent"))
             return draw_legend(bool(self._ranges), self._pending, cells)
         knob = self.knobs[index]
         drawn = draw_knob(knob, self._settings, self._opened, self._ranges, cells, self._notes.get(knob.key, ""))

@@ -1,5 +1,6 @@
-"""The items of a ledger as a list, in its order: what was decided, what it changed since the baseline, tokens in and
-out. A kind with columns of its own has a subclass."""
+"""The items of a ledger: as a list in its order, with what was decided, what it changed since the baseline, tokens in
+and out; and the pages beside it: why an item was decided as it was, its texts, and what changed since the baseline. A
+kind with columns of its own has a subclass of the list."""
 
 from __future__ import annotations
 
@@ -8,15 +9,29 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from secateur.ledger import WRAPPER, Entry
+from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, WRAPPER, Entry
 from secateur.model import Reason, State
-from secateur.render.sentences import fewer_together
+from secateur.render.sentences import describe_redactions, fewer_together
 from secateur.terminal import visible
 
 from secateur_tui.columns import NAME, Label, ListColumn, sample_items
+from secateur_tui.short_names import shorten_path
 from secateur_tui.state.ledger_answer import ABSENT, LONGEST_BESIDE, LedgerAnswer, LedgerComparison
-from secateur_tui.styled_text import Line, Span, format_signed, line
-from secateur_tui.widgets.listing import SORTED, Crossing, CutLine, ItemListing, find_alike, label_columns
+from secateur_tui.styled_text import (
+    Line,
+    Span,
+    begin_sentence,
+    clip_line,
+    format_change,
+    format_signed,
+    line,
+    spread_line,
+    wrap_name,
+    wrap_words,
+)
+from secateur_tui.widgets.listing import SORTED, CutLine, ItemListing, find_alike, label_columns
+from secateur_tui.widgets.text_page import ItemText, text_lines
+from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_changes, draw_group
 
 LEAST_FIGURE = 5
 """The least width of a column of tokens."""
@@ -81,18 +96,11 @@ class LedgerListing(ItemListing):
     spends_in_order: ClassVar[bool] = False  # items are listed in the order in which the budget is spent
     ordered_by: ClassVar[str] = NAME  # the column that tells of the list's own order
 
-    def __init__(
-        self,
-        answer: LedgerAnswer[Any],
-        comparison: LedgerComparison | None = None,
-        crossings: Sequence[Crossing] = (),
-        sorted_by: str = "",
-        screen: int = 0,
-    ) -> None:
-        super().__init__(answer)
-        self.comparison, self.sorted_by, self.screen = comparison, sorted_by, screen
-        self.columns = mark_order(self.list_columns(), sorted_by or self.ordered_by)
-        self.cut = cut_of(answer, crossings) if self.spends_in_order else None
+    def make_columns(self) -> Sequence[ListColumn]:
+        return mark_order(self.list_columns(), self.sorted_by or self.ordered_by)
+
+    def find_cut(self) -> CutLine | None:
+        return _cut_of(self.answer) if self.spends_in_order else None
 
     def list_columns(self) -> Sequence[ListColumn]:
         """Returns the columns, from left to right."""
@@ -107,12 +115,6 @@ class LedgerListing(ItemListing):
             ListColumn.fixed("in", "in", figure, 3),
             ListColumn.fixed("out", "out", figure if self.sorted_by == SAVED else sent, 2),
         )
-
-    def draw_cell(self, item: int, column: ListColumn, cells: int) -> Line:
-        if column.id == SAVED:
-            entry = self.answer.entries[item]
-            return line(f"{entry.before - entry.after:,}")
-        return self.cell(item, column, cells)
 
     def own_columns(self) -> Sequence[ListColumn]:
         """Returns the columns that only this kind has; they stand behind the places."""
@@ -142,11 +144,8 @@ class LedgerListing(ItemListing):
 
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:  # noqa: ARG002 - columns of subclasses use it
         entry = self.answer.entries[item]
-        if column.id == "delta":
-            return _draw_gain(self.comparison, item)
-        if column.id == "state":
-            flipped = self.comparison is not None and self.comparison.is_flipped(item)
-            return self.decision(item, entry.state, flipped)
+        if column.id == SAVED:
+            return line(f"{entry.before - entry.after:,}")
         if column.id == "in":
             return line(f"{entry.before:,}")
         if entry.after < 0:
@@ -164,17 +163,99 @@ def _cut_of(answer: LedgerAnswer[Any]) -> CutLine | None:
     return CutLine(above, answer.ledger.budget, below)
 
 
-def cut_of(answer: LedgerAnswer[Any], crossings: Sequence[Crossing] = ()) -> CutLine | None:
-    """Returns the place where the budget ends, in a list in the order in which it is spent: before the first item that
-    had no room. None: all had."""
-    cut = _cut_of(answer)
-    return replace(cut, crossings=crossings) if cut is not None else None
+STATE_WORDS: Mapping[State, str] = {
+    State.KEPT: "is sent as it came",
+    State.SHORTENED: "is sent shortened",
+    State.SUMMARISED: "is sent in a summary",
+    State.DROPPED: "nothing of it is sent",
+}
+
+_LONGEST_LIST = 100
+"""Items listed under one heading; the rest is counted."""
 
 
-def _draw_gain(comparison: LedgerComparison | None, item: int) -> Line:
+def draw_why(answer: LedgerAnswer[Any], item: int, cells: int, facts: Sequence[Line] = ()) -> list[Line]:
+    """Draws the decision in words with its figures, then further facts."""
+    entry = answer.entries[item]
+    state = entry.state
+    head = line(Span(f"{state.glyph} {state.label.upper()}", f"bold {state.label}"))
+    figures = (
+        f"{entry.before:,} → {entry.after:,} tokens" if entry.after != entry.before else f"{entry.before:,} tokens"
+    )
+    figure = line(figures if entry.after >= 0 else fewer_together(entry.after))
+    lines = [spread_line(head, figure, cells), *wrap_name(entry.id, cells)]
+    if {CHARS_BEFORE, CHARS_AFTER} <= entry.figures.keys():
+        before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
+        lines.append(line(Span(f"{before:,} → {after:,} characters", "faint")))
+    lines += wrap_words(visible(begin_sentence(answer.kind.describe(answer.outcome, item).because)), cells, state.label)
+    if saved := entry.before - entry.after:
+        share = abs(saved) / max(1, answer.ledger.before)
+        lines.append(
+            line(
+                Span(f"{'saves' if saved > 0 else 'costs'} {abs(saved):,} tokens, {share:.1%} of what came in", "faint")
+            )
+        )
+    if entry.redactions:
+        lines += wrap_words(f"credentials taken out: {describe_redactions(entry.redactions)}", cells, "warning")
+    return [clip_line(drawn, cells) for drawn in (*lines, (), *facts)]
+
+
+def text_of(state: State, before: str, after: str) -> ItemText:
+    """Returns what goes out of an item, then what came in if it differs."""
+    head = line(Span(f"{state.glyph} {STATE_WORDS[state]}", state.label))
+    if before == after:
+        return ItemText(head, [*text_lines(before)])
+    lines: list[Line] = []
+    if after:
+        lines += [line(Span("what is sent", "bold")), *text_lines(after), ()]
+    if before:
+        lines += [line(Span("came in", "bold")), *text_lines(before, "" if after else "faint")]
+    return ItemText(head, lines)
+
+
+def draw_diff(comparison: LedgerComparison | None, entry: str, before: str, after: str, cells: int) -> list[Line]:
+    """Draws what changed since the baseline, then what pruning does to the entry at the cursor."""
+    name = line(Span(shorten_path(visible(entry), cells), "bold"))
+    changes = draw_changes(before, after, cells) if before != after else [line(Span(STATE_WORDS[State.KEPT], "faint"))]
+    return [*draw_since(comparison, cells), (), name, *changes]
+
+
+def draw_since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
+    """Draws what changed since the baseline."""
     if comparison is None:
-        return ()
-    if comparison.place_then(item) == ABSENT:
-        return line(Span("new", "up"))
-    gained = comparison.count_gained(item)
-    return line(Span(format_signed(gained), "up" if gained > 0 else "down")) if gained else ()
+        return [*NOTHING_CHANGED]
+    then, now = comparison.then.ledger, comparison.now.ledger
+    lines = [line(Span("tokens ", "faint"), format_change(then.after, now.after))]
+    if then.budget != now.budget:
+        lines.append(line(Span("budget ", "faint"), format_change(then.budget, now.budget)))
+    groups: dict[str, list[int]] = {title: [] for title in _GROUPS}
+    for item in comparison.moved:
+        groups[_group_of(comparison, item)].append(item)
+
+    def draw_move(item: int) -> Line:
+        item_then, entry = comparison.place_then(item), comparison.now.entries[item]
+        before = " " if item_then == ABSENT else comparison.then.entries[item_then].state.glyph
+        head = f"{before}→{entry.state.glyph} {format_signed(comparison.count_gained(item)):>8} "
+        return line(head, Span(shorten_path(visible(entry.id), max(1, cells - len(head)))))
+
+    def draw_gone(item: int) -> Line:
+        return line("   ", Span(shorten_path(visible(comparison.then.entries[item].id), max(1, cells - 3))))
+
+    for title, role in _GROUPS.items():
+        lines += draw_group(title, role, groups[title], draw_move, _LONGEST_LIST)
+    lines += draw_group("there no longer", "down", comparison.vanished, draw_gone, _LONGEST_LIST)
+    return lines if comparison.moved or comparison.vanished else [*lines, (), line(Span("the same is sent", "faint"))]
+
+
+_GROUPS = {"kept again": "up", "new": "accent", "cut now": "down", "cut differently": "accent"}
+"""Headings of what changed, with their roles."""
+
+
+def _group_of(comparison: LedgerComparison, item: int) -> str:
+    item_then = comparison.place_then(item)
+    if item_then == ABSENT:
+        return "new"
+    then, now = comparison.then.entries[item_then].state, comparison.now.entries[item].state
+    if then == now:
+        return "cut differently"
+    return "kept again" if now is State.KEPT else "cut now" if then is State.KEPT else "cut differently"

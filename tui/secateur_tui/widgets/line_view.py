@@ -126,7 +126,7 @@ class LineView(Guarded, ScrollView):
 
     def paint(self, spans: Line, cells: int, base: Style) -> Strip:
         """Returns a line as a strip of exactly `cells`; a role may name several classes, later ones on top."""
-        style = self.role_style
+        style = self.app.palette.style
         segments = [Segment(span.text, base + style(span.role)) for span in spans]
         # Measured with the compositor's own table: whatever a character's true width, the line never leaves its place.
         length = sum(cell_len(span.text) for span in spans)
@@ -141,10 +141,6 @@ class LineView(Guarded, ScrollView):
         height = max(1, self.scrollable_content_region.height)
         top = max(row - height + 1, min(row, top))
         self.scroll_to(y=max(0, min(top, self.line_count() - height)), animate=False, immediate=True, force=True)
-
-    def role_style(self, role: str) -> Style:
-        """Returns the style of a role under the present theme."""
-        return self.app.palette.style(role)
 
 
 _GROUNDS = ("cursor", "cursor-blurred")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os.path import commonprefix
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from secateur.terminal import cell_width, visible
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, measure_nearly_all, measure_usual
 from secateur_tui.glossary import SIGNS
 from secateur_tui.short_names import fit_path, shorten_label, shorten_shared
-from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.kind_reader import ShownAnswer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 
 _GAP = Span(" ")
@@ -67,14 +67,38 @@ class Between(NamedTuple):
 
 
 class ItemListing(ABC):
-    """See the module docstring. An item is an item of the answer."""
+    """See the module docstring. An item is an item of the answer.
 
-    columns: Sequence[ListColumn]
-    cut: CutLine | None = None
+    Args:
+        comparison: of the answer with the baseline.
+        crossings: what crosses the cut.
+        sorted_by: what the list is sorted by; "" for the answer's own order. The title that says so is marked.
+        screen: columns of the screen.
+    """
+
     overruled: Callable[[int], Steer | None] | None = None  # how the settings overrule an item
+    of_workspace = False  # paths begin with the name of a repository
 
-    def __init__(self, answer: ShownAnswer) -> None:
+    def __init__(
+        self,
+        answer: ShownAnswer,
+        comparison: Any = None,
+        crossings: Sequence[Crossing] = (),
+        sorted_by: str = "",
+        screen: int = 0,
+    ) -> None:
         self.answer: Any = answer
+        self.comparison, self.sorted_by, self.screen = comparison, sorted_by, screen
+        self.columns, cut = self.make_columns(), self.find_cut()
+        self.cut = replace(cut, crossings=crossings) if cut is not None else None
+
+    @abstractmethod
+    def make_columns(self) -> Sequence[ListColumn]:
+        """Returns the columns, from left to right."""
+
+    def find_cut(self) -> CutLine | None:
+        """Returns where the budget ends; None where all had room, or the list is in another order."""
+        return None
 
     def __len__(self) -> int:
         return len(self.answer)
@@ -97,11 +121,13 @@ class ItemListing(ABC):
 
     @abstractmethod
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
-        """Returns the cell of an item in another column than those of the label; it is padded where it is shorter."""
+        """Returns the cell of an item in a column that not all lists have; it is padded where it is shorter."""
 
     def draw_cell(self, item: int, column: ListColumn, cells: int) -> Line:
-        """Returns the cell of an item in any column, also one that an order brings."""
-        return self.cell(item, column, cells)
+        """Returns the cell of an item in any column but those of the label."""
+        if column.id == "delta":
+            return self._draw_change(item)
+        return self._draw_decision(item) if column.id == "state" else self.cell(item, column, cells)
 
     def tone(self, item: int) -> str:
         """Returns the role of text that has no role of its own."""
@@ -111,9 +137,20 @@ class ItemListing(ABC):
     def after(self, item: int) -> int:
         """Returns the tokens that leave of an item."""
 
-    def decision(self, item: int, state: State, flipped: bool) -> Line:
-        """Returns the cell of a decision: whether the settings overrule it, or it is another one than before, and its
-        glyph."""
+    def change_words(self, change: int) -> str:
+        """Returns what an item gained since the baseline, or lost, in words."""
+        return format_signed(change)
+
+    def _draw_change(self, item: int) -> Line:
+        if self.comparison is None:
+            return ()
+        change = self.comparison.change_of(item)
+        if change is None:
+            return line(Span("new", "up"))
+        return line(Span(self.change_words(change), "up" if change > 0 else "down")) if change else ()
+
+    def _draw_decision(self, item: int) -> Line:
+        state, flipped = self.answer.state_of(item), self.comparison is not None and self.comparison.is_flipped(item)
         how = self.overruled(item) if self.overruled is not None else None
         sign = SIGNS[how] if how is not None else "!" if flipped else " "
         return Span(sign, "warning" if flipped else "accent"), Span(state.glyph, state.label)

@@ -34,8 +34,12 @@ def draw_side_by_side(sides: SideBySide, labels: tuple[str, str], cells: int) ->
     column = max(1, (cells - _GAP) // 2) if two_columns else cells
 
     def join(left: Sequence[Line], right: Sequence[Line], *between: Line) -> list[Line]:
-        """Puts the right lines beside the left ones, or below them where there is one column."""
-        return _join_columns(left, right, column) if two_columns else [*left, *between, *right]
+        if not two_columns:
+            return [*left, *between, *right]
+        rows = (
+            (clip_line(one, column), clip_line(other, column)) for one, other in zip_longest(left, right, fillvalue=())
+        )
+        return [(*one, Span(fit_text("", column - width(one) + _GAP)), *other) for one, other in rows]
 
     heads = _draw_head(labels[0], sides.left, None, column), _draw_head(labels[1], sides.right, sides.left, column)
     lines = join(*heads)
@@ -61,7 +65,6 @@ def _draw_head(label: str, ledger: Ledger, other: Ledger | None, cells: int) -> 
 
 
 def _draw_list(title: str, role: str, pairs: Sequence[Pair], placed: Sequence[Placed | None], cells: int) -> list[Line]:
-    """Draws the items that only one side lets out; `placed` are the halves of the pairs on that side."""
     tokens = sum(half.entry.after for half in placed if half is not None)
     heading = f"{title} ({len(pairs):,}, {tokens:,} tokens)" if pairs else f"{title}: nothing"
     lines = [line(Span(clip(heading, cells), f"bold {role}" if pairs else "faint"))]
@@ -99,13 +102,3 @@ def draw_id(id_: str, cells: int) -> Line:
     room = cells - width(line(shown)) - _GAP
     where = fit_path(visible(path), room) if is_symbol and room > _GAP else ""
     return line(shown, Span(" " * _GAP + where if where else "", "faint"))
-
-
-def _join_columns(left: Sequence[Line], right: Sequence[Line], cells: int) -> list[Line]:
-    """Puts lines beside each other in two columns of `cells`."""
-    lines = []
-    for left_line, right_line in zip_longest(left, right, fillvalue=()):
-        clipped_line = clip_line(left_line, cells)
-        padding = Span(fit_text("", cells - width(clipped_line) + _GAP))
-        lines.append((*clipped_line, padding, *clip_line(right_line, cells)))
-    return lines

@@ -99,7 +99,6 @@ class TextView(LineView, can_focus=True):
         return 1 + (self._rows[-1] if self._rows else self.text_lines())
 
     def _wrap(self) -> None:
-        """Measures where lines wrap, unless the measures are for this text and width."""
         if not self.wraps:
             self._rows, self._starts, self._wrapped_for = (), {}, None
             return

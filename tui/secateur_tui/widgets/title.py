@@ -107,7 +107,6 @@ def _draw_key_runs(benches: Sequence[BenchTitle]) -> Line:
 
 
 def _draw_marks(facts: TitleFacts) -> tuple[Line, Line, Line]:
-    """Draws the mark alone, with what is stale, and with the key that mends it too."""
     if facts.activity or facts.fresh is not False:
         known = line("   ", Span("● fresh", "success")) if facts.fresh else ()
         mark = line(Span("   ◌ ", "accent"), outside(facts.activity, "accent")) if facts.activity else known

@@ -1,16 +1,22 @@
-"""Draws what goes out against the budget: the curve with the present budget and its knee, then both in words and
-figures, all of which are the engine's."""
+"""Draws what is proven: the hints of the item at the cursor, which are values that turn its decision, and the curve of
+what goes out against the budget with the present one and its knee. All figures are the engine's."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 
-from secateur.render.proofs import curve_words
-from secateur.terminal import clip_left, visible
-from secateur.what_if.curve import Curve, Point
-from secateur.what_if.trials import Trials
+from secateur.kinds.knobs import Knob, decimal
+from secateur.ledger import State
+from secateur.render.page import count_noun
+from secateur.render.proofs import curve_words, token_words
+from secateur.terminal import cell_width, clip_left, visible
+from secateur.what_if.curve import Curve
+from secateur.what_if.levers import Lever
+from secateur.what_if.trials import BUDGET, HOLD, Trials
 
-from secateur_tui.state.proving import ProvenCurve
+from secateur_tui.state.proving import ProvenCurve, ProvenHint
 from secateur_tui.styled_text import Line, Span, clip_line, line, width, wrap_words
 
 ROWS = 8
@@ -30,12 +36,12 @@ _AXIS_CELLS = 8
 """The width of the figures beside the curve."""
 
 
-def draw_curve(proven: ProvenCurve, cells: int, rows: int = ROWS) -> list[Line]:
+def draw_curve(proven: ProvenCurve, cells: int) -> list[Line]:
     """Draws the page."""
     trials, curve = proven.trials, proven.curve
     height = "worth" if trials.scored else "items that are sent whole"
     lines = [line(Span(f"{height} against {trials.budget_label}", "faint"))]
-    lines += _draw_plot(curve, trials.budget, cells, rows, scored=trials.scored)
+    lines += _draw_plot(curve, trials.budget, cells, scored=trials.scored)
     lines += [(), *_draw_table(proven, cells), ()]
     lines += [part for sentence in curve_words(trials, curve) for part in wrap_words(sentence, cells)]
     lines += wrap_words(_place_knee(curve.knee, trials.budget), cells)
@@ -64,7 +70,7 @@ def _draw_items(trials: Trials, verb: str, items: Sequence[int], cells: int) -> 
     return lines
 
 
-def _draw_plot(curve: Curve, present: int, cells: int, rows: int, *, scored: bool) -> list[Line]:
+def _draw_plot(curve: Curve, present: int, cells: int, *, scored: bool) -> list[Line]:
     """Draws the curve in dots, four to a line and two to a cell; the columns of the present budget and the knee
     marked."""
     heights = [point.worth if scored else float(point.whole) for point in curve.points]
@@ -74,11 +80,12 @@ def _draw_plot(curve: Curve, present: int, cells: int, rows: int, *, scored: boo
     def column(budget: float, of: int) -> int:
         return min(of - 1, max(0, round((budget - first) / (last - first) * (of - 1))))
 
-    grid = [[_EMPTY] * wide for _ in range(rows)]
-    dots_wide, dots_high = 2 * wide, 4 * rows
+    grid = [[_EMPTY] * wide for _ in range(ROWS)]
+    dots_wide, dots_high = 2 * wide, 4 * ROWS
     before = dots_high - 1
     for dot in range(dots_wide):
-        reached = _height_at(curve.points, heights, first + (last - first) * dot / (dots_wide - 1))
+        budget = first + (last - first) * dot / (dots_wide - 1)
+        reached = heights[max(0, bisect_right(curve.points, budget, key=attrgetter("budget")) - 1)]
         level = dots_high - 1 - (round(reached / top * (dots_high - 1)) if top > 0 else 0)
         for y in range(min(level, before), max(level, before) + 1) if dot else [level]:
             grid[y // 4][dot // 2] |= _DOTS[y % 4][dot % 2]
@@ -88,7 +95,7 @@ def _draw_plot(curve: Curve, present: int, cells: int, rows: int, *, scored: boo
     height = f"{top:,.0f}" if top >= 10 or top == int(top) else f"{top:.2f}"
     lines = []
     for row, codes in enumerate(grid):
-        label = height if row == 0 else "0" if row == rows - 1 else ""
+        label = height if row == 0 else "0" if row == ROWS - 1 else ""
         edge = f"{label:>{_AXIS_CELLS - 2}} ┤" if label else " " * (_AXIS_CELLS - 1) + "│"
         lines.append((Span(edge, "faint"), *_draw_row(codes, marks)))
     axis = ["─"] * wide
@@ -114,10 +121,11 @@ def _draw_row(codes: Sequence[int], marks: Mapping[int, tuple[str, str]]) -> lis
     return spans
 
 
-def _draw_labels(first: int, last: int, present: int, knee: int | None, column: object, wide: int) -> Line:
+def _draw_labels(
+    first: int, last: int, present: int, knee: int | None, column: Callable[[float, int], int], wide: int
+) -> Line:
     """Draws the figures below the axis: its ends, the present budget, the knee; those that would overlap are left
     out."""
-    assert callable(column)
     wanted = [(column(present, wide), f"{present:,} now")]
     wanted += [(column(knee, wide), f"{knee:,} knee")] if knee is not None and knee != present else []
     wanted += [(0, f"{first:,}"), (wide - 1, f"{last:,}")]
@@ -128,15 +136,6 @@ def _draw_labels(first: int, last: int, present: int, knee: int | None, column: 
         if start >= 0 and all(cell == " " for cell in row[max(0, start - 1) : end + 1]):
             row[start:end] = text
     return line(Span(" " * _AXIS_CELLS + "".join(row).rstrip(), "faint"))
-
-
-def _height_at(points: Sequence[Point], heights: Sequence[float], budget: float) -> float:
-    reached = heights[0]
-    for point, height in zip(points, heights, strict=True):
-        if point.budget > budget:
-            break
-        reached = height
-    return reached
 
 
 def _draw_table(proven: ProvenCurve, cells: int) -> list[Line]:
@@ -157,3 +156,101 @@ def _draw_table(proven: ProvenCurve, cells: int) -> list[Line]:
         )
         lines.append(drawn if width(drawn) <= cells else clip_line(drawn, cells))
     return lines
+
+
+def draw_hints(
+    hints: Sequence[ProvenHint],
+    trials: Trials | None,
+    chosen: int,
+    nothing: str,
+    keys: tuple[str, str],
+    knobs: Sequence[Knob],
+    *,
+    proving: bool,
+    cells: int,
+) -> list[Line]:
+    """Draws the hints that are proven so far.
+
+    Args:
+        chosen: the hint that is marked.
+        nothing: why there is none.
+        keys: that apply it and that mark the next, as printed; "" for none.
+        proving: whether further ones may come.
+    """
+    if not hints or trials is None:
+        words = nothing or ("re-running for what would change this …" if proving else "")
+        return wrap_words(words, cells, "faint")
+    lines: list[Line] = []
+    for index, hint in enumerate(hints):
+        lines += _draw_hint(hint, trials, knobs, "› " if index == chosen else "  ", cells)
+        if index == chosen:
+            lines += _draw_changes(hint, trials, cells)
+    if keys[0]:
+        more = f", {keys[1]} marks the next" if keys[1] and len(hints) > 1 else ""
+        lines.append(line(Span(f"  {keys[0]} applies ›{more}", "faint")))
+    return lines
+
+
+def _draw_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob], mark: str, cells: int) -> list[Line]:
+    """Draws a hint: "at budget 4,110: kept whole", "with strategy extract: in part (40 of 190 tokens)". Words that are
+    too long are wrapped, so that no number is cut."""
+    (out, of), words = hint.lever.portion, f"{_describe_lever(hint.lever, trials, knobs)}: {_describe_turn(hint)}"
+    words += f" ({out:,} of {count_noun(of, 'token')})" if hint.gains and 0 < out < of else ""
+    proven = f"{words} (re-run ✓)"
+    fitting = proven if cell_width(mark + proven) <= cells else f"{words} ✓"
+    first, *others = wrap_words(fitting, cells, "success", indent=" " * len(mark))
+    return [(Span(mark, "accent"), first[0]._replace(text=first[0].text[len(mark) :])), *others]
+
+
+def _describe_turn(hint: ProvenHint) -> str:
+    lever = hint.lever
+    if not hint.gains:
+        return "no longer whole"
+    if lever.state is State.KEPT:
+        return "kept whole"
+    if lever.grows:
+        return "more of it, not all"
+    return "in a summary" if lever.state is State.SUMMARISED else "in part"
+
+
+def _describe_lever(lever: Lever, trials: Trials, knobs: Sequence[Knob]) -> str:
+    """Names a value in the words of its knob. What is held is the item at the cursor, so its name is left out."""
+    hold, _, choice = lever.name.partition(" ")
+    if hold == HOLD:
+        held = "pinned" if "pins" in trials.changes(lever.name, lever.value) else "taken in"
+        if choice.isdecimal():
+            return f"{held}, at {trials.budget_label} {int(choice):,}"
+        return f"{held}, with strategy {choice}" if choice else held
+    label = trials.budget_label if lever.name == BUDGET else lever.name.rpartition(".")[2].replace("_", " ")
+    shown = next((knob.label for knob in knobs if knob.key == lever.name), label)
+    label = label if shown in label else shown
+    if isinstance(lever.value, str):
+        return f"with {label} {lever.value}"
+    return f"at {label} {lever.value:,}" if isinstance(lever.value, int) else f"at {label} {decimal(lever.value)}"
+
+
+def _draw_changes(hint: ProvenHint, trials: Trials, cells: int) -> list[Line]:
+    lines, others = list[Line](), hint.lever.others
+    for verb, role, items in (
+        ("loses", "warning", others.loses),
+        ("shortens", "warning", others.shortens),
+        ("gains", "faint", others.gains),
+        ("restores", "faint", others.restores),
+    ):
+        if not items:
+            continue
+        lines.append(line(Span(f"    {verb} {len(items):,}", role)))
+        for item in items[:_NAMED]:
+            state = State(int(hint.decided.state[item]))
+            name = clip_left(visible(trials.ids[item]), max(1, cells - 6))
+            lines.append(line(Span(f"    {state.glyph} ", state.label), Span(name)))
+        if len(items) > _NAMED:
+            lines.append(line(Span(f"      and {len(items) - _NAMED:,} more", "faint")))
+    role = "warning" if hint.lever.over else "faint"
+    return lines + wrap_words(token_words(trials, hint.lever), cells, role, indent="    ")
+
+
+def insert_hints(lines: Sequence[Line], hints: Sequence[Line]) -> list[Line]:
+    """Puts hints below the reason: above the first empty line of a page, else at its end."""
+    index = next((index for index, hinted in enumerate(lines) if not hinted), len(lines))
+    return [*lines[:index], *hints, *lines[index:]]
