@@ -32,6 +32,12 @@ _USER = re.compile(r"//[^/\s]*@")
 PATH_CELLS = 100
 """Most cells of a path in an error."""
 
+LONGEST_SHOWN = 60
+"""Most characters of a wrong value in an error."""
+
+_MAY_BE_SECRET = re.compile(r"(?=[^\s'\",]{0,60}\d)(?=[^\s'\",]{0,60}[A-Za-z])[^\s'\",]{8}")
+"""Matches a word of letters and digits in a wrong value: it may be a password that belongs elsewhere."""
+
 
 class SecateurError(Exception):
     """Base of all errors raised on purpose.
@@ -131,6 +137,12 @@ def shown(name: str | Path) -> str:
     return clip(visible(str(name)), PATH_CELLS) or "''"
 
 
+def wrong_value(text: str) -> str:
+    """Formats a wrong value for an error: cut, and not repeated if a word of it may be a password."""
+    cut = text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 3] + "..."
+    return f"a text of {len(text)} characters" if _MAY_BE_SECRET.search(cut) else cut
+
+
 def without_password(text: str) -> str:
     """Removes the user names and passwords of URLs from a text."""
     return _USER.sub("//", text)
@@ -198,6 +210,6 @@ def _flag_prefix(flag: str) -> str:
 def not_allowed(flag: str, text: str, allowed: str, near: str = "") -> UsageError:
     """Returns the error about the value of a flag, worded like errors about configuration keys."""
     return UsageError(
-        f"{flag} {text or repr(text)} is not allowed",
+        f"{flag} {wrong_value(text or repr(text))} is not allowed",
         hint=(f"did you mean {near}? " if near else "") + f"{flag} takes {allowed}",
     )

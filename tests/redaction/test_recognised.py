@@ -186,3 +186,9 @@ def test_an_error_does_not_repeat_a_value_that_may_be_a_password(tmp_path: Path,
     text = secateur("search", "cart", str(tmp_path), "--set", f"budget={value}").err
     assert "--set: budget = a text of" in text
     assert value.strip("a ['];") not in text
+
+
+@pytest.mark.parametrize("flag", ["--budget", "--format", "--top-k", "--depth"])
+def test_an_error_does_not_repeat_a_flag_that_may_be_a_password(tmp_path: Path, flag: str) -> None:
+    ran = secateur("search", "cart", str(tmp_path), flag, "k9Xq2LmP7v")
+    assert f"{flag} a text of 10 characters is not allowed" in ran.err and ran.code == 2

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from secateur.errors import ConfigError, shown
+from secateur.errors import LONGEST_SHOWN, ConfigError, shown
 from secateur.notice import Notice
 from secateur.settings.keys import (
     FILE_NAME,
@@ -29,7 +29,7 @@ from secateur.settings.keys import (
     replace_values,
 )
 from secateur.settings.schema import PROFILES, Settings, profile_table
-from secateur.settings.tables import LONGEST_SHOWN, OF_KINDS
+from secateur.settings.tables import OF_KINDS
 from secateur.toml_values import toml_value
 
 IGNORED = "config_ignored"  # code of the notice that a setting of a repository is ignored

@@ -5,7 +5,6 @@ made.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, TypeGuard, get_args, get_origin
@@ -14,7 +13,7 @@ import msgspec
 from msgspec import Meta, Struct, structs
 from msgspec.structs import force_setattr
 
-from secateur.errors import ConfigError
+from secateur.errors import ConfigError, wrong_value
 from secateur.suggestions import suggestion
 
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -37,10 +36,6 @@ def about(sentence: str, *, flag: str = "", scope: str = "user", lowered_only: b
     """
     return Meta(description=sentence, extra={"flag": flag, "scope": scope, "lowered_only": lowered_only})
 
-
-LONGEST_SHOWN = 60  # characters of a wrong value that an error repeats
-_MAY_BE_SECRET = re.compile(r"(?=[^\s'\",]{0,60}\d)(?=[^\s'\",]{0,60}[A-Za-z])[^\s'\",]{8}")
-"""A word in a wrong value that an error does not repeat: it may be a password that belongs elsewhere."""
 
 OF_KINDS = "kinds."
 """Prefix of the keys for kinds of other distributions: `[kinds.NAME]` is the table that the kind declares."""
@@ -172,12 +167,7 @@ def check_key_value(key: Key, value: Any, place: str) -> Any:
 
 def _bad(key: Key, value: Any, place: str) -> ConfigError:
     typed = place == key.flag
-    shown = str(value) if typed and value != "" else repr(value)
-    size = len(shown)
-    if size > LONGEST_SHOWN:
-        shown = shown[: LONGEST_SHOWN - 3] + "..."
-    if _MAY_BE_SECRET.search(shown):
-        shown = f"a text of {size} characters"
+    shown = wrong_value(str(value) if typed and value != "" else repr(value))
     near = suggestion(value, key.choices) if isinstance(value, str) else ""
     hint = (
         f"did you mean {near}? " if near else ""
