@@ -23,6 +23,7 @@ from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
+SCANNED = {"redaction.scanner": "rules"}  # as the user's file says in all tests
 SIZE = (120, 40)
 
 
@@ -178,7 +179,7 @@ CASES = [
 
 @pytest.mark.parametrize(("bench", "settings", "keys"), CASES)
 async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Settings, keys: str) -> None:
-    app = opened(bench, settings)
+    app = opened(bench, with_values(settings, SCANNED))
     async with app.run_test(size=SIZE):
         await settle(app)
         await press(app, *keys.split())
@@ -191,6 +192,19 @@ async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Se
     ran = secateur(*shlex.split(command)[1:], "--format", "json")
     assert ran.code == 0 and ledger is not None, ran.err
     assert ran.json == json.loads(format_outcome(ledger.outcome, "json"))
+
+
+async def test_the_copied_command_repeats_what_overrides_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECATEUR_CONFIG_DIR", str(tmp_path))
+    Path("secateur.toml").write_text("[conversation_prune]\nkeep_errors = 3\n", encoding="utf-8")
+    app = opened("conversation", ZONE)  # as `--set conversation_prune.keep_errors=0` opens it
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        await press(app, "y")
+        await settle(app)
+    assert "--set conversation_prune.keep_errors=0" in app.clipboard
 
 
 def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:

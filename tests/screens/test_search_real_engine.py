@@ -64,7 +64,7 @@ async def test_the_copied_command_prints_what_is_on_screen(
 ) -> None:
     settings = with_values(
         with_profile(Settings(), profile),
-        {"budget": 200, "tokens.counter": counter, "graph_rag.anchors": "embedding"},
+        {"budget": 200, "tokens.counter": counter, "graph_rag.anchors": "embedding", "redaction.scanner": "rules"},
     )
     with Engine.open(shop, settings) as engine:
         app = inspector(engine, settings, query="where is the refund total rounded?", path=str(shop))
@@ -138,8 +138,9 @@ async def test_tuned_hinted_compared_saved_and_the_same_headless(
 ) -> None:
     """A journey: a budget is typed, a hint applied, another profile compared, the screen saved; check agrees."""
     monkeypatch.chdir(shop)
-    with Engine.open(shop, Settings()) as engine:
-        app = inspector(engine, query="where is the refund total rounded?", path=".", proves=True)
+    settings = with_values(Settings(), {"redaction.scanner": "rules"})
+    with Engine.open(shop, settings) as engine:
+        app = inspector(engine, settings, query="where is the refund total rounded?", path=".", proves=True)
         async with app.run_test(size=(120, 40)):
             await settle(app)
             await press(app, "equals_sign", "ctrl+a", "ctrl+k", *"140", "enter")

@@ -9,12 +9,16 @@ line says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, TypeVar
 
+from msgspec import structs
+from secateur import directories
+from secateur.errors import SecateurError
 from secateur.kinds.base import least_budget
-from secateur.settings import Settings
+from secateur.settings import Settings, SettingsSources
 from secateur.terminal import visible
 from textual import events, on
 from textual.app import ComposeResult
@@ -345,9 +349,13 @@ class Bench(Guarded, Screen[None]):
         return self.kind_page.given(self.state.inputs)
 
     def command(self) -> str:
-        """Returns the command line that reproduces the screen."""
-        state = self.state
-        return state.kind_page.command(state.inputs, state.settings, state.opened, state.answer_to_inputs)
+        """Returns the command line that reproduces the screen, whatever configuration files set."""
+        state, page, loaded = self.state, self.kind_page, self.state.opened
+        files = SettingsSources(state.settings.profile, user_dir=directories.config_dir(self.app.environ))
+        outside = structs.replace(page.outside, regular=True, found={})
+        with suppress(SecateurError):  # `--config` defines the profile, or what was read is gone
+            loaded = page.kind.load(self.given, files.load, outside).settings
+        return page.command(state.inputs, state.settings, loaded, state.answer_to_inputs)
 
     @property
     def busy(self) -> bool:
