@@ -45,6 +45,7 @@ FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
 """By kind: the factor on a weight or on a penalty. A weight that is not listed has the factor 1."""
 
 SEMANTIC_THRESHOLD = 0.25  # similarity above which a fragment is a match by meaning; lower values say nothing
+RERANKED = 100  # best candidates that a better model compares with the query: each takes it some 10 ms
 DUPLICATE_SIMILARITY = 0.95  # cosine of two fragments' vectors above which the worse one is a near duplicate
 
 

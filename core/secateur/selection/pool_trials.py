@@ -15,7 +15,8 @@ from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, Select
 from secateur.progress import Progress, unreported
 from secateur.selection.priority import terms_of, total_of
 from secateur.selection.select import mask_of, reasons_of, room_for_rows, run_passes, select, strategy_score
-from secateur.settings import Settings, key_of, with_values
+from secateur.settings import PriorityWeights, Settings, key_of, lookup, with_values
+from secateur.settings.search import WEIGHT_KEYS
 from secateur.what_if.trials import (
     BUDGET,
     FIXED,
@@ -67,7 +68,7 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
 WEIGHT_STEP = 0.01  # the distance of weights that are tried: the finest step of the inspector's sliders
 WEIGHT_LIMIT = 1.0  # the largest weight that is tried
 SHARE_LIMIT = 0.5  # the largest share for declarations that is tried: the end of its range
-SIGNALS = ("relevance", "hotspot", "distance")  # the signals whose weights are tried
+SIGNALS = PriorityWeights.__struct_fields__  # the signals that `--weights` weighs
 
 SHARE, DEPTH, PREFERENCE = "smart_pruning.signature_share", "graph_rag.max_depth", "preference"
 """The names of further knobs that are tried; `preference` only if it is enabled."""
@@ -78,14 +79,6 @@ _MOST_BUDGETS = 1 << 15
 _LEAST_BUDGETS = 2_048
 _CELLS = 50_000_000  # the most budgets of a sweep times candidates that go out: fifty megabytes, a tenth of a second
 _FURTHER_BUDGETS = 512  # evenly spaced budgets, tried in addition when the curve is too long to try every budget
-_KEYS = {
-    **{signal: f"smart_pruning.priority_weights.{signal}" for signal in SIGNALS},
-    PREFERENCE: "preference.weight",
-    SHARE: SHARE,
-    DEPTH: DEPTH,
-    STRATEGY: STRATEGY,
-    BUDGET: BUDGET,
-}
 
 
 class PoolTrials(Trials):
@@ -127,7 +120,7 @@ class PoolTrials(Trials):
     def changes(self, name: str, value: float | str) -> Mapping[str, Any]:
         hold, _, choice = name.partition(" ")
         if hold != HOLD:
-            return {_KEYS[name]: value}
+            return {WEIGHT_KEYS.get(name, name): value}
         held, settings = self.ids[int(value)], self._settings
         excludes = tuple(symbol for symbol in settings.excludes if symbol != held)
         chosen: dict[str, Any] = {BUDGET: int(choice)} if choice.isdecimal() else {STRATEGY: choice} if choice else {}
@@ -142,7 +135,7 @@ class PoolTrials(Trials):
         if hold == HOLD:
             also = f" --{BUDGET if choice.isdecimal() else 'strategy'} {choice}" if choice else ""
             return f"--pin {shlex.quote(self.ids[int(value)])}{also}"
-        key, text = _KEYS[name], f"{value:g}" if isinstance(value, float) else f"{value}"
+        key, text = WEIGHT_KEYS.get(name, name), f"{value:g}" if isinstance(value, float) else f"{value}"
         if name in SIGNALS:
             weights = self._settings.smart_pruning.priority_weights
             return "--weights " + ",".join(
@@ -210,13 +203,13 @@ def _make_tried(selection: Selection) -> Tried:
 
 
 def _knobs(settings: Settings) -> tuple[NumberKnob, ...]:
-    pruning = settings.smart_pruning
-    weights = {signal: getattr(pruning.priority_weights, signal) for signal in SIGNALS}
-    if settings.preference.enabled:
-        weights[PREFERENCE] = settings.preference.weight
-    knobs = [NumberKnob(name, value, _grid(value, WEIGHT_LIMIT), weighs=True) for name, value in weights.items()]
-    knobs.append(NumberKnob(SHARE, pruning.signature_share, _grid(pruning.signature_share, SHARE_LIMIT)))
-    depth = settings.graph_rag.max_depth
+    knobs = []
+    for name, key in WEIGHT_KEYS.items():
+        if name != PREFERENCE or settings.preference.enabled:
+            weight = lookup(settings, key)
+            knobs.append(NumberKnob(name, weight, _grid(weight, WEIGHT_LIMIT), weighs=True))
+    share, depth = settings.smart_pruning.signature_share, settings.graph_rag.max_depth
+    knobs.append(NumberKnob(SHARE, share, _grid(share, SHARE_LIMIT)))
     return (*knobs, NumberKnob(DEPTH, depth, tuple(range(1, depth + 1))))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import structs
 from secateur.kinds.base import Outcome
 from secateur.kinds.search.kind import Search, SearchDecision
-from secateur.kinds.search.pool_key import pool_key
+from secateur.kinds.search.knobs import pool_key
 from secateur.model import IntArray, Pool, Reason, Selection, State
 from secateur.settings import Settings
 

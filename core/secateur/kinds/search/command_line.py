@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from secateur.errors import UsageError
 from secateur.kinds.command_line import CommandWords, number
 from secateur.kinds.search.knobs import DEPTH, STRATEGY, TOP_K, WEIGHTS
-from secateur.settings import Settings
+from secateur.settings import Settings, lookup
 
 
 def weights_of(text: str) -> dict[str, float]:
@@ -49,11 +49,10 @@ def search_command(
     """Writes `secateur search …` with the value of every knob, so that no configuration file can change the answer.
     `keys`: the settings that change it, of which those without a flag are written as `--set`."""
     pruning, rag = settings.smart_pruning, settings.graph_rag
-    weights = pruning.priority_weights
     flag_like = query.startswith("-") or path.startswith("-")
     words = CommandWords("search", settings, opened, *([] if flag_like else [query, path]))
     words.flag("--budget", str(settings.effective_budget), "graph_rag.token_budget")
-    values = ",".join(number(value) for value in (weights.relevance, weights.hotspot, weights.distance))
+    values = ",".join(number(lookup(settings, knob.key)) for knob in WEIGHTS)
     words.flag("--weights", values, *(knob.key for knob in WEIGHTS))
     words.flag("--top-k", str(rag.top_k), TOP_K.key)
     words.flag("--depth", str(rag.max_depth), DEPTH.key)

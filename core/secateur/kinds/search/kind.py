@@ -18,17 +18,8 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.run import parse_dropped_limit
 from secateur.kinds.search.command_line import boosts_of, weights_of
 from secateur.kinds.search.inputs import INPUTS
-from secateur.kinds.search.knobs import (
-    BUDGET,
-    DEPTH,
-    PREFERENCE,
-    SIGNATURES,
-    STRATEGY,
-    TOP_K,
-    WEIGHTS,
-)
+from secateur.kinds.search.knobs import BUDGET, DEPTH, KNOBS, SIGNATURES, STRATEGY, TOP_K, WEIGHTS, pool_key
 from secateur.kinds.search.opened_engine import ENGINE, file_of, open_engine, query_of
-from secateur.kinds.search.pool_key import pool_key
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Pool, Selection, search_ledger
 from secateur.render.layouts import LAYOUTS
@@ -213,15 +204,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         ),
     )
     budget = BUDGET
-    knobs: ClassVar[Sequence[Knob]] = (
-        BUDGET,
-        *WEIGHTS,
-        PREFERENCE,
-        SIGNATURES,
-        STRATEGY,
-        DEPTH,
-        TOP_K,
-    )
+    knobs: ClassVar[Sequence[Knob]] = KNOBS
     formats = ("text", "json", "markdown", "xml")
     finds = True
     depends_on = ("index.", "embedding.")
