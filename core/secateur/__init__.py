@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from secateur.executors.executor import keep_open as keep_open
     from secateur.executors.pool import spread_tasks as spread_tasks
     from secateur.history import RepositoryHistory as RepositoryHistory
-    from secateur.inputs import read_file as read_file
     from secateur.kinds.autocoder import AutoCoderArgs as AutoCoderArgs
     from secateur.kinds.autocoder import get_llm as get_llm
     from secateur.kinds.autocoder import init_project_if_required as init_project_if_required
@@ -73,6 +72,7 @@ if TYPE_CHECKING:
     from secateur.kinds.files.prune_context import PruneContext as PruneContext
     from secateur.kinds.files.sourcecode import SourceCode as SourceCode
     from secateur.kinds.knobs import Knob as Knob
+    from secateur.kinds.reading import read_file as read_file
     from secateur.kinds.registry import get_kind as get_kind
     from secateur.kinds.registry import kind_names as kind_names
     from secateur.kinds.registry import recognise_kind as recognise_kind
@@ -150,7 +150,7 @@ _NAMES = {
     "secateur.executors.executor": "Executor TaskOutcome keep_open",
     "secateur.executors.pool": "spread_tasks",
     "secateur.history": "RepositoryHistory",
-    "secateur.inputs": "read_file",
+    "secateur.kinds.reading": "read_file",
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
     "secateur.kinds.base": "PIN Environment Flag Input Kind Outcome Wording",
     "secateur.kinds.conversation.folds": "Fold",

@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 
 import pytest
-from secateur import inputs
 from secateur.errors import SecateurError
-from secateur.inputs import read_input
+from secateur.kinds import reading
+from secateur.kinds.reading import read_input
 from secateur.output_files import write_output
 from support.cli import secateur
 from support.systems import mkfifo, posix
@@ -25,7 +25,7 @@ def transcript(tmp_path: Path) -> Path:
 
 
 def test_a_source_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(inputs, "LARGEST", 10)
+    monkeypatch.setattr(reading, "LARGEST", 10)
     (tmp_path / "more").write_bytes(b"x" * 11)
     (tmp_path / "just").write_bytes(b"x" * 10)
     assert read_input(str(tmp_path / "just"), "transcript") == b"x" * 10

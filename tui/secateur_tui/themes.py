@@ -1,7 +1,7 @@
 """Themes of the inspector: the program's own and the user's `themes` folder beside the configuration.
 
 A theme that cannot be used degrades: it is left out, the default takes its place, and a notice says which file, which
-key, and why. `secateur.theme_files` reads them.
+key, and why. `secateur.render.theme_files` reads them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.model import Notice
-from secateur.theme_files import PALETTE, SIGNALS, STATES, ThemeError, read_colours
+from secateur.render.theme_files import PALETTE, SIGNALS, STATES, ThemeError, read_colours
 from textual.theme import Theme
 
 __all__ = ["BASE_COLOURS", "DEFAULT_THEME", "PALETTE", "SIGNALS", "STATES", "load_themes", "variables"]

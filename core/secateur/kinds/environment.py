@@ -12,7 +12,7 @@ from msgspec import Struct, field, structs
 
 from secateur.directories import cache_dir, current_folder
 from secateur.errors import UsageError, shown
-from secateur.inputs import read_input
+from secateur.kinds.reading import read_input
 from secateur.ledger import Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
@@ -117,7 +117,7 @@ class Environment(Struct, frozen=True):
     def bytes_of(
         self, name: str, what: str, hint: str = "", flag: str = "", instead: str = "name a file instead of -"
     ) -> bytes:
-        """Reads a file or standard input, without credentials; see `secateur.inputs.read_input`, also for errors."""
+        """Reads a file or standard input, without credentials; see `read_input`, also for errors."""
         if name != "-":
             self.place_of(name)
         data = read_input(

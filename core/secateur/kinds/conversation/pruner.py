@@ -6,8 +6,8 @@ from typing import Any
 
 from secateur.kinds.autocoder import merge_args, model_of
 from secateur.kinds.conversation.decisions import Pruned
+from secateur.kinds.report_logs import log_report
 from secateur.llm.interface import LanguageModel
-from secateur.logs import log_report
 from secateur.model import TrimReport
 from secateur.settings import Settings
 

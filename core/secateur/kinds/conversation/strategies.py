@@ -103,7 +103,7 @@ class ConversationPruner(TranscriptPruner):
     `[conversation_prune]` sets the safe zone, the size of a group and the share of a summary. Summaries are excerpts;
     with `llm`, for example `open_model(settings.llm, os.environ)`, a model writes them. Code written
     against the pruner spec gives `args`, any object with the spec's fields (`secateur.kinds.autocoder`); with
-    `verbose` the report is logged where it is seen (`secateur.logs`).
+    `verbose` the report is logged where it is seen (`secateur.kinds.report_logs`).
     """
 
     def prune_conversations(

@@ -18,8 +18,8 @@ from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.linter_output import read_findings
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Compared, MeasuredDiff, measure_diff
 from secateur.kinds.diff.plan import LEFT_OUT, SPLIT, WHOLE, Coverage, FilePiece, Plan, ledger_of, plan_chunks, text_of
+from secateur.kinds.report_logs import log_report
 from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, LedgerShape, TrimAction, TrimReport
-from secateur.logs import log_report
 from secateur.model import Notice
 from secateur.render.page import Column, Page, Section, count_noun, line_range, not_shown
 from secateur.render.sentences import sentence

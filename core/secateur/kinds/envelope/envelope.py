@@ -36,8 +36,8 @@ from secateur.kinds.envelope.cut_record import CutRecord, Known, Remembered
 from secateur.kinds.envelope.ledger_entries import make_ledger, text_at
 from secateur.kinds.envelope.sections import TARGET, Path, pinned_paths, section_of, sections, text_of, value_at
 from secateur.kinds.envelope.stages import Shrinking
+from secateur.kinds.report_logs import log_report
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, LedgerShape, Totals
-from secateur.logs import log_report
 from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport
 from secateur.render.page import listed
 from secateur.settings import ContextBudget, Settings

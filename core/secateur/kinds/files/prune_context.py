@@ -14,9 +14,9 @@ from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.files.kind import FilesKind, ReadFiles
 from secateur.kinds.files.measurements import measure_files, question_of
 from secateur.kinds.files.sourcecode import PLAIN, PrunedFiles, SourceCode
+from secateur.kinds.report_logs import log_report
 from secateur.kinds.run import answer_of
 from secateur.llm.interface import LanguageModel
-from secateur.logs import log_report
 from secateur.model import TrimReport
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings, key_of
@@ -32,7 +32,7 @@ class PruneContext:
     `[context_prune]` sets windows and thresholds. The query and the last things the user said in `conversations` both
     count. With `llm` a model scores and extracts, else the engine's own relevance. Code written against the
     pruner spec gives `args`, any object with the spec's fields (`secateur.kinds.autocoder`), in place of settings
-    and query; with `verbose` the report is logged where it is seen (`secateur.logs`).
+    and query; with `verbose` the report is logged where it is seen (`secateur.kinds.report_logs`).
     """
 
     def __init__(

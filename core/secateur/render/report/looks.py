@@ -12,8 +12,8 @@ from pathlib import Path
 
 from secateur import directories
 from secateur.render.report.content import DecisionReport, ReportItem
+from secateur.render.theme_files import SIGNALS, STATES, ThemeColours, read_colours
 from secateur.terminal import clip
-from secateur.theme_files import SIGNALS, STATES, ThemeColours, read_colours
 
 LIGHT, DARK = "secateur-light", "secateur-dark"
 LIGHT_CONTRAST, DARK_CONTRAST = "secateur-contrast-light", "secateur-contrast"
