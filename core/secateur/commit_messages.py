@@ -64,7 +64,8 @@ def query_of(message: str) -> str:
         stripped = _REFERENCE.sub("", line)
         lines.append(stripped.rstrip() if stripped == line else stripped.strip(" ,;:"))
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-    return text if len(_telling_words(text)) >= FEWEST_WORDS else ""
+    told = {word.lower() for word in words(text)} - STOP_WORDS - _EMPTY
+    return text if sum(len(word) > 1 and not word.isdigit() for word in told) >= FEWEST_WORDS else ""
 
 
 def is_revert(message: str) -> bool:
@@ -75,8 +76,3 @@ def is_revert(message: str) -> bool:
 def is_release(message: str) -> bool:
     """Tells whether the commit changes a version: its own, or that of a dependency."""
     return bool(_RELEASE.match(message.partition("\n")[0]))
-
-
-def _telling_words(text: str) -> set[str]:
-    lowered = {word.lower() for word in words(text)}
-    return {word for word in lowered - STOP_WORDS - _EMPTY if len(word) > 1 and not word.isdigit()}

@@ -133,7 +133,6 @@ def _from_legacy(data: bytes) -> bytes:
 
 
 def _sample(data: bytes) -> bytes:
-    """The first lines that hold more than ASCII."""
     lines, room = [], _SAMPLE
     for match in _LINES.finditer(data):
         lines.append(match.group()[:_SAMPLE])

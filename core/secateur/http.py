@@ -126,7 +126,7 @@ def server_at(base_url: str, key: ServerKey, table: str, error: type[SecateurErr
         )
     shown = f"[{host}]" if ":" in host else host
     origin = f"{parts.scheme}://{shown}{f':{port}' if port else ''}"
-    return Server(origin, parts.path.rstrip("/"), _is_loopback(host), table, key)
+    return Server(origin, parts.path.rstrip("/"), host.endswith(".localhost") or is_this_machine(host), table, key)
 
 
 def key_from(environ: Mapping[str, str], variable: str, table: str, error: type[SecateurError]) -> ServerKey:
@@ -333,7 +333,3 @@ def _wait(headers: Message) -> float | None:
         return max(0.0, (parsedate_to_datetime(asked) - parsedate_to_datetime(headers.get("date", ""))).total_seconds())
     except (ValueError, TypeError, OverflowError, IndexError):
         return None
-
-
-def _is_loopback(host: str) -> bool:
-    return host.endswith(".localhost") or is_this_machine(host)

@@ -126,9 +126,9 @@ def write_profile(file: ConfigFile, name: str, settings: Settings) -> WrittenPro
         raise UsageError("there is nothing to write: every setting has its default", hint="change one first")
 
     def change_values(data: dict[str, Any]) -> None:
-        _at(data, file.table).setdefault("profiles", {})[name] = _merge_profile(
-            _at(data, file.table).get("profiles", {}).get(name, {}), values
-        )
+        profiles = _at(data, file.table).setdefault("profiles", {})
+        kept = {key: old for key, old in _flat(profiles.get(name, {})).items() if key.startswith(_OF_THE_MACHINE)}
+        profiles[name] = nest_tables({**kept, **values})
 
     def edit_document(document: Any) -> None:
         profile = _make_table(document, (*file.table, "profiles", name))
@@ -214,13 +214,7 @@ def _may_travel(name: str, value: Any) -> bool:
     return key.scope == "any" and not (key.lowered_only and value > key.default)
 
 
-def _merge_profile(old: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in _flat(old).items() if key.startswith(_OF_THE_MACHINE)}
-    return nest_tables({**kept, **values})
-
-
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Returns the values of a profile by dotted key; the value of some keys is a table."""
     flat: dict[str, Any] = {}
     for name, value in table.items():
         if isinstance(value, Mapping) and prefix + name not in installed_keys():

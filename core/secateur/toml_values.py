@@ -18,17 +18,13 @@ def toml_value(value: Any) -> str:
         case str():
             return _toml_string(value)
         case Mapping():
-            inside = ", ".join(f"{_toml_key(str(name))} = {toml_value(item)}" for name, item in value.items())
+            names = (name if _BARE_KEY.fullmatch(name) else _toml_string(name) for name in map(str, value))
+            inside = ", ".join(f"{name} = {toml_value(item)}" for name, item in zip(names, value.values(), strict=True))
             return f"{{ {inside} }}" if inside else "{}"
         case list() | tuple():
             return f"[{', '.join(toml_value(item) for item in value)}]"
         case _:
             return str(value)
-
-
-def _toml_key(name: str) -> str:
-    """Writes a key, in quotes where it needs them."""
-    return name if _BARE_KEY.fullmatch(name) else _toml_string(name)
 
 
 def _toml_string(value: str) -> str:

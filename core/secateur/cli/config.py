@@ -114,7 +114,6 @@ def run(options: CommandCall) -> int:
 
 
 def _write_profiles(options: CommandCall, root: Path, settings: Settings) -> str:
-    """Saves a profile, makes one the default, or both; returns the report."""
     own = directories.config_dir(os.environ)
     output, lines = ProfileOutput(None, "", {}, {}, None), list[str]()
     if options.save_profile is not None:

@@ -177,7 +177,6 @@ def _headless(options: CommandCall) -> bool:
 
 
 def _scenario(options: CommandCall) -> int:
-    """Opens a scenario on its input under its settings; without a terminal, checks it."""
     given = _given_flags(options)
     if given:
         hint = "leave it out: the scenario says what is read, and under which settings"
@@ -208,7 +207,6 @@ def _given_flags(options: CommandCall) -> list[str]:
 
 
 def _check_options(options: CommandCall) -> CommandCall:
-    """The options of `secateur check` for one scenario."""
     from secateur_lab.commands import check
 
     parser = CommandParser()
@@ -219,7 +217,6 @@ def _check_options(options: CommandCall) -> CommandCall:
 
 
 def _show_recording(options: CommandCall) -> int:
-    """Shows a recording; without a terminal prints it."""
     from secateur_lab.commands.replay import play, print_replay
     from secateur_lab.replays.recording import read_recording
 
@@ -253,7 +250,6 @@ def _bench_of_folders() -> str:
 
 
 def _inputs(kind: Kind[Any, Any], path: Path, options: CommandCall) -> dict[str, Any]:
-    """The inputs of a kind that the call names."""
     opened = kind.opened_inputs(_find_path(kind, path, options))
     given = [declared for declared in kind.inputs if declared.name != "path" and getattr(options, declared.name, None)]
     values = {declared: getattr(options, declared.name) for declared in given}

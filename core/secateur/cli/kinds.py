@@ -226,7 +226,6 @@ class Heard:
 def _save(
     kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path: Path, heard: Heard, *, exact: bool
 ) -> list[str]:
-    """Writes a scenario and returns notes about it."""
     from secateur_lab.scenarios.running import session
     from secateur_lab.scenarios.saving import save_scenario
 
@@ -246,7 +245,6 @@ def add_session(parser: CommandParser) -> None:
 
 
 def _session_ids(_prefix: str) -> Mapping[str, str]:
-    """Sessions of coding agents on this machine, the newest."""
     from secateur_agents.sessions.places import LATEST, find_sessions, known_places
 
     sessions = completers.or_nothing(lambda: find_sessions(known_places(os.environ))[0])[:MOST_SESSIONS]

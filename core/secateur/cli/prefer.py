@@ -147,7 +147,6 @@ def _remove(store: PreferenceStore, symbol: str, half_life: int, *, everything: 
 
 
 def _resolve_symbol(symbol: str, root: Path, settings: Settings, options: CommandCall) -> str:
-    """Returns the id of the symbol of the repository that a word means."""
     from secateur.engine import Engine
 
     progress = options.progress_bar()

@@ -147,7 +147,6 @@ def render(
 
 
 def _examples(examples: Sequence[ExampleQuery], path: str) -> Section:
-    """Command lines that ask the suggested questions."""
     if not examples:
         return Section(["no question was found that this repository answers and a budget cuts"])
     lines = []

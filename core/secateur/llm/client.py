@@ -136,7 +136,6 @@ def estimate(prompt: Prompt, counter: Counter) -> int:
 
 
 def _replace_surrogates(text: str) -> str:
-    """Replaces lone surrogates, which a JSON reader may refuse."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -280,19 +279,16 @@ class ServerModel:
                 continue
             wait = FIRST_WAIT * 2**failures if response.wait is None else response.wait
             if not response.again or failures >= self._settings.retries or wait > LONGEST_WAIT:
-                return self._fail(plan, response, attempts), response
+                cost = plan.prompt_tokens if response.spent else 0
+                problem = response.problem + "; lower llm.text_tokens" * response.too_long
+                call = ModelCall(plan.question.what, "failed", attempts, cost, 0)
+                return Reply(None, call, problem, plan.reserved), response
             failures += 1
             (self._wait or client.wait)(wait)
 
     # --- replies ------------------------------------------------------------------------------------------------------
 
-    def _fail(self, plan: _Plan, failure: RequestFailure, attempts: int) -> Reply:
-        cost = plan.prompt_tokens if failure.spent else 0
-        problem = failure.problem + "; lower llm.text_tokens" * failure.too_long
-        return Reply(None, ModelCall(plan.question.what, "failed", attempts, cost, 0), problem, plan.reserved)
-
     def _read(self, plan: _Plan, raw: bytes, attempts: int) -> Reply:
-        """Reads the reply from the body of a response."""
         value, text, usage = None, "", None
         try:
             completion = msgspec.json.decode(raw, type=_Completion)
@@ -317,7 +313,6 @@ class ServerModel:
 
 
 def _read_count(usage: Any, name: str, estimated: int) -> int:
-    """Returns the server's count if it is valid, else the estimate."""
     count = usage.get(name) if isinstance(usage, dict) else None
     return count if type(count) is int and 0 <= count <= MOST_COUNTED else estimated
 

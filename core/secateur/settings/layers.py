@@ -100,14 +100,11 @@ def merge(layers: Sequence[Layer]) -> Loaded:
     if own_profiles:
         values["profiles"] = own_profiles
     _shrink_overlap(Settings(), values)
-    settings = replace_values(_as_given(Settings()), values)
+    # Its tables count as given: no profile adds to them what a layer may not set.
+    given = Settings(**{name: copy(value) for name, value in structs.asdict(Settings()).items()})
+    settings = replace_values(given, values)
     _check_together(settings, origins)
     return Loaded(settings, origins, tuple(dict.fromkeys(notices)))
-
-
-def _as_given(settings: Settings) -> Settings:
-    """Returns a copy whose tables count as given: no profile adds to them what a layer may not set."""
-    return Settings(**{name: copy(value) for name, value in structs.asdict(settings).items()})
 
 
 def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[Notice]) -> bool:
@@ -194,7 +191,6 @@ def _profile_values(settings: Settings, name: str) -> dict[str, Any]:
 def _by_name(
     table: Mapping[str, Any], layer: Layer, notices: list[Notice] | None = None, inside: str = ""
 ) -> dict[str, Any]:
-    """Returns the values that a table sets, by dotted key."""
     # Do not show the path of a file; see OWN_FILE.
     place = (f"your {PurePath(layer.name).name}" if layer.scope == "user" else layer.name) + inside
     if layer.scope != "run" and isinstance(table.get("kinds"), Mapping):

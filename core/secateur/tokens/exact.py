@@ -134,7 +134,6 @@ class ExactCounter:
         _load(self._vocabulary)
 
     def _count_loaded(self, texts: list[str]) -> list[int]:
-        """Counts the tokens of each text by the loaded vocabulary."""
         if not texts:
             return []
         count = _load(self._vocabulary)
