@@ -13,7 +13,8 @@ import time
 
 import numpy as np
 from msgspec.structs import replace
-from secateur.model import Pool, search_ledger
+from secateur.model import Pool
+from secateur.render.search_json import search_ledger
 from secateur.selection import select
 from secateur.settings import Settings, with_profile, with_values
 from support.pools import Row, pool_of

@@ -16,9 +16,11 @@ from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from msgspec import structs
 from secateur import count_tokens
-from secateur.engine import FORMATS, Engine
-from secateur.model import LEAST_SAYING, Reason, Selection, State, search_ledger
+from secateur.engine import Engine
+from secateur.kinds.search.kind import Search
+from secateur.model import LEAST_SAYING, Reason, Selection, State
 from secateur.render.layouts import LAST_LINE
+from secateur.render.search_json import search_ledger
 from secateur.render.text import why
 from secateur.selection import select
 from secateur.settings import Settings, load, with_values
@@ -161,7 +163,7 @@ def test_every_format_holds_what_its_report_says_is_kept(samples: Mapping[str, E
     settings = load(None, profile=data.draw(st.sampled_from(["spec", "recommended"]))).settings
     settings = structs.replace(settings, budget=data.draw(st.integers(100, 9_000)))
     told = {}
-    for form in FORMATS:
+    for form in Search.formats:
         selection = engine.search(query, settings, format=form, use_cache=False)
         report, page = engine.report(selection).to_dict(), printed(engine, selection, "text")
         kept = {(one["file_path"], one["line_range"]) for one in report["candidates"]}

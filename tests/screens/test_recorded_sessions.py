@@ -13,7 +13,7 @@ from inspector_kit import Inspector, Pace, press, settle
 from secateur.directories import data_dir
 from secateur.engine import Engine
 from secateur.ledger import Ledger
-from secateur.model import search_ledger
+from secateur.render.search_json import search_ledger
 from secateur.render.structured import dumps
 from secateur.settings import Settings, load, with_values
 from secateur_lab.replays.events import AnswerSeen, Captioned

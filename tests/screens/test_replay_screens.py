@@ -14,7 +14,7 @@ import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from secateur.directories import data_dir
 from secateur.ledger import Ledger
-from secateur.model import search_ledger
+from secateur.render.search_json import search_ledger
 from secateur.render.structured import dumps
 from secateur.settings import Settings, with_values
 from secateur_lab.commands.demo import list_demos

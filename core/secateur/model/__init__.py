@@ -11,7 +11,7 @@ from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, Redaction,
 from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, add_columns, distinct, falling, union
 from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 from secateur.model.pool import UNREACHABLE, Channel, LineRange, Pool
-from secateur.model.selection import LEAST_SAYING, NEVER_OUT, Decision, DecisionShape, Selection, Turn, search_ledger
+from secateur.model.selection import LEAST_SAYING, NEVER_OUT, Decision, DecisionShape, Selection, Turn
 
 __all__ = [
     "LEAST_SAYING",
@@ -47,6 +47,5 @@ __all__ = [
     "add_columns",
     "distinct",
     "falling",
-    "search_ledger",
     "union",
 ]

@@ -8,23 +8,26 @@ candidates.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Literal
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache, cached_property
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
-from secateur.ledger import VERBS, WRAPPER, LedgerShape, Notice, WhatIf, plain_action
+from secateur.ledger import VERBS, WRAPPER, LedgerShape, Notice, Sums, WhatIf, plain_action
 from secateur.model import (
     UNREACHABLE,
     Channel,
     DecisionShape,
     Entry,
+    Ledger,
     Pool,
+    Reason,
+    Redaction,
     Selection,
     State,
     TrimAction,
     TrimReport,
-    search_ledger,
 )
 from secateur.render.page import notices_of
 from secateur.render.structured import written_size
@@ -70,9 +73,84 @@ WRAPPER_SECTION, _HEADINGS = "pack", "headings"  # the wrapper in the context-bu
 
 
 def count_pack(selection: Selection, pack: str, counter: Counter) -> int:
-    """Counts the tokens of the rendered pack; 0 if it is empty, because then only a message is printed, which is not
-    context."""
+    """Counts the tokens of the rendered pack; 0 if nothing goes out: a message about that is not context."""
     return counter.count(pack) if selection.kept_rows else 0
+
+
+class _Entries(Sequence[Entry]):
+    """The entries of a search: rows of its pool, each made when it is looked at, and the wrapper."""
+
+    def __init__(self, selection: Selection, after: Callable[[], int]) -> None:
+        self._selection, self._after = selection, after
+        self._position = cache(lambda: {row: position for position, row in enumerate(selection.pack_rows, 1)})
+
+    def __len__(self) -> int:
+        return len(self._selection) + 1
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return [self[row] for row in range(len(self))[number]]
+        row, selection = range(len(self))[number], self._selection
+        if row == len(selection):
+            return Entry(WRAPPER, State.KEPT, Reason.WRAPPER, 0, self._after() - int(selection.tokens_after.sum()))
+        decision = selection.decision(row)
+        return Entry(
+            selection.pool.symbol_id[row],
+            decision.state,
+            decision.reason,
+            decision.tokens_before,
+            decision.tokens_after,
+            decision.figures,
+            decision.terms,
+            self._position().get(row),
+            selection.pool.redactions.get(row, ()),
+        )
+
+
+class SelectionLedger(Ledger, frozen=True, eq=False, dict=True):
+    """The ledger of a search, over the columns of its selection: an entry for each of 100,000 rows costs a second."""
+
+    selection: Selection
+
+    @cached_property
+    def ids(self) -> Sequence[str]:
+        return [*self.selection.pool.symbol_id, WRAPPER]
+
+    @cached_property
+    def number_of(self) -> Mapping[str, int]:
+        return self.selection.pool.row_of
+
+    @cached_property
+    def order(self) -> Sequence[int]:
+        return self.selection.order.data
+
+    @cached_property
+    def rank(self) -> Sequence[int]:
+        return self.selection.rank.data
+
+    @cached_property
+    def redactions(self) -> Sequence[tuple[int, Redaction]]:
+        taken = self.selection.pool.redactions
+        return [(row, redaction) for row in (self.order if taken else ()) for redaction in taken.get(row, ())]
+
+    @cached_property
+    def sums(self) -> Mapping[State, Sums]:
+        masks, before, after = self.selection.state, self.selection.pool.tokens, self.selection.tokens_after
+        rows = {state: masks == state for state in State}
+        return {state: Sums(int(at.sum()), int(before[at].sum()), int(after[at].sum())) for state, at in rows.items()}
+
+    def listed(self, dropped: int | None, ids: Collection[str] = ()) -> Sequence[int]:
+        selection, row_of = self.selection, self.number_of
+        if dropped == 0 and not ids:
+            return selection.kept_rows  # nothing else is put in order
+        rows = {*selection.kept_rows, *selection.dropped_rows[:dropped], *(row_of[id_] for id_ in ids if id_ in row_of)}
+        return sorted(rows, key=lambda row: self.rank[row])
+
+
+def search_ledger(selection: Selection, count: Callable[[], int]) -> Ledger:
+    """Returns the ledger of a code search. `count`: counts the tokens of the pack."""
+    count, before = cache(count), int(selection.pool.tokens.sum())
+    return SelectionLedger("search", selection.budget, before, count, _Entries(selection, count), selection)
 
 
 def search_action(entry: Entry) -> TrimAction | None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from secateur.model import Ledger, search_ledger
+from secateur.model import Ledger
+from secateur.render.search_json import search_ledger
 from secateur.settings import Settings
 from secateur_lab.replays.recorder import Observation
 

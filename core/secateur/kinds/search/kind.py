@@ -21,11 +21,11 @@ from secateur.kinds.search.inputs import INPUTS
 from secateur.kinds.search.knobs import BUDGET, DEPTH, KNOBS, SIGNATURES, STRATEGY, TOP_K, WEIGHTS, pool_key
 from secateur.kinds.search.opened_engine import ENGINE, file_of, open_engine, query_of
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
-from secateur.model import Pool, Selection, search_ledger
+from secateur.model import Pool, Selection
 from secateur.render.layouts import LAYOUTS
 from secateur.render.pack import gives_notices
 from secateur.render.page import Page, Section, count_noun, line_range, notices_of, shown_notices
-from secateur.render.search_json import DROPPED_LISTED, SearchOutput
+from secateur.render.search_json import DROPPED_LISTED, SearchOutput, search_ledger
 from secateur.render.text import kind_of, search_page, signals_of, why
 from secateur.retrieval.answers import Answer
 from secateur.selection import select
