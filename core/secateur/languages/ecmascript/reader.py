@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from secateur.languages.ecmascript.exports import is_require, read_modules
-from secateur.languages.ecmascript.values import EcmascriptValues
+from secateur.languages.ecmascript.values import FUNCTIONS, EcmascriptValues
 from secateur.languages.syntax.collector import LONG_OBJECT, LONG_WRAPPER, Captures, Collector, named_child
 from secateur.languages.syntax.names import read_dotted_name, read_type_name, words
 from secateur.model import FragmentKind
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 _TEST_CALLS = words("describe it test context suite specify fdescribe fit xdescribe xit bench")
 _NO_OWNER = words("exports module prototype window global globalThis self root this default")
 _WRAPPED_LINES = 3
@@ -86,7 +85,7 @@ class _EcmascriptReader:
 
     def _read_own_name(self, value: Node) -> str:
         """Returns "run" for the values `function run() {}` and `class run {}`."""
-        return self.out.field_text(value, "name") if value.type in _FUNCTIONS or value.type == "class" else ""
+        return self.out.field_text(value, "name") if value.type in FUNCTIONS or value.type == "class" else ""
 
     def _split_target(self, target: Node) -> tuple[str, str]:
         """Returns name and owner of a target: `Foo.prototype.bar` → ("bar", "Foo"), `exports.run` → ("run", "")."""
@@ -111,13 +110,13 @@ class _EcmascriptReader:
             return first  # Object.freeze({...}), defineComponent({...})
         lines = first.end_point.row - first.start_point.row + 1
         is_component = name[:1].isupper() or (name.startswith("use") and name[3:4].isupper())
-        return first if first.type in _FUNCTIONS and is_component and lines >= _WRAPPED_LINES else None
+        return first if first.type in FUNCTIONS and is_component and lines >= _WRAPPED_LINES else None
 
     def _name_field(self, node: Node) -> None:
         value = node.child_by_field_name("value")
         name_node = node.child_by_field_name("property") or node.child_by_field_name("name")
         name = self.out.text(name_node).strip(_QUOTES)
-        if value is not None and name_node is not None and value.type in _FUNCTIONS:
+        if value is not None and name_node is not None and value.type in FUNCTIONS:
             self.names[value.id] = (name, "", node)
 
     def _define_test(self, node: Node) -> None:

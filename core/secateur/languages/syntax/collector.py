@@ -202,10 +202,13 @@ def _find_row_before(body: Node) -> int:
 
 
 def named_child(node: Node | None, index: int = 0) -> Node | None:
-    """Returns the named child at an index; None if the index is out of range."""
-    if node is None or not 0 <= index < node.named_child_count:
+    """Returns the named child at an index (-1: the last); None if the index is out of range."""
+    if node is None:
         return None
-    return node.named_child(index)
+    count = node.named_child_count
+    if index < 0:
+        index += count
+    return node.named_child(index) if 0 <= index < count else None
 
 
 def field_children(node: Node | None, name: str) -> list[Node]:
