@@ -59,11 +59,8 @@ class _EcmascriptReader:
             return
         value = node.child_by_field_name("value")
         if value is not None:
-            self.names[value.id] = (
-                self._read_own_name(value) or ("" if value.type == "object" else "default"),
-                "",
-                node,
-            )
+            name = self._read_own_name(value) or ("" if value.type == "object" else "default")
+            self.names[value.id] = (name, "", node)
 
     def _name_value(self, node: Node) -> None:
         kind = node.type
@@ -102,8 +99,7 @@ class _EcmascriptReader:
 
     def _unwrap_function(self, name: str, call: Node) -> Node | None:
         """Returns the function in `const Panel = memo(() => ...)` if it is long and named like a component or hook."""
-        arguments = call.child_by_field_name("arguments")
-        first = named_child(arguments)
+        first = named_child(call.child_by_field_name("arguments"))
         if first is None or is_require(self.out, call):
             return None
         if first.type == "object":
@@ -145,9 +141,8 @@ class _EcmascriptReader:
             out.define(node, FragmentKind.CLASS, out.field_text(node, "name").strip(_QUOTES), methods=False)
         for node in self.captures.get("alias", ()):
             if node.end_point.row > node.start_point.row:
-                out.define(
-                    node, FragmentKind.CLASS, out.field_text(node, "name"), sig_end=node.child_by_field_name("name")
-                )
+                name_node = node.child_by_field_name("name")
+                out.define(node, FragmentKind.CLASS, out.text(name_node), sig_end=name_node)
         for node in self.captures.get("function", ()):
             out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
             self.definitions.add(node.id)
@@ -182,13 +177,10 @@ class _EcmascriptReader:
 
 
 def _find_bases(node: Node) -> list[Node]:
-    """Returns the nodes of the bases of a class or interface."""
     bases: list[Node] = []
     for child in node.named_children:
         if child.type == "class_heritage":
-            clauses = [
-                clause for clause in child.named_children if clause.type in ("extends_clause", "implements_clause")
-            ]
+            clauses = [clause for clause in child.named_children if clause.type.endswith("s_clause")]
             for clause in clauses or [child]:
                 bases += [base for base in clause.named_children if base.type != "type_arguments"]
         elif child.type == "extends_type_clause":

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.syntax.collector import Collector, field_children, named_child
 from secateur.languages.syntax.names import words
-from secateur.languages.syntax.scopes import UNKNOWN, call_of, element, member, result, value_of
+from secateur.languages.syntax.scopes import UNKNOWN, call_of, element, format_container, member, result, value_of
 from secateur.languages.syntax.values import (
     BlockValues,
     Values,
     container_of,
     element_of,
-    format_container,
     holder_of,
     inside,
     instance_of,

@@ -174,27 +174,18 @@ class JavaValues(BlockValues):
         name = next((child for child in node.named_children if child.type == "type_identifier"), None)
         if whole is not None and name is not None:
             # A bound that contains the parameter (`T extends Node<T>`) is read before the parameter is bound.
-            self.types.bind(
-                self.out.text(name),
-                self.format_type(bound) if bound is not None else "",
-                whole.start_byte,
-                whole.end_byte,
-            )
+            self.types.bind(self.out.text(name), self.format_type(bound), whole.start_byte, whole.end_byte)
 
     def _bind_parameter(self, node: Node) -> None:
         function = holder_of(node)
         if node.type == "spread_parameter":
             declarator = next((child for child in node.named_children if child.type == "variable_declarator"), None)
             inner = self.format_type(self._find_spread_type(node))
-            self.bind(
-                declarator and declarator.child_by_field_name("name"), value_of(f"{inner}[]" if inner else ""), function
-            )
-            return
-        self.bind(
-            node.child_by_field_name("name"),
-            value_of(self._add_dimensions(node, self.format_type(node.child_by_field_name("type")))),
-            function,
-        )
+            name, type_ = declarator and declarator.child_by_field_name("name"), f"{inner}[]" if inner else ""
+        else:
+            type_ = self._add_dimensions(node, self.format_type(node.child_by_field_name("type")))
+            name = node.child_by_field_name("name")
+        self.bind(name, value_of(type_), function)
 
     def _add_dimensions(self, node: Node, type_: str) -> str:
         return type_ + "[]" * self.out.field_text(node, "dimensions").count("[") if type_ else ""
@@ -217,11 +208,8 @@ class JavaValues(BlockValues):
     def _bind_loop(self, node: Node) -> None:
         type_ = node.child_by_field_name("type")
         value = node.child_by_field_name("value")
-        meaning = (
-            element(self.format_expression(value))
-            if self.out.text(type_) == "var"
-            else value_of(self.format_type(type_))
-        )
+        is_var = self.out.text(type_) == "var"
+        meaning = element(self.format_expression(value)) if is_var else value_of(self.format_type(type_))
         self.bind(node.child_by_field_name("name"), meaning, node, value.end_byte if value is not None else 0)
 
     def _bind_resource(self, node: Node) -> None:
@@ -244,9 +232,8 @@ class JavaValues(BlockValues):
         for declarator in node.children_by_field_name("declarator"):
             if node.type == "local_variable_declaration":
                 first = declarator.end_byte
-            self.bind(
-                declarator.child_by_field_name("name"), self._format_declared_value(node, declarator), scope, first
-            )
+            value = self._format_declared_value(node, declarator)
+            self.bind(declarator.child_by_field_name("name"), value, scope, first)
 
     def _bind_pattern(self, node: Node) -> None:
         """Binds `cart` in `x instanceof Cart cart`, `case Cart cart`, `case Order(Cart cart)`."""

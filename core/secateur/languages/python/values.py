@@ -72,11 +72,7 @@ class PythonValues(Flow):
                 return self.format_expression(named_child(arguments), depth)
             if name == "cast" and arguments is not None and arguments.named_child_count > 1:
                 return value_of(parse_type(self.out.text(named_child(arguments))))
-            if (plain and name in _SAME) or (
-                name in ("deepcopy", "copy")
-                and function.type == "attribute"
-                and self.out.text(function) == f"copy.{name}"
-            ):
+            if (plain and name in _SAME) or self.out.text(function) in ("copy.deepcopy", "copy.copy"):
                 return self.format_expression(named_child(arguments), depth)
             if name == "TypeVar":
                 keywords = field_children(node, "arguments")
@@ -151,11 +147,8 @@ class PythonValues(Flow):
             return
         if type_ is not None:
             written = parse_type(self.out.text(type_))
-            self._bind_target(
-                left,
-                value_of_type(written) if written or right is None else self.format_expression(right),
-                declared=bool(written),
-            )
+            meaning = value_of_type(written) if written or right is None else self.format_expression(right)
+            self._bind_target(left, meaning, declared=bool(written))
         else:
             self._unpack(left, right)
 
@@ -168,7 +161,6 @@ class PythonValues(Flow):
             self._unpack(name, values[position] if len(values) == left.named_child_count else None, depth + 1)
 
     def _bind_target(self, node: Node, meaning: str, declared: bool = False) -> None:
-        """Binds a variable of a function, or records the type of a field, or of a variable of a class or module."""
         name = self.out.text(node)
         if node.type == "identifier" and self.find_binder().kind in ("function", "inner"):
             self.bind(name, meaning, declared=declared)
@@ -198,12 +190,8 @@ class PythonValues(Flow):
         parts = self._find_containers(right)
         for position, name in enumerate(left.named_children):
             if name.type == "identifier":
-                self._bind_target(
-                    name,
-                    _format_element(self.format_expression(parts[position]))
-                    if position < len(parts) and parts[position]
-                    else UNKNOWN,
-                )
+                container = parts[position] if position < len(parts) else None
+                self._bind_target(name, _format_element(self.format_expression(container)))
 
     def _find_containers(self, node: Node | None) -> list[Node | None]:
         """Returns the containers whose elements a loop unpacks from `enumerate(carts)`, `zip(carts, rates)` or

@@ -11,13 +11,21 @@ from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.syntax.collector import field_children, named_child
 from secateur.languages.syntax.names import read_receiver, words
-from secateur.languages.syntax.scopes import DEEPEST, MACRO, UNKNOWN, call_of, element, member, value_of
+from secateur.languages.syntax.scopes import (
+    DEEPEST,
+    MACRO,
+    UNKNOWN,
+    call_of,
+    element,
+    format_container,
+    member,
+    value_of,
+)
 from secateur.languages.syntax.values import (
     BlockValues,
     Values,
     container_of,
     element_of,
-    format_container,
     holder_of,
     inside,
     instance_of,
@@ -144,16 +152,10 @@ class RustValues(BlockValues):
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def _format_scoped(self, node: Node, _depth: int) -> str:
-        return self.format_path(node) or UNKNOWN
-
     def _format_struct(self, node: Node, _depth: int) -> str:
         name = node.child_by_field_name("name")
-        if (
-            name is not None
-            and name.type == "scoped_type_identifier"
-            and self.out.field_text(name, "path")[:1].isupper()
-        ):
+        is_scoped = name is not None and name.type == "scoped_type_identifier"
+        if name is not None and is_scoped and self.out.field_text(name, "path")[:1].isupper():
             return self.format_path(name)  # a variant of an enum
         instance = self.format_type(name)
         return "self" if instance == SELF_TYPE else value_of(instance)
@@ -196,9 +198,8 @@ class RustValues(BlockValues):
     def _store_bound(self, node: Node) -> None:
         item, name, bound = self._split_bound(node)
         if item is not None and item.type == "impl_item" and bound:
-            self._bounds.setdefault(
-                (self.format_impl_path(item.child_by_field_name("type")), self.out.text(name)), bound
-            )
+            path = self.format_impl_path(item.child_by_field_name("type"))
+            self._bounds.setdefault((path, self.out.text(name)), bound)
 
     def _bind_type_parameter(self, node: Node) -> None:
         item, name, bound = self._split_bound(node)
@@ -212,15 +213,10 @@ class RustValues(BlockValues):
     def _bind_parameter(self, node: Node) -> None:
         function = holder_of(node)
         if function is not None and function.type in ("function_item", "closure_expression"):
-            self._bind_pattern(
-                node.child_by_field_name("pattern"),
-                self._format_declared_value(node),
-                function,
-                node.start_byte,
-            )
+            value = self._format_declared_value(node)
+            self._bind_pattern(node.child_by_field_name("pattern"), value, function, node.start_byte)
 
     def _format_declared_value(self, node: Node) -> str:
-        """Returns a value of the type declared for a name."""
         type_ = self.format_type(node.child_by_field_name("type"))
         return "self" if type_ == SELF_TYPE else value_of(type_)
 
@@ -229,12 +225,7 @@ class RustValues(BlockValues):
         call = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
         function = call.child_by_field_name("function") if call is not None else None
         meaning = UNKNOWN
-        if (
-            len(untyped) == 1
-            and function is not None
-            and function.type == "field_expression"
-            and self.out.field_text(function, "field") in _OF_ELEMENTS
-        ):
+        if len(untyped) == 1 and function is not None and self.out.field_text(function, "field") in _OF_ELEMENTS:
             meaning = element(self.format_expression(function.child_by_field_name("value")))
         for pattern in untyped:
             self._bind_pattern(pattern, meaning, node, node.start_byte)
@@ -243,12 +234,9 @@ class RustValues(BlockValues):
         scope = node.parent
         if scope is None:
             return
+        is_declared = node.child_by_field_name("type") is not None
         value = node.child_by_field_name("value")
-        meaning = (
-            self._format_declared_value(node)
-            if node.child_by_field_name("type") is not None
-            else self.format_expression(value)
-        )
+        meaning = self._format_declared_value(node) if is_declared else self.format_expression(value)
         self._bind_pattern(node.child_by_field_name("pattern"), meaning, scope, node.end_byte)
 
     def _bind_condition(self, node: Node) -> None:
@@ -256,12 +244,8 @@ class RustValues(BlockValues):
         while scope is not None and scope.type not in _SCOPES_OF_CONDITION:
             scope = scope.parent
         if scope is not None:
-            self._bind_pattern(
-                node.child_by_field_name("pattern"),
-                self.format_expression(node.child_by_field_name("value")),
-                scope,
-                node.end_byte,
-            )
+            value = self.format_expression(node.child_by_field_name("value"))
+            self._bind_pattern(node.child_by_field_name("pattern"), value, scope, node.end_byte)
 
     def _bind_arm(self, node: Node) -> None:
         match = holder_of(node)
@@ -292,13 +276,11 @@ class RustValues(BlockValues):
         text = self.out.text(node)
         for match in _TOKENS.finditer(text) if "|" in text or "let " in text else ():
             name, type_, owner, function = match.groups()
-            meaning = (
-                value_of(type_.replace("::", ".")) if type_ else call_of(member(owner.replace("::", "."), function))
-            )
+            path = (type_ or owner).replace("::", ".")
+            meaning = value_of(path) if type_ else call_of(member(path, function))
             self.scopes.bind(name, meaning, node.start_byte, node.end_byte)
 
     def _bind_pattern(self, node: Node | None, meaning: str, scope: Node, first: int, depth: int = 0) -> None:
-        """Binds the names of a pattern that is matched against an expression."""
         if node is None or depth > DEEPEST:
             return
         kind = node.type
@@ -355,7 +337,7 @@ class RustValues(BlockValues):
         "identifier self": BlockValues.format_name,
         "field_expression": member_of("value", "field"),
         "call_expression": _format_call,
-        "scoped_identifier": _format_scoped,
+        "scoped_identifier": lambda values, node, _depth: values.format_path(node) or UNKNOWN,
         "generic_function": through("function"),
         "struct_expression": _format_struct,
         "index_expression": element_of(inside()),

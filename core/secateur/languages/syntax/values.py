@@ -19,7 +19,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from msgspec import Struct, field
 
 from secateur.languages.syntax.collector import Captures, Collector, named_child
-from secateur.languages.syntax.scopes import CALLED_ITSELF, DEEPEST, UNKNOWN, Scopes, element, member, value_of
+from secateur.languages.syntax.scopes import (
+    CALLED_ITSELF,
+    DEEPEST,
+    UNKNOWN,
+    Scopes,
+    element,
+    format_container,
+    member,
+    value_of,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -106,11 +115,6 @@ def container_of(field_name: str) -> Rule:
     return lambda values, node, depth: format_container(
         values.format_type(node.child_by_field_name(field_name) or named_child(node), depth)
     )
-
-
-def format_container(item: str) -> str:
-    """Returns the type of a container of items of a type."""
-    return f"{item}[]" if item and not item.startswith("=") else ""
 
 
 def holder_of(node: Node) -> Node | None:
