@@ -87,9 +87,6 @@ class EcmascriptValues(Flow):
         value = self.format_expression(node.child_by_field_name("object"), depth)
         return UNKNOWN if value == _ARRAY else element(value)
 
-    def _format_cast(self, node: Node, _depth: int) -> str:
-        return self._format_value(named_child(node, 1))
-
     def _format_choice(self, node: Node, depth: int) -> str:
         operator = _operator_of(node)
         if node.type == "binary_expression" and operator not in ("||", "??", "&&"):
@@ -178,7 +175,6 @@ class EcmascriptValues(Flow):
                 )
 
     def _bind_pattern(self, node: Node, meaning: str, scope: Scope, depth: int = 0, *, declared: bool = False) -> None:
-        """Binds the names of a parameter or destructuring pattern in a function."""
         if depth > DEEPEST:
             return
         if node.type in ("identifier", "shorthand_property_identifier_pattern"):
@@ -222,7 +218,6 @@ class EcmascriptValues(Flow):
         self._record_variable(node, target, self._format_value(annotation, value))
 
     def _record_variable(self, node: Node, target: Node, meaning: str, depth: int = 0) -> None:
-        """Records the types of variables of the file."""
         if meaning in self.UNRECORDED or depth > DEEPEST:
             return
         if target.type in ("identifier", "shorthand_property_identifier_pattern"):
@@ -237,18 +232,13 @@ class EcmascriptValues(Flow):
             return
         if left.type == "identifier":
             name = self.out.text(left)
-            scope = next(
-                (scope for scope in reversed(self.scopes) if scope.kind == "function" and name in scope.names), None
-            )
-            if scope is not None:
+            for scope in [scope for scope in self.scopes if scope.kind == "function" and name in scope.names][-1:]:
                 self.bind(name, self.format_expression(right), scope=scope)
         elif left.type == "member_expression" and right.type not in FUNCTIONS:
-            self._record_field(left, self.format_expression(right))
-
-    def _record_field(self, target: Node, meaning: str) -> None:
-        owner, name = target.child_by_field_name("object"), _normalize_member(self.out.field_text(target, "property"))
-        if owner is not None and owner.type == "this" and self.format_expression(owner) == "this":
-            self.annotate(target, f"this.{name}", meaning)
+            owner = left.child_by_field_name("object")
+            if owner is not None and owner.type == "this" and self.format_expression(owner) == "this":
+                name = _normalize_member(self.out.field_text(left, "property"))
+                self.annotate(left, f"this.{name}", self.format_expression(right))
 
     def _record_declared_field(self, node: Node) -> None:
         """Records `cart = new Cart()` and `cart: Cart` in a class."""
@@ -261,7 +251,6 @@ class EcmascriptValues(Flow):
         self.annotate(node, _normalize_member(self.out.text(name)), self._format_value(annotation, value))
 
     def _record_member(self, node: Node) -> None:
-        """Records a member that an interface or an abstract class declares."""
         name = _normalize_member(self.out.field_text(node, "name"))
         if node.type == "property_signature":
             written = self._resolve_type(self.out.field_text(node, "type"))
@@ -336,7 +325,7 @@ class EcmascriptValues(Flow):
         "member_expression": _format_member,
         "call_expression new_expression": _format_call,
         "subscript_expression": _format_item,
-        "as_expression": _format_cast,
+        "as_expression": lambda values, node, _depth: values._format_value(named_child(node, 1)),
         "await_expression parenthesized_expression non_null_expression spread_element": inside(),
         "expression_statement satisfies_expression": inside(),
         "assignment_expression augmented_assignment_expression": through("right"),
@@ -368,7 +357,6 @@ def _normalize_member(name: str) -> str:
 
 
 def _operator_of(node: Node) -> str:
-    """Returns the operator of an expression; "" if it has none."""
     operator = node.child_by_field_name("operator")
     return operator.type if operator is not None else ""
 
