@@ -94,13 +94,11 @@ def read(captures: Captures, out: Collector) -> None:
         out.add_import(node, "", out.text(node).strip('<>" '), "*")
     templates = {}
     for node in captures.get("template", ()):
-        declaration = named_child(node, node.named_child_count - 1)
-        if declaration is not None:
+        if (declaration := named_child(node, -1)) is not None:
             templates[declaration.id] = node
     for node in captures.get("namespace", ()):
-        out.define(
-            node, None, re.sub(r"(?:(?<!\s)\s+)?::\s*(?:inline\s+)?", ".", out.field_text(node, "name")), methods=False
-        )
+        name = re.sub(r"(?:(?<!\s)\s+)?::\s*(?:inline\s+)?", ".", out.field_text(node, "name"))
+        out.define(node, None, name, methods=False)
     _read_classes(captures, templates, out)
     for node in captures.get("function", ()):
         _read_function(node, templates.get(node.id, node), out)
@@ -139,15 +137,13 @@ def _skip_declarators(node: Node | None, stop: str = "") -> Node | None:
     for _ in range(_DEEPEST_DECLARATOR):
         if node is None or node.type not in _DECLARATORS or node.type == stop:
             return node
-        inner = node.child_by_field_name("declarator")
-        node = inner if inner is not None else named_child(node)
+        node = node.child_by_field_name("declarator") or named_child(node)
     return None
 
 
 def _read_function(node: Node, outer: Node, out: Collector) -> None:
     declarator = _skip_declarators(node.child_by_field_name("declarator"), "function_declarator")
-    name, owner = "", ""
-    parameters = None
+    name, owner, parameters = "", "", None
     if declarator is not None and declarator.type == "identifier":
         # `EXPORT_MACRO namespace a {` looks like a function without parameters: its contents are at module level.
         out.define(node, None, "", methods=False)
@@ -156,11 +152,8 @@ def _read_function(node: Node, outer: Node, out: Collector) -> None:
         name = "operator " + out.field_text(declarator, "type")
     elif declarator is not None:
         parameters = declarator.child_by_field_name("parameters")
-        inner = (
-            _skip_declarators(declarator.child_by_field_name("declarator"))
-            if declarator.type == "function_declarator"
-            else declarator
-        )
+        is_function = declarator.type == "function_declarator"
+        inner = _skip_declarators(declarator.child_by_field_name("declarator")) if is_function else declarator
         name, owner = _split_qualified_name(inner, out)
     macro = _MACRO_CALL.match(out.source, node.start_byte)
     if macro is not None and parameters is not None and macro.end() == parameters.start_byte:
@@ -185,7 +178,6 @@ def _name_in_macro(name: str, macro: str, arguments: str, column: int) -> str:
 
 
 def _strip_template_arguments(name: str) -> str:
-    """Removes template arguments, also nested ones."""
     for _ in range(_DEEPEST_DECLARATOR):
         name, replaced = _TEMPLATE_ARGUMENTS.subn("", name)
         if not replaced:
@@ -203,9 +195,11 @@ def _split_qualified_name(node: Node | None, out: Collector) -> tuple[str, str]:
         node = node.child_by_field_name("name")
     if node is not None and node.type == "template_function":
         node = node.child_by_field_name("name")
-    if node is not None and node.type == "operator_cast":
-        return "operator " + out.field_text(node, "type"), ".".join(scope for scope in scopes if scope)
-    return "".join(out.text(node).split()), ".".join(scope for scope in scopes if scope)
+    is_cast = node is not None and node.type == "operator_cast"
+    name = (
+        "operator " + out.field_text(node, "type") if node is not None and is_cast else "".join(out.text(node).split())
+    )
+    return name, ".".join(filter(None, scopes))
 
 
 def _read_declaration(node: Node, out: Collector) -> None:

@@ -40,9 +40,7 @@ _NAME = re.compile(rb"\s*([A-Za-z_$][\w$]*)\s*")
 _NOT_LINE_BREAK = re.compile(rb"[^\r\n]")
 _EVENT_ATTRIBUTE = re.compile(rb"(?:@|\bv-on:|\bon:?)[\w:.-]{0,80}=(?:\"[\w$\s]{0,90}\"|\{[\w$\s]{0,90}\})\Z")
 _EVENT_LOOKBACK = 90
-_KEYWORDS = frozenset(
-    {b"if", b"for", b"while", b"switch", b"function", b"return", b"await", b"true", b"false", b"null"}
-)
+_KEYWORDS = frozenset(b"if for while switch function return await true false null".split())
 
 
 def prepare(source: bytes, _language: str) -> bytes:

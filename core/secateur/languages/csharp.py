@@ -62,9 +62,8 @@ def read(captures: Captures, out: Collector) -> None:
                     if base.type != "argument_list":
                         out.add_base(definition, read_type_name(out.text(base)))
     for node in captures.get("function", ()):
-        name = out.field_text(node, "name") or "operator " + (
-            out.field_text(node, "operator") or out.field_text(node, "type")
-        )
+        operator = out.field_text(node, "operator") or out.field_text(node, "type")
+        name = out.field_text(node, "name") or f"operator {operator}"
         out.define(node, FragmentKind.FUNCTION, "~" + name if node.type == "destructor_declaration" else name)
         out.annotate(node, "return", out.field_text(node, "returns") or out.field_text(node, "type"))
     for node in captures.get("property", ()):
@@ -83,9 +82,8 @@ def read(captures: Captures, out: Collector) -> None:
 def _read_using(node: Node, out: Collector) -> None:
     out.mark_import(node)
     alias = node.child_by_field_name("name")
-    target = next(
-        (out.text(child) for child in reversed(node.named_children) if alias is None or child.id != alias.id), ""
-    )
+    others = [out.text(child) for child in node.named_children if alias is None or child.id != alias.id]
+    target = others[-1] if others else ""
     if alias is not None:
         module, _, symbol = target.rpartition(".")
         out.add_import(node, out.text(alias), module, symbol)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from secateur.languages.python import LANGUAGES as PYTHON
 from secateur.languages.python import reader as python
@@ -49,23 +50,14 @@ def read(captures: Captures, out: Collector) -> None:
     python.read(captures, out)
     lines = split_lines(out.source.decode("utf-8", errors="replace"))
     starts = [row for row, line in enumerate(lines) if line.startswith(_CELL)]
-    offset = 0
-    offsets = [0]
-    for line in out.source.split(b"\n"):
-        offset += len(line) + 1
-        offsets.append(offset)
+    offsets = list(accumulate((len(line) + 1 for line in out.source.split(b"\n")), initial=0))
     for first, after in zip(starts, [*starts[1:], len(lines)], strict=True):
         last = max(row for row in range(first, after) if row == first or lines[row].strip())
-        name = _name_cell(lines[first : last + 1]) if lines[first].strip() != _CELL else ""
-        out.definitions.append(
-            Definition(
-                FragmentKind.SECTION, name, offsets[first], offsets[last + 1] - 1, first, last, first, first, ALWAYS
-            )
-        )
-
-
-def _name_cell(lines: list[str]) -> str:
-    """Returns the heading of a cell, or else its first line."""
-    texts = [line.strip() for line in lines[1:] if line.strip() and not line.startswith("#>")]
-    heading = next((text for text in texts if text.startswith("#")), texts[0] if texts else "")
-    return heading.lstrip("# ")[:_NAME_LENGTH]
+        name = ""
+        if lines[first].strip() != _CELL:  # named by the first heading in it, or else by the first line
+            cell = lines[first + 1 : last + 1]
+            texts = [line.strip() for line in cell if line.strip() and not line.startswith("#>")]
+            heading = next((text for text in texts if text.startswith("#")), texts[0] if texts else "")
+            name = heading.lstrip("# ")[:_NAME_LENGTH]
+        span = (offsets[first], offsets[last + 1] - 1)
+        out.definitions.append(Definition(FragmentKind.SECTION, name, *span, first, last, first, first, ALWAYS))

@@ -101,9 +101,8 @@ def _read_use(node: Node, out: Collector) -> None:
         elif child.type == "namespace_use_group":
             clauses += [clause for clause in child.named_children if clause.type == "namespace_use_clause"]
     for clause in clauses:
-        name = next(
-            (out.text(child) for child in clause.named_children if child.type in ("name", "qualified_name")), ""
-        )
+        names = [out.text(child) for child in clause.named_children if child.type in ("name", "qualified_name")]
+        name = names[0] if names else ""
         whole = (f"{prefix}\\{name}" if prefix else name).lstrip("\\")
         module, _, symbol = whole.rpartition("\\")
         out.add_import(node, out.field_text(clause, "alias") or symbol, module, symbol)

@@ -67,18 +67,13 @@ def read(captures: Captures, out: Collector) -> None:
         out.define(node, None, "", methods=True)
     for node in captures.get("function", ()):
         name_node = node.child_by_field_name("name")
-        out.define(
-            node,
-            FragmentKind.FUNCTION,
-            out.text(name_node),
-            sig_end=node.child_by_field_name("parameters") or name_node,
-        )
+        last = node.child_by_field_name("parameters") or name_node
+        out.define(node, FragmentKind.FUNCTION, out.text(name_node), sig_end=last)
     for node in captures.get("struct", ()):
         constant = node.child_by_field_name("left")
         definition = out.define(node, FragmentKind.CLASS, out.text(constant), sig_end=constant)
-        out.add_base(
-            definition, read_dotted_name(out.field_text(node.child_by_field_name("right") or node, "receiver"))
-        )
+        creation = node.child_by_field_name("right") or node
+        out.add_base(definition, read_dotted_name(out.field_text(creation, "receiver")))
     for node in captures.get("titled", ()):
         _read_titled_block(node, out)
     for node in captures.get("command", ()):
@@ -97,13 +92,8 @@ def read(captures: Captures, out: Collector) -> None:
 def _read_class(node: Node, out: Collector) -> None:
     path = out.field_text(node, "name").replace("::", ".").strip(".").split(".")
     superclass = node.child_by_field_name("superclass")
-    definition = out.define(
-        node,
-        FragmentKind.CLASS,
-        path[-1],
-        owner=".".join(path[:-1]),
-        sig_end=superclass or node.child_by_field_name("name"),
-    )
+    last = superclass or node.child_by_field_name("name")
+    definition = out.define(node, FragmentKind.CLASS, path[-1], owner=".".join(path[:-1]), sig_end=last)
     out.add_base(definition, read_dotted_name(out.text(named_child(superclass))) if superclass is not None else "")
 
 
@@ -122,9 +112,8 @@ def _read_command(node: Node, out: Collector) -> None:
         if argument.type == "string" and word in ("require", "require_relative", "load"):
             module = out.text(argument).strip("\"'")
             out.mark_import(node)
-            out.add_import(
-                node, "", "./" + module if word == "require_relative" and not module.startswith(".") else module, "*"
-            )
+            is_plain = word == "require_relative" and not module.startswith(".")
+            out.add_import(node, "", "./" + module if is_plain else module, "*")
         elif argument.type in ("constant", "scope_resolution") and word in ("include", "extend", "prepend"):
             out.bases.append((node.start_point.row, read_dotted_name(out.text(argument))))
 

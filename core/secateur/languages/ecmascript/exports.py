@@ -42,11 +42,8 @@ def read_modules(captures: Captures, out: Collector) -> None:
 
 def is_require(out: Collector, call: Node) -> bool:
     """True for `require("...")`."""
-    return (
-        call.type == "call_expression"
-        and out.field_text(call, "function") == "require"
-        and bool(_read_first_string(call, out))
-    )
+    is_call = call.type == "call_expression" and out.field_text(call, "function") == "require"
+    return is_call and bool(_read_first_string(call, out))
 
 
 def _read_string(node: Node | None, out: Collector) -> str:
@@ -54,8 +51,7 @@ def _read_string(node: Node | None, out: Collector) -> str:
 
 
 def _read_first_string(call: Node, out: Collector) -> str:
-    arguments = call.child_by_field_name("arguments")
-    first = named_child(arguments)
+    first = named_child(call.child_by_field_name("arguments"))
     return _read_string(first, out) if first is not None and first.type == "string" else ""
 
 
@@ -134,13 +130,8 @@ def _read_assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
         _rename(node, out, name, out.field_text(value, "name"))
     elif is_require(out, value):
         bound.add(value.id)
-        out.add_import(
-            node,
-            "" if name == _DEFAULT else name,
-            _read_first_string(value, out),
-            "*" if name == _DEFAULT else "",
-            exported=True,
-        )
+        local, symbol = ("", "*") if name == _DEFAULT else (name, "")
+        out.add_import(node, local, _read_first_string(value, out), symbol, exported=True)
     elif value.type == "object" and name == _DEFAULT:
         for pair in value.named_children:
             target = pair.child_by_field_name("value") if pair.type == "pair" else None

@@ -17,7 +17,7 @@ from itertools import islice
 from typing import Any
 
 from secateur.languages.packages import Package, is_never_installed
-from secateur.languages.syntax.import_targets import Files, Module, folder_of, folders_above, join_path
+from secateur.languages.syntax.import_targets import Files, Finder, Module, folder_of, folders_above, join_path
 from secateur.model import Annotation, FileFacts
 
 _SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".astro", ".d.ts")
@@ -25,7 +25,7 @@ _EMITTED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs"
 """Suffixes of the compiled files that TypeScript imports contain, and suffixes of their sources."""
 
 
-class ScriptFinder:
+class ScriptFinder(Finder):
     """Finds modules by relative paths, `index` files and manifests, or else by `@/` and `~/`, paths from the root, and
     packages by folder name."""
 
@@ -58,9 +58,8 @@ class ScriptFinder:
             if path.startswith(".."):
                 return None
             return self._find_file("" if path == "." else path)
-        for path in self._packages.list_paths(here, name):
-            if module := self._find_file(path):
-                return module
+        if module := next(filter(None, map(self._find_file, self._packages.list_paths(here, name))), None):
+            return module
         if name.startswith(("@/", "~/", "#/", "$lib/")):
             rest = name.partition("/")[2]
             roots = ("src", "", "app", "src/lib")
@@ -69,37 +68,25 @@ class ScriptFinder:
             candidates = [join_path(above, name) for above in folders_above(here)]
         else:
             candidates = []
-        for path in candidates:
-            if module := self._find_file(path):
-                return module
+        if module := next(filter(None, map(self._find_file, candidates)), None):
+            return module
         if not name.startswith("@") or name.startswith("@/"):
             return None
         package, _, inside = name.partition("/")[2].partition("/")
         folders = self._entries.get(package, ())
         if len(folders) == 1:
-            return self._find_file(join_path(folders[0], inside)) or self._find_file(
-                join_path(folders[0], "src", inside)
-            )
+            folder = folders[0]
+            return self._find_file(join_path(folder, inside)) or self._find_file(join_path(folder, "src", inside))
         return None
 
     def _find_file(self, path: str) -> Module | None:
         if path in self._at:
             return self._at[path]
         stem, dot, suffix = path.rpartition(".")
-        for source in _EMITTED.get(dot + suffix, ()):
-            if stem + source in self._at:
-                return self._at[stem + source]
-        for suffix in _SUFFIXES:
-            if path and path + suffix in self._at:
-                return self._at[path + suffix]
-        for suffix in _SUFFIXES:
-            index = join_path(path, "index" + suffix)
-            if index in self._at:
-                return self._at[index]
-        return None
-
-    def find_submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
-        return None
+        spellings = [stem + source for source in _EMITTED.get(dot + suffix, ())]
+        spellings += [path + suffix for suffix in _SUFFIXES if path]
+        spellings += [join_path(path, "index" + suffix) for suffix in _SUFFIXES]
+        return next((self._at[spelling] for spelling in spellings if spelling in self._at), None)
 
     def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
         return next(filter(None, map(self._find_file, self._packages.list_paths_inside(folder, inside))), None)
@@ -139,16 +126,11 @@ class Packages:
             config = self._configs[path] = _Config()
             config.base = next((_resolve(folder, rule.type) for rule in facts.annotations if rule.name == BASE), None)
             start = folder if config.base is None else config.base
-            config.paths = [
-                (rule.name.removeprefix(PATH), _resolve(start, rule.type))
-                for rule in facts.annotations
-                if rule.name.startswith(PATH)
-            ]
-            config.parents = [
-                _resolve(folder, rule.type)
-                for rule in facts.annotations
-                if rule.name == EXTENDS and rule.type.startswith(".")
-            ]
+            for rule in facts.annotations:
+                if rule.name.startswith(PATH):
+                    config.paths.append((rule.name.removeprefix(PATH), _resolve(start, rule.type)))
+                elif rule.name == EXTENDS and rule.type.startswith("."):
+                    config.parents.append(_resolve(folder, rule.type))
 
     def list_paths(self, here: str, name: str) -> Iterator[str]:
         """Yields the paths that `name` may mean in the folder `here`, likeliest first: files with or without suffix,
@@ -163,8 +145,7 @@ class Packages:
             if config.base is not None:
                 yield posixpath.normpath(f"{config.base}/{name}".lstrip("/"))
         if name.startswith("#"):
-            owner = next((outer for outer in folders_above(here) if outer in self._entries), None)
-            if owner is not None:
+            for owner in [outer for outer in folders_above(here) if outer in self._entries][:1]:
                 yield from self._list_entry_paths(owner, name)
             return
         parts = name.split("/")
@@ -189,7 +170,6 @@ class Packages:
                 yield target
 
     def _find_config(self, here: str) -> _Config | None:
-        """Returns the nearest configuration of a folder, merged with its parents."""
         for above in folders_above(here):
             for name in ("tsconfig.json", "jsconfig.json"):
                 path = f"{above}/{name}".lstrip("/")
@@ -261,10 +241,8 @@ def read_manifest(path: str, text: str) -> tuple[str, tuple[Annotation, ...]]:
     rules = _read_package(manifest) if base == _PACKAGE else _read_config(manifest)
     name = manifest.get("name") if base == _PACKAGE else ""
     annotations = (Annotation(0, key, value) for key, value in rules if _is_name(key + value))
-    return (
-        name if isinstance(name, str) and _is_name(name) else "",
-        tuple(dict.fromkeys(islice(annotations, _MOST_RULES))),
-    )
+    package = name if isinstance(name, str) and _is_name(name) else ""
+    return package, tuple(dict.fromkeys(islice(annotations, _MOST_RULES)))
 
 
 def _is_name(text: str) -> bool:
@@ -285,7 +263,6 @@ def _read_package(manifest: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _list_leaves(value: object, depth: int = 0) -> Iterator[str]:
-    """Yields the paths in nested conditions and alternatives."""
     if isinstance(value, str):
         yield value
     elif depth < _DEEPEST and isinstance(value, dict | list):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from secateur.languages.ecmascript.exports import is_require, read_modules
-from secateur.languages.ecmascript.values import EcmascriptValues
+from secateur.languages.ecmascript.values import FUNCTIONS, EcmascriptValues
 from secateur.languages.syntax.collector import LONG_OBJECT, LONG_WRAPPER, Captures, Collector, named_child
 from secateur.languages.syntax.names import read_dotted_name, read_type_name, words
 from secateur.model import FragmentKind
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 _TEST_CALLS = words("describe it test context suite specify fdescribe fit xdescribe xit bench")
 _NO_OWNER = words("exports module prototype window global globalThis self root this default")
 _WRAPPED_LINES = 3
@@ -60,11 +59,8 @@ class _EcmascriptReader:
             return
         value = node.child_by_field_name("value")
         if value is not None:
-            self.names[value.id] = (
-                self._read_own_name(value) or ("" if value.type == "object" else "default"),
-                "",
-                node,
-            )
+            name = self._read_own_name(value) or ("" if value.type == "object" else "default")
+            self.names[value.id] = (name, "", node)
 
     def _name_value(self, node: Node) -> None:
         kind = node.type
@@ -86,7 +82,7 @@ class _EcmascriptReader:
 
     def _read_own_name(self, value: Node) -> str:
         """Returns "run" for the values `function run() {}` and `class run {}`."""
-        return self.out.field_text(value, "name") if value.type in _FUNCTIONS or value.type == "class" else ""
+        return self.out.field_text(value, "name") if value.type in FUNCTIONS or value.type == "class" else ""
 
     def _split_target(self, target: Node) -> tuple[str, str]:
         """Returns name and owner of a target: `Foo.prototype.bar` → ("bar", "Foo"), `exports.run` → ("run", "")."""
@@ -103,21 +99,20 @@ class _EcmascriptReader:
 
     def _unwrap_function(self, name: str, call: Node) -> Node | None:
         """Returns the function in `const Panel = memo(() => ...)` if it is long and named like a component or hook."""
-        arguments = call.child_by_field_name("arguments")
-        first = named_child(arguments)
+        first = named_child(call.child_by_field_name("arguments"))
         if first is None or is_require(self.out, call):
             return None
         if first.type == "object":
             return first  # Object.freeze({...}), defineComponent({...})
         lines = first.end_point.row - first.start_point.row + 1
         is_component = name[:1].isupper() or (name.startswith("use") and name[3:4].isupper())
-        return first if first.type in _FUNCTIONS and is_component and lines >= _WRAPPED_LINES else None
+        return first if first.type in FUNCTIONS and is_component and lines >= _WRAPPED_LINES else None
 
     def _name_field(self, node: Node) -> None:
         value = node.child_by_field_name("value")
         name_node = node.child_by_field_name("property") or node.child_by_field_name("name")
         name = self.out.text(name_node).strip(_QUOTES)
-        if value is not None and name_node is not None and value.type in _FUNCTIONS:
+        if value is not None and name_node is not None and value.type in FUNCTIONS:
             self.names[value.id] = (name, "", node)
 
     def _define_test(self, node: Node) -> None:
@@ -146,9 +141,8 @@ class _EcmascriptReader:
             out.define(node, FragmentKind.CLASS, out.field_text(node, "name").strip(_QUOTES), methods=False)
         for node in self.captures.get("alias", ()):
             if node.end_point.row > node.start_point.row:
-                out.define(
-                    node, FragmentKind.CLASS, out.field_text(node, "name"), sig_end=node.child_by_field_name("name")
-                )
+                name_node = node.child_by_field_name("name")
+                out.define(node, FragmentKind.CLASS, out.text(name_node), sig_end=name_node)
         for node in self.captures.get("function", ()):
             out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
             self.definitions.add(node.id)
@@ -183,13 +177,10 @@ class _EcmascriptReader:
 
 
 def _find_bases(node: Node) -> list[Node]:
-    """Returns the nodes of the bases of a class or interface."""
     bases: list[Node] = []
     for child in node.named_children:
         if child.type == "class_heritage":
-            clauses = [
-                clause for clause in child.named_children if clause.type in ("extends_clause", "implements_clause")
-            ]
+            clauses = [clause for clause in child.named_children if clause.type.endswith("s_clause")]
             for clause in clauses or [child]:
                 bases += [base for base in clause.named_children if base.type != "type_arguments"]
         elif child.type == "extends_type_clause":

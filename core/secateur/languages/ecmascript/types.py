@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from secateur.languages.syntax.names import words
-from secateur.languages.syntax.scopes import DEEPEST
+from secateur.languages.syntax.scopes import DEEPEST, format_container
 
 _WRAPPERS = words("Promise PromiseLike Awaited Partial Required Readonly NonNullable Omit Pick Extract Exclude")
 _CONTAINERS = words(
@@ -45,14 +45,12 @@ def parse_type(text: str, depth: int = 0) -> str:
 
 
 def _parse_single(text: str, depth: int) -> str:
-    """Converts a type that is not a union."""
     text = _PREFIX.sub("", text.strip(), count=1)
     if text.startswith("typeof "):
         name = text[7:].strip()
         return f"={name}" if _NAME.fullmatch(name) else ""
     if text.endswith("[]"):
-        item = parse_type(text[:-2], depth + 1)
-        return f"{item}[]" if item and not item.startswith("=") else "Array"
+        return format_container(parse_type(text[:-2], depth + 1)) or "Array"
     if text.startswith("(") and text.endswith(")"):
         return parse_type(text[1:-1], depth + 1)
     match = _NAME.match(text)
@@ -66,12 +64,9 @@ def _parse_single(text: str, depth: int) -> str:
     inside = [parse_type(argument, depth + 1) for argument in _split(rest[1:-1], ",")] if rest else []
     if name in _WRAPPERS:
         return inside[0] if inside else ""
-    item = ""
-    if inside and name in _CONTAINERS:
-        item = inside[0]
-    elif inside and name in _MAPPINGS:
-        item = inside[-1]
-    return f"{item}[]" if item and not item.startswith("=") else name
+    if inside and name in _CONTAINERS | _MAPPINGS:
+        return format_container(inside[0 if name in _CONTAINERS else -1]) or name
+    return name
 
 
 def _split(text: str, separator: str) -> Iterator[str]:

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.ecmascript.exports import is_require
-from secateur.languages.ecmascript.nodes import (
-    FUNCTIONS,
-    normalize_member,
-    operator_of,
-    split_pattern,
-    split_test,
-    strip_member,
-    wraps,
-)
 from secateur.languages.ecmascript.types import parse_type
 from secateur.languages.syntax.collector import (
     LONG_FUNCTION,
@@ -26,39 +17,17 @@ from secateur.languages.syntax.collector import (
     field_children,
     named_child,
 )
-from secateur.languages.syntax.flow import (
-    Flow,
-    Scope,
-    Step,
-    contains_offset,
-    find_word,
-    list_steps,
-    type_of,
-    value_of_type,
-)
 from secateur.languages.syntax.names import words
-from secateur.languages.syntax.scopes import CALLED_ITSELF, DEEPEST, UNKNOWN, call_of, element, member, value_of
+from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, call_of, element, member
+from secateur.languages.syntax.values import END, START, Flow, Scope, inside, through, type_of, value_of_type
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_LITERALS = {
-    "string": "string",
-    "template_string": "string",
-    "number": "number",
-    "true": "boolean",
-    "false": "boolean",
-    "regex": "RegExp",
-    "array": "Array",
-}
-_UNRECORDED = frozenset({UNKNOWN, *(value_of(name) for name in ("string", "number", "boolean"))})
-"""Values that are not recorded: they are often placeholders, and few methods are called on them."""
+FUNCTIONS = words("arrow_function function_expression generator_function")
+"""Nodes that are functions but not declarations."""
 
-_PASS_THROUGH = words(
-    "await_expression parenthesized_expression non_null_expression spread_element expression_statement"
-    " satisfies_expression"
-)
-_VALUES = {"assignment_expression": "right", "augmented_assignment_expression": "right"}
+_ARRAY = "<Array>"
 _EACH = words("forEach map filter find findIndex findLast some every flatMap")
 """Methods that call a function with the elements of a container."""
 
@@ -66,74 +35,65 @@ _SAME = words("Object.freeze Object.seal Object.assign Array.from structuredClon
 _PROPERTY = words("accessibility_modifier readonly override_modifier")
 """Modifiers that make a parameter of a constructor a field too."""
 
-_EXITS = words("return_statement throw_statement continue_statement break_statement")
-
 
 class EcmascriptValues(Flow):
-    """Reads the values of one file and records calls with their receivers, the types of fields and variables, and what
-    functions return.
+    """Reads the values of one script.
 
     `definitions` are the ids of functions that are definitions; `titles` maps the id of a test's callback to its title.
     """
 
+    MEMBER = "property"
+    UNRECORDED = frozenset({UNKNOWN, "<string>", "<number>", "<boolean>"})
+    EXITS = words("return_statement throw_statement continue_statement break_statement")
+    TEST = (b"instanceof", "test")
+    LITERALS: ClassVar = {
+        "string template_string": "<string>",
+        "number": "<number>",
+        "true false": "<boolean>",
+        "regex": "<RegExp>",
+        "array": _ARRAY,
+        "super": "super",
+    }
+
     def __init__(
         self, captures: Captures, out: Collector, definitions: Collection[int], titles: Mapping[int, str]
     ) -> None:
-        super().__init__(out)
         self._definitions = definitions
         self._titles = titles
         self._elements: dict[int, str] = {}  # id of a callback → the element it is called with
-        self.run(_list_steps(captures, out.source))
+        super().__init__(captures, out)
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def format_expression(self, node: Node | None, depth: int = 0) -> str:
-        """Formats an expression."""
-        if node is None or depth > DEEPEST:
+    def _format_this(self, _node: Node, _depth: int) -> str:
+        return next((scope.receiver for scope in reversed(self.scopes) if scope.kind in ("function", "class")), UNKNOWN)
+
+    def _format_member(self, node: Node, depth: int) -> str:
+        name = _normalize_member(self.out.field_text(node, "property"))
+        return member(self.format_expression(node.child_by_field_name("object"), depth), name)
+
+    def _format_call(self, node: Node, depth: int) -> str:
+        function = node.child_by_field_name("constructor" if node.type == "new_expression" else "function")
+        if (
+            node.type == "call_expression"
+            and function is not None
+            and function.type in ("member_expression", "identifier")
+            and self.out.text(function) in _SAME
+        ):
+            return self.format_expression(named_child(node.child_by_field_name("arguments")), depth)
+        return call_of(self.format_expression(function, depth))
+
+    def _format_item(self, node: Node, depth: int) -> str:
+        value = self.format_expression(node.child_by_field_name("object"), depth)
+        return UNKNOWN if value == _ARRAY else element(value)
+
+    def _format_choice(self, node: Node, depth: int) -> str:
+        operator = _operator_of(node)
+        if node.type == "binary_expression" and operator not in ("||", "??", "&&"):
             return UNKNOWN
-        kind = node.type
-        if kind == "identifier":
-            name = self.out.text(node)
-            meaning = self.find_meaning(name)
-            return name if meaning is None else meaning
-        if kind == "this":
-            return next(
-                (scope.receiver for scope in reversed(self.scopes) if scope.kind in ("function", "class")), UNKNOWN
-            )
-        if kind == "super":
-            return kind
-        if kind == "member_expression":
-            name = normalize_member(self.out.field_text(node, "property"))
-            return member(self.format_expression(node.child_by_field_name("object"), depth + 1), name)
-        if kind == "call_expression":
-            function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
-            if (
-                function is not None
-                and function.type in ("member_expression", "identifier")
-                and self.out.text(function) in _SAME
-            ):
-                return self.format_expression(named_child(arguments), depth + 1)
-            return call_of(self.format_expression(function, depth + 1))
-        if kind == "new_expression":
-            return call_of(self.format_expression(node.child_by_field_name("constructor"), depth + 1))
-        if kind == "subscript_expression":
-            value = self.format_expression(node.child_by_field_name("object"), depth + 1)
-            return UNKNOWN if value == value_of("Array") else element(value)
-        if kind == "as_expression":
-            return self._format_value(named_child(node, 1))
-        if kind in _PASS_THROUGH:
-            return self.format_expression(named_child(node), depth + 1)
-        if kind in _VALUES:
-            return self.format_expression(node.child_by_field_name(_VALUES[kind]), depth + 1)
-        if kind in ("ternary_expression", "binary_expression"):
-            sides = ("consequence", "alternative") if kind == "ternary_expression" else ("left", "right")
-            if kind == "binary_expression" and operator_of(node) not in ("||", "??", "&&"):
-                return UNKNOWN
-            texts = [self.format_expression(node.child_by_field_name(side), depth + 1) for side in sides]
-            return next(
-                (text for text in (texts[::-1] if operator_of(node) == "&&" else texts) if text != UNKNOWN), UNKNOWN
-            )
-        return value_of(_LITERALS[kind]) if kind in _LITERALS else UNKNOWN
+        sides = ["consequence", "alternative"] if node.type == "ternary_expression" else ["left", "right"]
+        order = reversed(sides) if operator == "&&" else sides
+        return self.format_first(map(node.child_by_field_name, order), depth)
 
     def _resolve_type(self, text: str) -> str:
         """Converts a declared type, and replaces a type parameter by its bound."""
@@ -154,7 +114,7 @@ class EcmascriptValues(Flow):
 
     def _open_class(self, node: Node) -> None:
         if node.type != "object":
-            self.hide(self.out.field_text(node, "name"))
+            self.hide(node)
         scope = Scope("class", node.end_byte, receiver=UNKNOWN if self.is_hidden() else "this")
         self.scopes.append(scope)
         self._bind_type_parameters(node, scope)
@@ -168,7 +128,7 @@ class EcmascriptValues(Flow):
     def _open_function(self, node: Node) -> None:
         out = self.out
         if node.type in ("function_declaration", "generator_function_declaration"):
-            self.hide(out.field_text(node, "name"))
+            self.hide(node)
         hidden = self.is_hidden()
         is_definition = node.id in self._definitions or node.type == "method_definition"
         rows = node.end_point.row - node.start_point.row
@@ -215,7 +175,6 @@ class EcmascriptValues(Flow):
                 )
 
     def _bind_pattern(self, node: Node, meaning: str, scope: Scope, depth: int = 0, *, declared: bool = False) -> None:
-        """Binds the names of a parameter or destructuring pattern in a function."""
         if depth > DEEPEST:
             return
         if node.type in ("identifier", "shorthand_property_identifier_pattern"):
@@ -229,7 +188,7 @@ class EcmascriptValues(Flow):
         elif node.type == "rest_pattern" and node.named_child_count:
             self._bind_pattern(node.named_children[0], meaning if declared else UNKNOWN, scope, depth + 1)
         else:
-            for name, inner in split_pattern(node, self.out):
+            for name, inner in _split_pattern(node, self.out):
                 self._bind_pattern(inner, member(meaning, name) if name else UNKNOWN, scope, depth + 1)
 
     # --- names --------------------------------------------------------------------------------------------------------
@@ -237,9 +196,10 @@ class EcmascriptValues(Flow):
     def _bind_variable(self, node: Node) -> None:
         target, value, annotation = (node.child_by_field_name(name) for name in ("name", "value", "type"))
         scope = self.find_binder()
-        if target is None or (value is not None and is_require(self.out, strip_member(value))):
-            return
-        if scope.kind == "class":
+        loaded = (
+            value.child_by_field_name("object") if value is not None and value.type == "member_expression" else None
+        )
+        if target is None or scope.kind == "class" or (value is not None and is_require(self.out, loaded or value)):
             return
         defines = value is not None and (value.type in FUNCTIONS or value.type in ("class", "object"))
         if scope.kind == "function":
@@ -250,18 +210,20 @@ class EcmascriptValues(Flow):
             elif not defines or self.is_hidden():
                 self._bind_pattern(target, self.format_expression(value), scope)
             return
-        if defines or (annotation is None and wraps(value)):
+        if value is not None and value.type == "call_expression" and annotation is None:
+            first = named_child(value.child_by_field_name("arguments"))
+            defines = first is not None and (first.type in FUNCTIONS or first.type == "object")  # `memo(() => ...)`
+        if defines:
             return
         self._record_variable(node, target, self._format_value(annotation, value))
 
     def _record_variable(self, node: Node, target: Node, meaning: str, depth: int = 0) -> None:
-        """Records the types of variables of the file."""
-        if meaning in _UNRECORDED or depth > DEEPEST:
+        if meaning in self.UNRECORDED or depth > DEEPEST:
             return
         if target.type in ("identifier", "shorthand_property_identifier_pattern"):
-            self.out.annotations.append((node.start_point.row, self.out.text(target), type_of(meaning)))
+            self.annotate(node, self.out.text(target), meaning)
         elif target.type == "object_pattern":
-            for name, inner in split_pattern(target, self.out):
+            for name, inner in _split_pattern(target, self.out):
                 self._record_variable(node, inner, member(meaning, name) if name else UNKNOWN, depth + 1)
 
     def _bind_assignment(self, node: Node) -> None:
@@ -270,19 +232,13 @@ class EcmascriptValues(Flow):
             return
         if left.type == "identifier":
             name = self.out.text(left)
-            scope = next(
-                (scope for scope in reversed(self.scopes) if scope.kind == "function" and name in scope.names), None
-            )
-            if scope is not None:
+            for scope in [scope for scope in self.scopes if scope.kind == "function" and name in scope.names][-1:]:
                 self.bind(name, self.format_expression(right), scope=scope)
         elif left.type == "member_expression" and right.type not in FUNCTIONS:
-            self._record_field(left, self.format_expression(right))
-
-    def _record_field(self, target: Node, meaning: str) -> None:
-        owner, name = target.child_by_field_name("object"), normalize_member(self.out.field_text(target, "property"))
-        is_this = owner is not None and owner.type == "this" and self.format_expression(owner) == "this"
-        if is_this and meaning not in _UNRECORDED:
-            self.out.annotations.append((target.start_point.row, f"this.{name}", type_of(meaning)))
+            owner = left.child_by_field_name("object")
+            if owner is not None and owner.type == "this" and self.format_expression(owner) == "this":
+                name = _normalize_member(self.out.field_text(left, "property"))
+                self.annotate(left, f"this.{name}", self.format_expression(right))
 
     def _record_declared_field(self, node: Node) -> None:
         """Records `cart = new Cart()` and `cart: Cart` in a class."""
@@ -292,13 +248,10 @@ class EcmascriptValues(Flow):
         )
         if name is None or self.is_hidden() or (value is not None and value.type in FUNCTIONS):
             return
-        meaning = self._format_value(annotation, value)
-        if meaning not in _UNRECORDED:
-            self.out.annotations.append((node.start_point.row, normalize_member(self.out.text(name)), type_of(meaning)))
+        self.annotate(node, _normalize_member(self.out.text(name)), self._format_value(annotation, value))
 
     def _record_member(self, node: Node) -> None:
-        """Records a member that an interface or an abstract class declares."""
-        name = normalize_member(self.out.field_text(node, "name"))
+        name = _normalize_member(self.out.field_text(node, "name"))
         if node.type == "property_signature":
             written = self._resolve_type(self.out.field_text(node, "type"))
             self.out.declare(node, name, written)
@@ -321,62 +274,14 @@ class EcmascriptValues(Flow):
         scope = self.find_function()
         if left is not None and scope is not None:
             container = self.format_expression(node.child_by_field_name("right")) if operator == "of" else UNKNOWN
-            self._bind_pattern(left, UNKNOWN if container == value_of("Array") else element(container), scope)
+            self._bind_pattern(left, UNKNOWN if container == _ARRAY else element(container), scope)
 
-    # --- types from tests --------------------------------------------------------------------------------------------
-
-    def _enter_branch(self, node: Node) -> None:
-        """Narrows types where a condition is true: in its branch, or in the rest of an `&&`."""
-        condition, body = split_test(node)
-        if body is not None:
-            self.scopes.append(Scope("block", body.end_byte, dict(self._narrow_names(condition))))
-
-    def _leave_test(self, node: Node) -> None:
-        """Narrows types after `if (!(cart instanceof Cart)) return`."""
-        condition, body = split_test(node)
-        last = body
-        if body is not None and body.type == "statement_block":
-            last = named_child(body, body.named_child_count - 1)
-        negated = named_child(condition) if condition is not None else None
-        if (
-            last is None
-            or last.type not in _EXITS
-            or node.child_by_field_name("alternative") is not None
-            or negated is None
-            or negated.type != "unary_expression"
-        ):
-            return
-        for name, meaning in self._narrow_names(negated.child_by_field_name("argument")):
-            if (scope := self.find_function()) is not None:
-                self.bind(name, meaning, scope=scope)
-
-    def _narrow_names(self, node: Node | None, depth: int = 0) -> Iterator[tuple[str, str]]:
-        if node is None or depth > DEEPEST:
-            return
-        if node.type == "parenthesized_expression":
-            yield from self._narrow_names(named_child(node), depth + 1)
-        elif node.type == "binary_expression":
-            left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-            if operator_of(node) == "&&":
-                yield from self._narrow_names(left, depth + 1)
-                yield from self._narrow_names(right, depth + 1)
-            elif operator_of(node) == "instanceof" and left is not None and left.type == "identifier":
-                yield self.out.text(left), value_of_type(parse_type(self.out.text(right)))
-
-    # --- calls and returns --------------------------------------------------------------------------------------------
+    # --- calls, results and tests -------------------------------------------------------------------------------------
 
     def _record_call(self, node: Node) -> None:
-        out = self.out
-        if node.type != "member_expression":
-            meaning = self.find_meaning(out.text(node))
-            out.calls.append((node.start_point.row, out.text(node), "" if meaning is None else CALLED_ITSELF + meaning))
-            return
-        name = node.child_by_field_name("property")
-        if name is None:
-            return
-        receiver = self.format_expression(node.child_by_field_name("object"))
-        out.calls.append((name.start_point.row, out.text(name), receiver))
-        if out.text(name) in _EACH and receiver not in (UNKNOWN, value_of("Array")):
+        self.record_call(node)
+        _, name, receiver = self.out.calls[-1]
+        if node.type == "member_expression" and name in _EACH and receiver not in (UNKNOWN, _ARRAY):
             arguments = node.next_named_sibling
             first = named_child(arguments) if arguments is not None and arguments.type == "arguments" else None
             if first is not None and first.type in FUNCTIONS:
@@ -390,51 +295,82 @@ class EcmascriptValues(Flow):
     def _record_super(self, node: Node) -> None:
         self.out.calls.append((node.start_point.row, "constructor", "super"))
 
-    def _record_return(self, node: Node) -> None:
-        scope = self.find_function()
-        value = named_child(node)
-        if scope is None:
-            return
-        if node.type == "yield_expression":
-            scope.yields = True
-        elif value is not None and value.type not in ("null", "undefined"):
-            scope.returned.add(self.format_expression(value))
-
     def _record_result(self, node: Node) -> None:
         """Records the result of an arrow function without a block."""
-        if (scope := self.find_function()) is not None:
-            scope.returned.add(self.format_expression(node))
+        body, scope = node.child_by_field_name("body"), self.find_function()
+        if node.type == "arrow_function" and body is not None and body.type != "statement_block" and scope is not None:
+            scope.returned.add(self.format_expression(body))
+
+    def split_test(self, node: Node) -> tuple[Node | None, Node | None]:
+        if node.type == "binary_expression":
+            return node.child_by_field_name("left"), node.child_by_field_name("right")
+        return node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+
+    def is_conjunction(self, node: Node) -> bool:
+        return node.type == "binary_expression" and _operator_of(node) == "&&"
+
+    def read_test(self, node: Node) -> tuple[Node | None, str] | None:
+        if node.type != "binary_expression" or _operator_of(node) != "instanceof":
+            return None
+        return node.child_by_field_name("left"), parse_type(self.out.field_text(node, "right"))
+
+    def find_negated(self, condition: Node) -> Node | None:
+        inner = named_child(condition)
+        negates = inner is not None and inner.type == "unary_expression"
+        return inner.child_by_field_name("argument") if inner is not None and negates else None
+
+    EXPRESSIONS: ClassVar = {
+        "identifier": Flow.format_name,
+        "this": _format_this,
+        "member_expression": _format_member,
+        "call_expression new_expression": _format_call,
+        "subscript_expression": _format_item,
+        "as_expression": lambda values, node, _depth: values._format_value(named_child(node, 1)),
+        "await_expression parenthesized_expression non_null_expression spread_element": inside(),
+        "expression_statement satisfies_expression": inside(),
+        "assignment_expression augmented_assignment_expression": through("right"),
+        "ternary_expression binary_expression": _format_choice,
+    }
+    ACTIONS = (
+        ("class", _open_class, START),
+        ("object", _open_class, START),
+        ("function", _open_function, START),
+        ("lambda", _open_function, START),
+        ("method", _open_function, START),
+        ("callee", _record_call, START),
+        ("element", _record_element, START),
+        ("super", _record_super, START),
+        ("member", _record_member, START),
+        ("alias", _record_alias, START),
+        ("variable", _bind_variable, END),
+        ("assigned", _bind_assignment, END),
+        ("field", _record_declared_field, END),
+        ("returned", Flow.record_return, END),
+        ("loop", _bind_loop, "right"),
+        ("lambda", _record_result, "body"),
+    )
 
 
-_ACTIONS: dict[str, tuple[Callable[[EcmascriptValues, Node], None], bool]] = {
-    "class": (EcmascriptValues._open_class, False),
-    "object": (EcmascriptValues._open_class, False),
-    "function": (EcmascriptValues._open_function, False),
-    "lambda": (EcmascriptValues._open_function, False),
-    "method": (EcmascriptValues._open_function, False),
-    "callee": (EcmascriptValues._record_call, False),
-    "element": (EcmascriptValues._record_element, False),
-    "super": (EcmascriptValues._record_super, False),
-    "member": (EcmascriptValues._record_member, False),
-    "alias": (EcmascriptValues._record_alias, False),
-    "variable": (EcmascriptValues._bind_variable, True),
-    "assigned": (EcmascriptValues._bind_assignment, True),
-    "field": (EcmascriptValues._record_declared_field, True),
-    "returned": (EcmascriptValues._record_return, True),
-}
-"""By capture: the action for a node, and whether it runs at the end of the node."""
+def _normalize_member(name: str) -> str:
+    """Returns the name of a member in a chain: without quotes, and marked if it is private."""
+    return name.strip("\"'").replace("#", "$$")
 
 
-def _list_steps(captures: Captures, source: bytes) -> Iterator[Step]:
-    yield from list_steps(captures, _ACTIONS, EcmascriptValues._bind_loop)
-    for node in captures.get("lambda", ()):
-        body = node.child_by_field_name("body")
-        if node.type == "arrow_function" and body is not None and body.type != "statement_block":
-            yield body.end_byte, 0, 0, EcmascriptValues._record_result, body
-    tests = find_word(b"instanceof", source)
-    for node in captures.get("test", ()) if tests else ():
-        condition, body = split_test(node) if contains_offset(node, tests) else (None, None)
-        if condition is not None and body is not None and contains_offset(condition, tests):
-            yield body.start_byte, 1, -body.end_byte - 1, EcmascriptValues._enter_branch, node
-            if node.type == "if_statement":
-                yield node.end_byte, 0, 0, EcmascriptValues._leave_test, node
+def _operator_of(node: Node) -> str:
+    operator = node.child_by_field_name("operator")
+    return operator.type if operator is not None else ""
+
+
+def _split_pattern(pattern: Node, out: Collector) -> Iterator[tuple[str, Node]]:
+    """Yields (member, pattern bound to it) of a destructuring pattern; the member is "" in an array or rest."""
+    for child in pattern.named_children:
+        if child.type == "pair_pattern":
+            value = child.child_by_field_name("value")
+            if value is not None:
+                yield out.field_text(child, "key").strip("\"'"), value
+        elif child.type == "shorthand_property_identifier_pattern":
+            yield out.text(child), child
+        elif child.type == "object_assignment_pattern":
+            yield out.field_text(child, "left"), child
+        elif pattern.type in ("array_pattern", "object_pattern"):
+            yield "", child

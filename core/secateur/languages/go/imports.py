@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from secateur.languages.go import STANDARD
 from secateur.languages.packages import Package, is_never_installed
-from secateur.languages.syntax.import_targets import Files, Module, folder_of, join_path
+from secateur.languages.syntax.import_targets import Files, Finder, Module, folder_of, join_path
 from secateur.model import FileFacts
 
 
-class GoFinder:
+class GoFinder(Finder):
     """Finds packages, which are directories. The module path of `go.mod` is inferred from imports that end with a
     directory of the repository."""
 
@@ -28,23 +28,14 @@ class GoFinder:
             parts = directory.split("/")
             for start in range(len(parts)):
                 suffixes.setdefault("/".join(parts[start:]), []).append(directory)
-        self._suffixes = suffixes
-        names = {
-            statement.module
-            for file, facts in enumerate(files.facts)
-            if files.family[file] == family
-            for statement in facts.imports
-        }
+        own_facts = (facts for file, facts in enumerate(files.facts) if files.family[file] == family)
         votes: Counter[tuple[str, str]] = Counter()
-        for name in sorted(names):
+        for name in sorted({statement.module for facts in own_facts for statement in facts.imports}):
             parts = name.split("/")
-            if parts[0] in STANDARD:
-                continue
-            for start in range(1, len(parts)):
-                for directory in suffixes.get("/".join(parts[start:]), ()):
-                    votes[
-                        "/".join(parts[:start]), directory[: len(directory) - len("/".join(parts[start:]))].rstrip("/")
-                    ] += 1
+            for start in range(1, len(parts) if parts[0] not in STANDARD else 0):
+                inside = "/".join(parts[start:])
+                for directory in suffixes.get(inside, ()):
+                    votes["/".join(parts[:start]), directory.removesuffix(inside).rstrip("/")] += 1
         # Prefers the prefix that explains most imports, then the one nearest to the root of the repository.
         self._roots = sorted(votes, key=lambda vote: (-votes[vote], len(vote[1]), vote))
         self._votes = votes
@@ -69,9 +60,6 @@ class GoFinder:
                 is_likely = self._votes[prefix, root] * 4 >= best or "/" in inside
                 if is_likely and (package := self._by_directory.get(join_path(root, inside))):
                     return package
-        return None
-
-    def find_submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
         return None
 
     def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:  # noqa: ARG002

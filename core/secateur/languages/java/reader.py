@@ -51,9 +51,8 @@ def read(captures: Captures, out: Collector) -> None:
         if node.type != "compact_constructor_declaration":
             out.declare(node, "()", values.format_parameters(node.child_by_field_name("parameters")))
     for node in captures.get("declared", ()):
-        out.declare(
-            node, out.field_text(node, "name") + "()", values.format_type(node.child_by_field_name("type")), empty=True
-        )
+        returned = values.format_type(node.child_by_field_name("type"))
+        out.declare(node, out.field_text(node, "name") + "()", returned, empty=True)
     for node in captures.get("field", ()):
         if is_field_of_type(node):
             type_text = values.format_type(node.child_by_field_name("type"))
@@ -66,7 +65,6 @@ def read(captures: Captures, out: Collector) -> None:
 
 
 def _read_class(node: Node, values: JavaValues, out: Collector) -> None:
-    """Reads a class: its bases, the element type of a container base, record components and enum constants."""
     name = out.field_text(node, "name")
     definition = out.define(node, FragmentKind.CLASS, name)
     for clause in node.named_children:
@@ -75,9 +73,9 @@ def _read_class(node: Node, values: JavaValues, out: Collector) -> None:
                 for base in child.named_children if child.type == "type_list" else [child]:
                     _read_base(definition, base, values, out)
     for component in field_children(node, "parameters"):
-        type_, component_name = (
-            values.format_type(component.child_by_field_name("type")),
+        component_name, type_ = (
             out.field_text(component, "name"),
+            values.format_type(component.child_by_field_name("type")),
         )
         out.declare(component, component_name, type_)
         out.declare(component, component_name + "()", type_)
@@ -87,7 +85,6 @@ def _read_class(node: Node, values: JavaValues, out: Collector) -> None:
 
 
 def _read_base(definition: Definition, base: Node, values: JavaValues, out: Collector) -> None:
-    """Adds a base of a class, and its element type if it is a container."""
     out.add_base(definition, read_type_name(out.text(base)))
     type_text = values.format_type(base)
     if type_text.endswith("[]"):

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.java.library import LIBRARY
-from secateur.languages.syntax.collector import Collector, field_children, named_child
+from secateur.languages.syntax.collector import field_children, named_child
 from secateur.languages.syntax.names import words
-from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, Scopes, call_of, element, member, value_of
+from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, call_of, element, member, value_of
+from secateur.languages.syntax.values import (
+    BlockValues,
+    element_of,
+    holder_of,
+    inside,
+    instance_of,
+    through,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -23,19 +30,6 @@ _CONTAINERS = words(
 )
 """Library types whose last type argument is the element type."""
 
-_LITERALS = {
-    "string_literal": "String",
-    "text_block": "String",
-    "character_literal": "char",
-    "true": "boolean",
-    "false": "boolean",
-    "class_literal": "Class",
-    "decimal_floating_point_literal": "double",
-    "null_literal": "null",
-    "lambda_expression": "->",
-    "method_reference": "->",
-}
-_INTEGERS = words("decimal_integer_literal hex_integer_literal octal_integer_literal binary_integer_literal")
 _NUMBERS = ("<int>", "<long>", "<float>", "<double>")
 _COMPARISONS = words("== != < > <= >= && ||")
 _OF_ELEMENTS = words(
@@ -56,43 +50,36 @@ _ARGUMENT_LENGTH = 48
 """Most characters of an argument that is compared with the types of parameters."""
 
 
-class JavaValues:
-    """Formats the types and expressions of one file. Local variables are bound once, in source order."""
-
-    def __init__(self, bindings: Iterable[Node], out: Collector) -> None:
-        self._out = out
-        self._scopes = Scopes()
-        self._types = Scopes()  # type parameters
-        for node in sorted(bindings, key=lambda node: node.start_byte):
-            _BINDERS[node.type](self, node)
+class JavaValues(BlockValues):
+    """Formats the types and expressions of one Java file."""
 
     # --- types --------------------------------------------------------------------------------------------------------
 
-    def format_type(self, node: Node | None, unbound: str = "", depth: int = 0) -> str:
+    def format_type(self, node: Node | None, depth: int = 0, unbound: str = "") -> str:
         """Formats a type: `unbound` for a type parameter without a bound, "" for a type without a name."""
         if node is None or depth > DEEPEST:
             return ""
         kind = node.type
         if kind == "type_identifier":
-            name = self._out.text(node)
-            bound = self._types.find_meaning(name, node.start_byte)
+            name = self.out.text(node)
+            bound = self.types.find_meaning(name, node.start_byte)
             return name if bound is None else bound or unbound
         if kind == "generic_type":
-            base, arguments = named_child(node), named_child(node, node.named_child_count - 1)
-            name = self.format_type(base, unbound, depth + 1)
+            base, arguments = named_child(node), named_child(node, -1)
+            name = self.format_type(base, depth + 1, unbound)
             if name.rpartition(".")[2] in _CONTAINERS and arguments is not None and arguments.named_child_count:
-                item_type = self.format_type(arguments.named_children[-1], "Object", depth + 1)
+                item_type = self.format_type(arguments.named_children[-1], depth + 1, "Object")
                 return f"{item_type}[]" if item_type else ""
             return name
         if kind == "array_type":
-            inner = self.format_type(node.child_by_field_name("element"), unbound, depth + 1)
+            inner = self.format_type(node.child_by_field_name("element"), depth + 1, unbound)
             return self._add_dimensions(node, inner)
         if kind in ("wildcard", "annotated_type", "catch_type", "pattern", "type_bound"):
             children = [child for child in node.named_children if "annotation" not in child.type]
             if not children:
                 return "Object" if kind == "wildcard" else ""
-            return self.format_type(children[-1 if kind == "annotated_type" else 0], unbound, depth + 1)
-        text = _ANNOTATION.sub("", self._out.text(node)[:_TYPE_LENGTH])
+            return self.format_type(children[-1 if kind == "annotated_type" else 0], depth + 1, unbound)
+        text = _ANNOTATION.sub("", self.out.text(node)[:_TYPE_LENGTH])
         while "<" in text:
             shorter = _GENERIC.sub("", text)
             if shorter == text:
@@ -102,60 +89,35 @@ class JavaValues:
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def format_expression(self, node: Node | None, depth: int = 0) -> str:
-        """Formats an expression."""
-        if node is None or depth > DEEPEST:
-            return UNKNOWN
-        kind = node.type
-        if kind in ("identifier", "this", "super"):
-            name = self._out.text(node)
-            bound = self._scopes.find_meaning(name, node.start_byte)
-            return name if bound is None else bound
-        if kind == "field_access":
-            owner, field = node.child_by_field_name("object"), node.child_by_field_name("field")
-            if field is not None and field.type == "this":
-                return value_of(self._out.text(owner))
-            if self._out.text(owner) in LIBRARY.unboxed and self._out.text(field).isupper():
-                return value_of(LIBRARY.unboxed[self._out.text(owner)])  # `Integer.MAX_VALUE`
-            return member(self.format_expression(owner, depth + 1), self._out.text(field))
-        if kind == "method_invocation":
-            owner, name = node.child_by_field_name("object"), self._out.field_text(node, "name")
-            return call_of(
-                member(self.format_expression(owner, depth + 1), name) if owner is not None else name,
-                len(_list_arguments(node)),
-            )
-        if kind == "object_creation_expression":
-            return value_of(self.format_type(node.child_by_field_name("type")))
-        if kind == "array_access":
-            return element(self.format_expression(node.child_by_field_name("array"), depth + 1))
-        if kind == "array_creation_expression":
-            return value_of(self.format_type(node.child_by_field_name("type")) + "[]")
-        if kind == "cast_expression":
-            return value_of(self.format_type(node.child_by_field_name("type")))
-        if kind == "parenthesized_expression":
-            return self.format_expression(named_child(node), depth + 1)
-        if kind == "assignment_expression":
-            return self.format_expression(node.child_by_field_name("right"), depth + 1)
-        if kind == "ternary_expression":
-            first = self.format_expression(node.child_by_field_name("consequence"), depth + 1)
-            return (
-                self.format_expression(node.child_by_field_name("alternative"), depth + 1)
-                if first in (UNKNOWN, "<null>")
-                else first
-            )
-        if kind == "binary_expression":
-            return self._format_binary(node, depth)
-        if kind == "unary_expression":
-            return self.format_expression(node.child_by_field_name("operand"), depth + 1)
-        if kind in _INTEGERS:
-            return "<long>" if self._out.text(node).endswith(("l", "L")) else "<int>"
-        return value_of(_LITERALS.get(kind, ""))
+    def _format_field(self, node: Node, depth: int) -> str:
+        owner, field = node.child_by_field_name("object"), node.child_by_field_name("field")
+        text = self.out.text(owner)
+        if field is not None and field.type == "this":
+            return value_of(text)
+        if text in LIBRARY.unboxed and self.out.text(field).isupper():
+            return value_of(LIBRARY.unboxed[text])  # `Integer.MAX_VALUE`
+        return member(self.format_expression(owner, depth), self.out.text(field))
+
+    def _format_call(self, node: Node, depth: int) -> str:
+        owner, name = node.child_by_field_name("object"), self.out.field_text(node, "name")
+        function = member(self.format_expression(owner, depth), name) if owner is not None else name
+        return call_of(function, len(_list_arguments(node)))
+
+    def _format_array(self, node: Node, _depth: int) -> str:
+        return value_of(self.format_type(node.child_by_field_name("type")) + "[]")
+
+    def _format_choice(self, node: Node, depth: int) -> str:
+        sides = map(node.child_by_field_name, ("consequence", "alternative"))
+        return self.format_first(sides, depth, useless=(UNKNOWN, "<null>"))
+
+    def _format_integer(self, node: Node, _depth: int) -> str:
+        return "<long>" if self.out.text(node).endswith(("l", "L")) else "<int>"
 
     def _format_binary(self, node: Node, depth: int) -> str:
-        operator = self._out.field_text(node, "operator")
+        operator = self.out.field_text(node, "operator")
         if operator in _COMPARISONS:
             return "<boolean>"
-        sides = [self.format_expression(node.child_by_field_name(side), depth + 1) for side in ("left", "right")]
+        sides = [self.format_expression(node.child_by_field_name(side), depth) for side in ("left", "right")]
         if operator == "+" and "<String>" in sides:
             return "<String>"
         ranks = [_NUMBERS.index(side) if side in _NUMBERS else -1 for side in sides]
@@ -172,7 +134,7 @@ class JavaValues:
             owner = parent.child_by_field_name("object")
             if owner is not None:
                 return self.format_expression(owner)
-            anonymous = self._scopes.find_meaning("this", name.start_byte)
+            anonymous = self.scopes.find_meaning("this", name.start_byte)
             return f"{anonymous}?" if anonymous is not None and anonymous != UNKNOWN else ""
         return self.format_type(parent).rpartition(".")[0] if parent.type == "scoped_type_identifier" else ""
 
@@ -192,11 +154,11 @@ class JavaValues:
         for child in node.named_children if node is not None else ():
             if child.type == "formal_parameter":
                 types.append(
-                    self.format_type(child.child_by_field_name("type"), "Object")
-                    + "[]" * self._out.field_text(child, "dimensions").count("[")
+                    self.format_type(child.child_by_field_name("type"), unbound="Object")
+                    + "[]" * self.out.field_text(child, "dimensions").count("[")
                 )
             elif child.type == "spread_parameter":
-                types.append(self.format_type(self._find_spread_type(child), "Object") + "...")
+                types.append(self.format_type(self._find_spread_type(child), unbound="Object") + "...")
         return f"({','.join(types)})"
 
     def _find_spread_type(self, node: Node) -> Node | None:
@@ -206,40 +168,27 @@ class JavaValues:
 
     # --- local variables ----------------------------------------------------------------------------------------------
 
-    def _bind(self, name: Node | None, meaning: str, scope: Node | None, first: int = 0) -> None:
-        if name is not None and scope is not None:
-            self._scopes.bind(self._out.text(name), meaning, first or name.start_byte, scope.end_byte)
-
     def _bind_type_parameter(self, node: Node) -> None:
-        whole = node.parent.parent if node.parent is not None else None
+        whole = holder_of(node)
         bound = next((child for child in node.named_children if child.type == "type_bound"), None)
         name = next((child for child in node.named_children if child.type == "type_identifier"), None)
         if whole is not None and name is not None:
             # A bound that contains the parameter (`T extends Node<T>`) is read before the parameter is bound.
-            self._types.bind(
-                self._out.text(name),
-                self.format_type(bound) if bound is not None else "",
-                whole.start_byte,
-                whole.end_byte,
-            )
+            self.types.bind(self.out.text(name), self.format_type(bound), whole.start_byte, whole.end_byte)
 
     def _bind_parameter(self, node: Node) -> None:
-        function = node.parent.parent if node.parent is not None else None
+        function = holder_of(node)
         if node.type == "spread_parameter":
             declarator = next((child for child in node.named_children if child.type == "variable_declarator"), None)
             inner = self.format_type(self._find_spread_type(node))
-            self._bind(
-                declarator and declarator.child_by_field_name("name"), value_of(f"{inner}[]" if inner else ""), function
-            )
-            return
-        self._bind(
-            node.child_by_field_name("name"),
-            value_of(self._add_dimensions(node, self.format_type(node.child_by_field_name("type")))),
-            function,
-        )
+            name, type_ = declarator and declarator.child_by_field_name("name"), f"{inner}[]" if inner else ""
+        else:
+            type_ = self._add_dimensions(node, self.format_type(node.child_by_field_name("type")))
+            name = node.child_by_field_name("name")
+        self.bind(name, value_of(type_), function)
 
     def _add_dimensions(self, node: Node, type_: str) -> str:
-        return type_ + "[]" * self._out.field_text(node, "dimensions").count("[") if type_ else ""
+        return type_ + "[]" * self.out.field_text(node, "dimensions").count("[") if type_ else ""
 
     def _bind_lambda(self, node: Node) -> None:
         parameters = node.child_by_field_name("parameters")
@@ -247,32 +196,29 @@ class JavaValues:
             return
         names = [parameters] if parameters.type == "identifier" else parameters.named_children
         call = node.parent.parent if node.parent is not None and node.parent.type == "argument_list" else None
-        of_elements = call is not None and self._out.field_text(call, "name") in _OF_ELEMENTS and len(names) == 1
+        of_elements = call is not None and self.out.field_text(call, "name") in _OF_ELEMENTS and len(names) == 1
         owner = call.child_by_field_name("object") if call is not None and of_elements else None
         for name in names:
-            self._bind(name, element(self.format_expression(owner)), node)
+            self.bind(name, element(self.format_expression(owner)), node)
 
     def _bind_exception(self, node: Node) -> None:
         types = next((child for child in node.named_children if child.type == "catch_type"), None)
-        self._bind(node.child_by_field_name("name"), value_of(self.format_type(types)), node.parent)
+        self.bind(node.child_by_field_name("name"), value_of(self.format_type(types)), node.parent)
 
     def _bind_loop(self, node: Node) -> None:
         type_ = node.child_by_field_name("type")
         value = node.child_by_field_name("value")
-        meaning = (
-            element(self.format_expression(value))
-            if self._out.text(type_) == "var"
-            else value_of(self.format_type(type_))
-        )
-        self._bind(node.child_by_field_name("name"), meaning, node, value.end_byte if value is not None else 0)
+        is_var = self.out.text(type_) == "var"
+        meaning = element(self.format_expression(value)) if is_var else value_of(self.format_type(type_))
+        self.bind(node.child_by_field_name("name"), meaning, node, value.end_byte if value is not None else 0)
 
     def _bind_resource(self, node: Node) -> None:
-        statement = node.parent.parent if node.parent is not None else None
-        self._bind(node.child_by_field_name("name"), self._format_declared_value(node, node), statement)
+        statement = holder_of(node)
+        self.bind(node.child_by_field_name("name"), self._format_declared_value(node, node), statement)
 
     def _format_declared_value(self, declaration: Node, declarator: Node) -> str:
         type_ = declaration.child_by_field_name("type")
-        if type_ is not None and self._out.text(type_) == "var":
+        if type_ is not None and self.out.text(type_) == "var":
             return self.format_expression(declarator.child_by_field_name("value"))
         return value_of(self._add_dimensions(declarator, self.format_type(type_)))
 
@@ -286,46 +232,63 @@ class JavaValues:
         for declarator in node.children_by_field_name("declarator"):
             if node.type == "local_variable_declaration":
                 first = declarator.end_byte
-            self._bind(
-                declarator.child_by_field_name("name"), self._format_declared_value(node, declarator), scope, first
-            )
+            value = self._format_declared_value(node, declarator)
+            self.bind(declarator.child_by_field_name("name"), value, scope, first)
 
     def _bind_pattern(self, node: Node) -> None:
         """Binds `cart` in `x instanceof Cart cart`, `case Cart cart`, `case Order(Cart cart)`."""
         if node.type == "instanceof_expression":
             type_, name = node.child_by_field_name("right"), node.child_by_field_name("name")
         else:
-            type_, name = named_child(node), named_child(node, node.named_child_count - 1)
+            type_, name = named_child(node), named_child(node, -1)
         if name is None or name.type != "identifier":
             return
         scope = node.parent
         while scope is not None and scope.type not in _PATTERN_SCOPES:
             scope = scope.parent
-        self._bind(name, value_of(self.format_type(type_)), scope)
+        self.bind(name, value_of(self.format_type(type_)), scope)
 
     def _bind_anonymous(self, node: Node) -> None:
         """Binds `this` in an anonymous class to a value of its base class."""
-        body = named_child(node, node.named_child_count - 1) or node
+        body = named_child(node, -1) or node
         instance = value_of(self.format_type(node.child_by_field_name("type")))
         for word in ("this", "super"):
-            self._scopes.bind(word, instance, body.start_byte, body.end_byte)
+            self.scopes.bind(word, instance, body.start_byte, body.end_byte)
 
-
-_BINDERS = {
-    "type_parameter": JavaValues._bind_type_parameter,
-    "formal_parameter": JavaValues._bind_parameter,
-    "spread_parameter": JavaValues._bind_parameter,
-    "lambda_expression": JavaValues._bind_lambda,
-    "catch_formal_parameter": JavaValues._bind_exception,
-    "enhanced_for_statement": JavaValues._bind_loop,
-    "resource": JavaValues._bind_resource,
-    "local_variable_declaration": JavaValues._bind_variables,
-    "field_declaration": JavaValues._bind_variables,
-    "instanceof_expression": JavaValues._bind_pattern,
-    "type_pattern": JavaValues._bind_pattern,
-    "record_pattern_component": JavaValues._bind_pattern,
-    "object_creation_expression": JavaValues._bind_anonymous,
-}
+    EXPRESSIONS: ClassVar = {
+        "identifier this super": BlockValues.format_name,
+        "field_access": _format_field,
+        "method_invocation": _format_call,
+        "object_creation_expression cast_expression": instance_of("type"),
+        "array_access": element_of(through("array")),
+        "array_creation_expression": _format_array,
+        "parenthesized_expression": inside(),
+        "assignment_expression": through("right"),
+        "ternary_expression": _format_choice,
+        "binary_expression": _format_binary,
+        "unary_expression": through("operand"),
+        "decimal_integer_literal hex_integer_literal octal_integer_literal binary_integer_literal": _format_integer,
+    }
+    LITERALS: ClassVar = {
+        "string_literal text_block": "<String>",
+        "character_literal": "<char>",
+        "true false": "<boolean>",
+        "class_literal": "<Class>",
+        "decimal_floating_point_literal": "<double>",
+        "null_literal": "<null>",
+        "lambda_expression method_reference": "<->>",
+    }
+    BINDERS: ClassVar = {
+        "type_parameter": _bind_type_parameter,
+        "formal_parameter spread_parameter": _bind_parameter,
+        "lambda_expression": _bind_lambda,
+        "catch_formal_parameter": _bind_exception,
+        "enhanced_for_statement": _bind_loop,
+        "resource": _bind_resource,
+        "local_variable_declaration field_declaration": _bind_variables,
+        "instanceof_expression type_pattern record_pattern_component": _bind_pattern,
+        "object_creation_expression": _bind_anonymous,
+    }
 
 
 def _list_arguments(call: Node) -> list[Node]:

@@ -11,14 +11,14 @@ from typing import Any
 
 from secateur.languages.packages import NEVER_INSTALLED, Package
 from secateur.languages.python import STANDARD
-from secateur.languages.syntax.import_targets import Files, Module, folder_of, folders_above, join_path
+from secateur.languages.syntax.import_targets import Files, Finder, Module, folder_of, folders_above, join_path
 from secateur.model import FileFacts
 
 SOURCE_ROOTS = ("src", "lib", "python", "source")
 """Folders that are import roots by convention; they are preferred."""
 
 
-class PythonFinder:
+class PythonFinder(Finder):
     """Finds modules, which are files, and packages, which are directories with or without `__init__.py`. Directories
     that are not packages are import roots."""
 
@@ -208,5 +208,4 @@ def _read_requirements(lines: Iterable[object]) -> Iterator[str]:
 
 
 def _normalize_name(name: str) -> str:
-    """Returns the form in which names of distributions are compared."""
     return re.sub(r"[-_.]+", "-", name.strip()).lower()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from secateur.languages.syntax.names import words
-from secateur.languages.syntax.scopes import DEEPEST
+from secateur.languages.syntax.scopes import DEEPEST, format_container
 
 SELF_TYPE = "=self"
 """The type of the receiver itself: `Self`."""
@@ -66,14 +66,11 @@ def _format_type(name: str, last: str, inside: list[str]) -> str:
         return inside[-1] if inside else ""
     if last == "Callable":
         return f"{inside[-1]}()" if inside and inside[-1] and not inside[-1].startswith("=") else ""
-    item = ""
-    if inside and last in _CONTAINERS:
-        item = inside[0]
-    elif inside and last in _MAPPINGS:
-        item = inside[-1]
     if last in ("tuple", "Tuple") and len(set(inside[: 2 if inside[1:] == [""] else None])) > 1:
-        item = ""  # the items of a tuple have different types
-    return f"{item}[]" if item and not item.startswith("=") else name
+        return name  # its items have different types
+    if inside and last in _CONTAINERS | _MAPPINGS:
+        return format_container(inside[0 if last in _CONTAINERS else -1]) or name
+    return name
 
 
 def _split(text: str, separator: str) -> Iterator[str]:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import posixpath
 import re
 
-from secateur.languages.syntax.import_targets import Files, Module, folder_of, folders_above, join_path, use_dots
+from secateur.languages.syntax.import_targets import (
+    Files,
+    Finder,
+    Module,
+    folder_of,
+    folders_above,
+    join_path,
+    use_dots,
+)
 
 _SOURCES = re.compile(r"/?\b(?:src|tests|examples|benches)/")
 
 
-class RustFinder:
+class RustFinder(Finder):
     """Finds modules of crates. A crate root is a folder with `lib.rs` or `main.rs`; the crate is named after the folder
     above `src`."""
 
@@ -33,7 +41,7 @@ class RustFinder:
         self._add_names_in_tests(files)
 
     def _defines(self, root: str, wanted: str) -> bool:
-        """Tells whether the crate at `root` exists and defines a name; "" checks only the crate."""
+        """Tells whether the crate at `root` exists and defines a name, unless it is ""."""
         module = self._at.get(root)
         return module is not None and (
             not wanted or wanted in module.names or wanted in module.exports or join_path(root, wanted) in self._at
@@ -71,11 +79,8 @@ class RustFinder:
             for statement in facts.imports if files.family[file] == self._family else ():
                 head, _, rest = use_dots(statement.module).partition(".")
                 wanted = rest.partition(".")[0] or statement.symbol
-                if (
-                    head not in self._crates
-                    and head not in ("crate", "self", "super", "std", "core", "alloc")
-                    and wanted != "*"
-                ):
+                known = head in self._crates or head in ("crate", "self", "super", "std", "core", "alloc")
+                if not known and wanted != "*":
                     out.append((file, head, wanted))
         return out
 
@@ -92,21 +97,15 @@ class RustFinder:
             start = folder_of(here)
             while rest == "super" or rest.startswith("super."):
                 start, rest = folder_of(start), rest[6:]
-        elif join_path(here, head) in self._at:
-            start = join_path(here, head)
-        elif join_path(root, head) in self._at:
-            start = join_path(root, head)
-        elif head in self._crates:
-            start = self._crates[head]
         else:
-            return None
+            inner = [join_path(holder, head) for holder in (here, root) if join_path(holder, head) in self._at]
+            if not inner and head not in self._crates:
+                return None
+            start = inner[0] if inner else self._crates[head]
         return self._at.get(join_path(start, rest.replace(".", "/")))
 
     def find_submodule(self, module: Module, name: str) -> Module | None:
         return None if module.directory is None else self._at.get(join_path(module.directory, name))
-
-    def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
-        return None
 
 
 def _find_module_path(path: str) -> str:

@@ -53,7 +53,6 @@ def read(captures: Captures, out: Collector) -> None:
 
 
 def _read_class(node: Node, values: RustValues, out: Collector) -> None:
-    """Reads a struct, enum, union or trait: supertraits, fields or variants, and return types of declared methods."""
     name = out.field_text(node, "name")
     definition = out.define(node, FragmentKind.CLASS, name)
     for bound in field_children(node, "bounds"):
@@ -65,12 +64,8 @@ def _read_class(node: Node, values: RustValues, out: Collector) -> None:
     _read_fields(body, "", values, out)
     for member in body.named_children:
         if member.type == "function_signature_item":
-            out.declare(
-                member,
-                out.field_text(member, "name") + "()",
-                values.format_type(member.child_by_field_name("return_type")),
-                empty=True,
-            )
+            returned = values.format_type(member.child_by_field_name("return_type"))
+            out.declare(member, out.field_text(member, "name") + "()", returned, empty=True)
         elif member.type == "enum_variant":
             variant = out.field_text(member, "name")
             out.declare(member, variant, name)

@@ -7,11 +7,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from secateur.languages.syntax.collector import Collector, field_children, named_child
+from secateur.languages.syntax.collector import field_children, named_child
 from secateur.languages.syntax.names import read_receiver, words
-from secateur.languages.syntax.scopes import DEEPEST, MACRO, UNKNOWN, Scopes, call_of, element, member, value_of
+from secateur.languages.syntax.scopes import (
+    DEEPEST,
+    MACRO,
+    UNKNOWN,
+    call_of,
+    element,
+    format_container,
+    member,
+    value_of,
+)
+from secateur.languages.syntax.values import (
+    BlockValues,
+    Values,
+    container_of,
+    element_of,
+    holder_of,
+    inside,
+    instance_of,
+    member_of,
+    through,
+    type_in,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -30,9 +51,6 @@ _CONTAINERS = words(
 _WRAPPERS = words(
     "Some Ok Box.new Rc.new Arc.new Mutex.new RwLock.new RefCell.new Cell.new Pin.new Box.pin Cow.Owned Cow.Borrowed"
 )
-_PASS_THROUGH = words(
-    "try_expression await_expression reference_expression parenthesized_expression unary_expression unsafe_block"
-)
 _SCOPES_OF_CONDITION = words("if_expression while_expression match_arm block closure_expression")
 _OF_ELEMENTS = words(
     "map filter for_each any all find flat_map filter_map position take_while skip_while inspect and_then is_some_and"
@@ -50,73 +68,48 @@ _PARAMETERS = words("type_parameter where_predicate")
 _PATTERNS_AROUND = words("mut_pattern ref_pattern reference_pattern captured_pattern match_pattern")
 
 
-class RustValues:
-    """Formats the types and expressions of one file. Local variables are bound once, in source order."""
+class RustValues(BlockValues):
+    """Formats the types and expressions of one Rust file."""
 
-    def __init__(self, bindings: Iterable[Node], out: Collector) -> None:
-        self._out = out
-        self._scopes = Scopes()
-        self._types = Scopes()  # type parameters
+    def bind_all(self, nodes: Iterable[Node]) -> None:
+        """Binds the names in sorted nodes. Bounds first: `where` follows the parameters whose types it bounds."""
         self._bounds: dict[tuple[str, str], str] = {}  # type, its parameter -> bound in an `impl` block
-        ordered = sorted(bindings, key=lambda node: node.start_byte)
+        ordered = sorted(nodes, key=lambda node: node.type not in _PARAMETERS)
         for node in ordered:
             if node.type in _PARAMETERS:
                 self._store_bound(node)
-        # Bounds first: `where` follows the parameters whose types it bounds.
-        for node in sorted(ordered, key=lambda node: node.type not in _PARAMETERS):
-            _BINDERS[node.type](self, node)
+        super().bind_all(ordered)
 
     # --- types --------------------------------------------------------------------------------------------------------
 
-    def format_type(self, node: Node | None, depth: int = 0) -> str:
-        """Formats a type; "" for a type without a name."""
-        if node is None or depth > DEEPEST:
+    def _format_type_name(self, node: Node, _depth: int) -> str:
+        return SELF_TYPE if self.out.text(node) == "Self" else self.format_type_name(node)
+
+    def _format_scoped_type(self, node: Node, depth: int) -> str:
+        path = node.child_by_field_name("path")
+        owner = self.format_path(path, depth)
+        first = path.children[0] if path is not None and path.children else path
+        if owner in ("", "Self") or self._is_type_parameter(first):
             return ""
-        kind = node.type
-        if kind in ("type_identifier", "identifier"):
-            name = self._out.text(node)
-            bound = self._types.find_meaning(name, node.start_byte)
-            if name == "Self":
-                return SELF_TYPE
-            return name if bound is None else bound
-        if kind == "scoped_type_identifier":
-            path = node.child_by_field_name("path")
-            owner = self.format_path(path, depth + 1)
-            first = path.children[0] if path is not None and path.children else path
-            if owner in ("", "Self") or self._is_type_parameter(first):
-                return ""
-            return f"{owner}.{self._out.field_text(node, 'name')}"
-        if kind == "generic_type":
-            return self._format_generic(node, depth)
-        if kind in ("array_type", "slice_type"):
-            return self._format_container(node.child_by_field_name("element") or named_child(node), depth)
-        if kind in ("reference_type", "pointer_type"):
-            return self.format_type(node.child_by_field_name("type"), depth + 1)
-        if kind in ("dynamic_type", "abstract_type"):
-            return self.format_type(node.child_by_field_name("trait"), depth + 1)
-        if kind in ("bounded_type", "trait_bounds"):
-            bounds = (
-                self.format_type(child, depth + 1)
-                for child in node.named_children
-                if child.type not in ("lifetime", "removed_trait_bound")
-            )
-            return next(
-                (name for name in bounds if name and name not in ("Send", "Sync", "Sized", "Copy", "Clone")), ""
-            )
-        if kind in ("function_type", "higher_ranked_trait_bound"):
-            returned = self.format_type(node.child_by_field_name("return_type"), depth + 1)
-            return f"{returned}()" if returned else ""
-        return self._out.text(node) if kind == "primitive_type" else ""
+        return f"{owner}.{self.out.field_text(node, 'name')}"
+
+    def _format_bounds(self, node: Node, depth: int) -> str:
+        bounds = (
+            self.format_type(child, depth)
+            for child in node.named_children
+            if child.type not in ("lifetime", "removed_trait_bound")
+        )
+        return next((name for name in bounds if name and name not in ("Send", "Sync", "Sized", "Copy", "Clone")), "")
+
+    def _format_function_type(self, node: Node, depth: int) -> str:
+        returned = self.format_type(node.child_by_field_name("return_type"), depth)
+        return f"{returned}()" if returned else ""
 
     def _is_type_parameter(self, node: Node | None) -> bool:
-        return node is not None and self._types.find_meaning(self._out.text(node), node.start_byte) is not None
-
-    def _format_container(self, node: Node | None, depth: int) -> str:
-        inner = self.format_type(node, depth + 1)
-        return f"{inner}[]" if inner and not inner.startswith("=") else ""
+        return node is not None and self.types.find_meaning(self.out.text(node), node.start_byte) is not None
 
     def _format_generic(self, node: Node, depth: int) -> str:
-        name = self.format_type(node.child_by_field_name("type"), depth + 1)
+        name = self.format_type(node.child_by_field_name("type"), depth)
         last = name.rpartition(".")[2]
         if last not in _TRANSPARENT and last not in _CONTAINERS:
             return name
@@ -126,13 +119,14 @@ class RustValues:
         chosen = arguments[1] if last.endswith("Map") and len(arguments) > 1 else arguments[0]
         if chosen.type == "type_binding":
             chosen = chosen.child_by_field_name("type") or chosen
-        return self._format_container(chosen, depth) if last in _CONTAINERS else self.format_type(chosen, depth + 1)
+        item = self.format_type(chosen, depth)
+        return format_container(item) if last in _CONTAINERS else item
 
     def format_impl_path(self, node: Node | None) -> str:
         """Returns the path of the type that an `impl` block is for; a type parameter stays as it is."""
         while node is not None and node.type in ("reference_type", "dynamic_type", "pointer_type", "generic_type"):
             node = node.child_by_field_name("type") or node.child_by_field_name("trait")
-        return self._out.text(node) if node is not None and node.type == "type_identifier" else self.format_path(node)
+        return self.out.text(node) if node is not None and node.type == "type_identifier" else self.format_path(node)
 
     def format_path(self, node: Node | None, depth: int = 0) -> str:
         """Formats a path with dots."""
@@ -141,7 +135,7 @@ class RustValues:
         kind = node.type
         if kind in ("scoped_identifier", "scoped_type_identifier"):
             owner = self.format_path(node.child_by_field_name("path"), depth + 1)
-            name = self._out.field_text(node, "name")
+            name = self.out.field_text(node, "name")
             return f"{owner}.{name}" if owner else name
         if kind == "bracketed_type":
             inner = named_child(node)
@@ -153,61 +147,23 @@ class RustValues:
         if kind == "generic_type":
             return self.format_path(node.child_by_field_name("type"), depth + 1)
         if kind in ("identifier", "type_identifier"):
-            name = self._out.text(node)
-            bound = self._types.find_meaning(name, node.start_byte)
-            return name if bound is None else bound
-        return self._out.text(node) if kind in ("crate", "self", "super", "metavariable") else ""
+            return self.format_type_name(node)
+        return self.out.text(node) if kind in ("crate", "self", "super", "metavariable") else ""
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def format_expression(self, node: Node | None, depth: int = 0) -> str:
-        """Formats an expression."""
-        if node is None or depth > DEEPEST:
-            return UNKNOWN
-        kind = node.type
-        if kind in ("identifier", "self"):
-            name = self._out.text(node)
-            bound = self._scopes.find_meaning(name, node.start_byte)
-            return name if bound is None else bound
-        if kind == "field_expression":
-            return member(
-                self.format_expression(node.child_by_field_name("value"), depth + 1),
-                self._out.field_text(node, "field"),
-            )
-        if kind == "call_expression":
-            return self._format_call(node, depth)
-        if kind == "scoped_identifier":
-            return self.format_path(node) or UNKNOWN
-        if kind == "generic_function":
-            return self.format_expression(node.child_by_field_name("function"), depth + 1)
-        if kind == "struct_expression":
-            return self._format_struct(node)
-        if kind == "index_expression":
-            return element(self.format_expression(named_child(node), depth + 1))
-        if kind == "type_cast_expression":
-            return value_of(self.format_type(node.child_by_field_name("type")))
-        if kind in _PASS_THROUGH:
-            return self.format_expression(
-                node.child_by_field_name("value") or named_child(node, node.named_child_count - 1), depth + 1
-            )
-        return UNKNOWN
-
-    def _format_struct(self, node: Node) -> str:
+    def _format_struct(self, node: Node, _depth: int) -> str:
         name = node.child_by_field_name("name")
-        if (
-            name is not None
-            and name.type == "scoped_type_identifier"
-            and self._out.field_text(name, "path")[:1].isupper()
-        ):
+        is_scoped = name is not None and name.type == "scoped_type_identifier"
+        if name is not None and is_scoped and self.out.field_text(name, "path")[:1].isupper():
             return self.format_path(name)  # a variant of an enum
         instance = self.format_type(name)
         return "self" if instance == SELF_TYPE else value_of(instance)
 
     def _format_call(self, node: Node, depth: int) -> str:
-        function = node.child_by_field_name("function")
-        text = self.format_expression(function, depth + 1)
+        text = self.format_expression(node.child_by_field_name("function"), depth)
         if text in _WRAPPERS:
-            return self.format_expression(named_child(node.child_by_field_name("arguments")), depth + 1)
+            return self.format_expression(named_child(node.child_by_field_name("arguments")), depth)
         return "self" if text == "Self" else call_of(text)
 
     def format_receiver(self, name: Node) -> str | None:
@@ -221,12 +177,12 @@ class RustValues:
             return self.format_path(parent.child_by_field_name("path"))
         if parent.type == "macro_invocation":
             return MACRO
-        before = read_receiver(self._out.source, name.start_byte)  # the tokens of a macro have no tree
+        before = read_receiver(self.out.source, name.start_byte)  # the tokens of a macro have no tree
         head, dot, rest = before.partition(".")
         if not head:
-            local = name.type == "identifier" and self._scopes.find_meaning(self._out.text(name), name.start_byte)
+            local = name.type == "identifier" and self.scopes.find_meaning(self.out.text(name), name.start_byte)
             return None if local else ""
-        bound = self._scopes.find_meaning(head, name.start_byte)
+        bound = self.scopes.find_meaning(head, name.start_byte)
         if bound is None:
             return before
         return f"{bound}{dot}{rest}" if bound != UNKNOWN else UNKNOWN
@@ -235,38 +191,32 @@ class RustValues:
 
     def _split_bound(self, node: Node) -> tuple[Node | None, Node | None, str]:
         """Splits `T: Bound`, in angle brackets or after `where`. Returns the item it applies to, name and bound."""
-        item = node.parent.parent if node.parent is not None else None
+        item = holder_of(node)
         name = node.child_by_field_name("name") or node.child_by_field_name("left")
         return item, name, self.format_type(node.child_by_field_name("bounds"))
 
     def _store_bound(self, node: Node) -> None:
         item, name, bound = self._split_bound(node)
         if item is not None and item.type == "impl_item" and bound:
-            self._bounds.setdefault(
-                (self.format_impl_path(item.child_by_field_name("type")), self._out.text(name)), bound
-            )
+            path = self.format_impl_path(item.child_by_field_name("type"))
+            self._bounds.setdefault((path, self.out.text(name)), bound)
 
     def _bind_type_parameter(self, node: Node) -> None:
         item, name, bound = self._split_bound(node)
         if item is None or name is None or name.type != "type_identifier":
             return
         if not bound and item.type in ("struct_item", "enum_item"):
-            bound = self._bounds.get((self._out.field_text(item, "name"), self._out.text(name)), "")
+            bound = self._bounds.get((self.out.field_text(item, "name"), self.out.text(name)), "")
         if bound or node.type == "type_parameter":
-            self._types.bind(self._out.text(name), bound, item.start_byte, item.end_byte)
+            self.types.bind(self.out.text(name), bound, item.start_byte, item.end_byte)
 
     def _bind_parameter(self, node: Node) -> None:
-        function = node.parent.parent if node.parent is not None else None
+        function = holder_of(node)
         if function is not None and function.type in ("function_item", "closure_expression"):
-            self._bind_pattern(
-                node.child_by_field_name("pattern"),
-                self._format_declared_value(node),
-                node.start_byte,
-                function.end_byte,
-            )
+            value = self._format_declared_value(node)
+            self._bind_pattern(node.child_by_field_name("pattern"), value, function, node.start_byte)
 
     def _format_declared_value(self, node: Node) -> str:
-        """Returns a value of the type declared for a name."""
         type_ = self.format_type(node.child_by_field_name("type"))
         return "self" if type_ == SELF_TYPE else value_of(type_)
 
@@ -275,44 +225,32 @@ class RustValues:
         call = node.parent.parent if node.parent is not None and node.parent.type == "arguments" else None
         function = call.child_by_field_name("function") if call is not None else None
         meaning = UNKNOWN
-        if (
-            len(untyped) == 1
-            and function is not None
-            and function.type == "field_expression"
-            and self._out.field_text(function, "field") in _OF_ELEMENTS
-        ):
+        if len(untyped) == 1 and function is not None and self.out.field_text(function, "field") in _OF_ELEMENTS:
             meaning = element(self.format_expression(function.child_by_field_name("value")))
         for pattern in untyped:
-            self._bind_pattern(pattern, meaning, node.start_byte, node.end_byte)
+            self._bind_pattern(pattern, meaning, node, node.start_byte)
 
     def _bind_let(self, node: Node) -> None:
         scope = node.parent
         if scope is None:
             return
+        is_declared = node.child_by_field_name("type") is not None
         value = node.child_by_field_name("value")
-        meaning = (
-            self._format_declared_value(node)
-            if node.child_by_field_name("type") is not None
-            else self.format_expression(value)
-        )
-        self._bind_pattern(node.child_by_field_name("pattern"), meaning, node.end_byte, scope.end_byte)
+        meaning = self._format_declared_value(node) if is_declared else self.format_expression(value)
+        self._bind_pattern(node.child_by_field_name("pattern"), meaning, scope, node.end_byte)
 
     def _bind_condition(self, node: Node) -> None:
         scope = node.parent
         while scope is not None and scope.type not in _SCOPES_OF_CONDITION:
             scope = scope.parent
         if scope is not None:
-            self._bind_pattern(
-                node.child_by_field_name("pattern"),
-                self.format_expression(node.child_by_field_name("value")),
-                node.end_byte,
-                scope.end_byte,
-            )
+            value = self.format_expression(node.child_by_field_name("value"))
+            self._bind_pattern(node.child_by_field_name("pattern"), value, scope, node.end_byte)
 
     def _bind_arm(self, node: Node) -> None:
-        match = node.parent.parent if node.parent is not None else None
+        match = holder_of(node)
         value = self.format_expression(match.child_by_field_name("value")) if match is not None else UNKNOWN
-        self._bind_pattern(named_child(node.child_by_field_name("pattern")), value, node.start_byte, node.end_byte)
+        self._bind_pattern(named_child(node.child_by_field_name("pattern")), value, node, node.start_byte)
 
     def _bind_loop(self, node: Node) -> None:
         pattern, value, body = (node.child_by_field_name(name) for name in ("pattern", "value", "body"))
@@ -321,56 +259,53 @@ class RustValues:
         meaning = element(self.format_expression(value))
         # `for (key, value) in map`, `for (i, x) in xs.iter().enumerate()`
         if pattern.type == "tuple_pattern" and pattern.named_child_count == 2:
-            self._bind_pattern(pattern.named_children[0], UNKNOWN, body.start_byte, body.end_byte)
+            self._bind_pattern(pattern.named_children[0], UNKNOWN, body, body.start_byte)
             pattern = pattern.named_children[1]
-        self._bind_pattern(pattern, meaning, body.start_byte, body.end_byte)
+        self._bind_pattern(pattern, meaning, body, body.start_byte)
 
     def _bind_constant(self, node: Node) -> None:
-        scope, name = node.parent, self._out.field_text(node, "name")
+        scope, name = node.parent, self.out.field_text(node, "name")
         meaning = self._format_declared_value(node)
         if scope is not None and scope.type == "block":
-            self._scopes.bind(name, meaning, scope.start_byte, scope.end_byte)
+            self.scopes.bind(name, meaning, scope.start_byte, scope.end_byte)
         elif meaning.startswith("<"):
-            self._out.declare(node, name, meaning[1:-1])
+            self.out.declare(node, name, meaning[1:-1])
 
     def _bind_macro(self, node: Node) -> None:
         """Binds closure parameters and constructed variables in the arguments of a macro, which have no tree."""
-        text = self._out.text(node)
+        text = self.out.text(node)
         for match in _TOKENS.finditer(text) if "|" in text or "let " in text else ():
             name, type_, owner, function = match.groups()
-            meaning = (
-                value_of(type_.replace("::", ".")) if type_ else call_of(member(owner.replace("::", "."), function))
-            )
-            self._scopes.bind(name, meaning, node.start_byte, node.end_byte)
+            path = (type_ or owner).replace("::", ".")
+            meaning = value_of(path) if type_ else call_of(member(path, function))
+            self.scopes.bind(name, meaning, node.start_byte, node.end_byte)
 
-    def _bind_pattern(self, node: Node | None, meaning: str, first: int, last: int, depth: int = 0) -> None:
-        """Binds the names of a pattern that is matched against an expression."""
+    def _bind_pattern(self, node: Node | None, meaning: str, scope: Node, first: int, depth: int = 0) -> None:
         if node is None or depth > DEEPEST:
             return
         kind = node.type
         if kind in ("identifier", "shorthand_field_identifier"):
-            name = self._out.text(node)
-            if not name[:1].isupper():
-                self._scopes.bind(name, meaning, first, last)
+            if not self.out.text(node)[:1].isupper():
+                self.bind(node, meaning, scope, first)
         elif kind in _PATTERNS_AROUND:
-            self._bind_pattern(named_child(node, node.named_child_count - 1), meaning, first, last, depth + 1)
+            self._bind_pattern(named_child(node, -1), meaning, scope, first, depth + 1)
         elif kind == "or_pattern":
             for child in node.named_children:
-                self._bind_pattern(child, meaning, first, last, depth + 1)
+                self._bind_pattern(child, meaning, scope, first, depth + 1)
         elif kind in ("tuple_struct_pattern", "struct_pattern"):
-            self._bind_parts(node, meaning, first, last, depth)
+            self._bind_parts(node, meaning, scope, first, depth)
         elif kind in ("tuple_pattern", "slice_pattern"):
             inner = element(meaning) if kind == "slice_pattern" else UNKNOWN
             for child in node.named_children:
-                self._bind_pattern(child, inner, first, last, depth + 1)
+                self._bind_pattern(child, inner, scope, first, depth + 1)
 
-    def _bind_parts(self, node: Node, meaning: str, first: int, last: int, depth: int) -> None:
+    def _bind_parts(self, node: Node, meaning: str, scope: Node, first: int, depth: int) -> None:
         """Binds the names in `Some(cart)`, `Cart { lines, .. }` or `Event::Sold { cart, .. }`."""
         type_ = node.child_by_field_name("type")
-        name = self._out.text(type_)
+        name = self.out.text(type_)
         parts = [child for child in node.named_children if type_ is None or child.id != type_.id]
         if name in ("Some", "Ok"):
-            self._bind_pattern(parts[0] if parts else None, meaning, first, last, depth + 1)
+            self._bind_pattern(parts[0] if parts else None, meaning, scope, first, depth + 1)
             return
         owner, _, variant = self.format_path(type_).rpartition(".")
         if owner.rpartition(".")[2][:1].isupper():
@@ -381,23 +316,43 @@ class RustValues:
         for position, part in enumerate(parts):
             field, pattern = str(position), part
             if part.type == "field_pattern":
-                field = self._out.field_text(part, "name")
+                field = self.out.field_text(part, "name")
                 pattern = part.child_by_field_name("pattern") or part.child_by_field_name("name") or part
             self._bind_pattern(
-                pattern, member(instance, prefix + field) if name != "Err" else UNKNOWN, first, last, depth + 1
+                pattern, member(instance, prefix + field) if name != "Err" else UNKNOWN, scope, first, depth + 1
             )
 
-
-_BINDERS = {
-    "macro_invocation": RustValues._bind_macro,
-    "type_parameter": RustValues._bind_type_parameter,
-    "where_predicate": RustValues._bind_type_parameter,
-    "parameter": RustValues._bind_parameter,
-    "closure_expression": RustValues._bind_closure,
-    "let_declaration": RustValues._bind_let,
-    "let_condition": RustValues._bind_condition,
-    "match_arm": RustValues._bind_arm,
-    "for_expression": RustValues._bind_loop,
-    "const_item": RustValues._bind_constant,
-    "static_item": RustValues._bind_constant,
-}
+    TYPES: ClassVar = {
+        "type_identifier identifier": _format_type_name,
+        "scoped_type_identifier": _format_scoped_type,
+        "generic_type": _format_generic,
+        "array_type slice_type": container_of("element"),
+        "reference_type pointer_type": type_in("type"),
+        "dynamic_type abstract_type": type_in("trait"),
+        "bounded_type trait_bounds": _format_bounds,
+        "function_type higher_ranked_trait_bound": _format_function_type,
+        "primitive_type": Values.format_text,
+    }
+    EXPRESSIONS: ClassVar = {
+        "identifier self": BlockValues.format_name,
+        "field_expression": member_of("value", "field"),
+        "call_expression": _format_call,
+        "scoped_identifier": lambda values, node, _depth: values.format_path(node) or UNKNOWN,
+        "generic_function": through("function"),
+        "struct_expression": _format_struct,
+        "index_expression": element_of(inside()),
+        "type_cast_expression": instance_of("type"),
+        "try_expression await_expression parenthesized_expression unary_expression unsafe_block": inside(-1),
+        "reference_expression": through("value"),
+    }
+    BINDERS: ClassVar = {
+        "macro_invocation": _bind_macro,
+        "type_parameter where_predicate": _bind_type_parameter,
+        "parameter": _bind_parameter,
+        "closure_expression": _bind_closure,
+        "let_declaration": _bind_let,
+        "let_condition": _bind_condition,
+        "match_arm": _bind_arm,
+        "for_expression": _bind_loop,
+        "const_item static_item": _bind_constant,
+    }

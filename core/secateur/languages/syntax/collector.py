@@ -105,8 +105,7 @@ class Collector(Struct):
 
         The signature runs from the declaration to the last token before `body` (or to the end of `sig_end`).
         """
-        declaration = outer or node
-        whole = declaration
+        declaration = whole = outer or node
         while whole.id in self.wrapped:
             whole = self.wrapped[whole.id]
         first, last = whole.start_point.row, last_row(whole)
@@ -143,8 +142,7 @@ class Collector(Struct):
 
     def annotate(self, node: Node, name: str, type_text: str) -> None:
         """Records the type of a name bound at `node`; built-in types are left out."""
-        name_of_type = read_type_name(type_text)
-        if name_of_type and name:
+        if name and (name_of_type := read_type_name(type_text)):
             self.annotations.append((node.start_point.row, name, name_of_type))
 
     def declare(self, node: Node, name: str, type_: str, *, empty: bool = False) -> None:
@@ -166,9 +164,7 @@ class Collector(Struct):
 def last_row(node: Node) -> int:
     """Returns the last row with text of `node`: some grammars end nodes after the line break."""
     end = node.end_point
-    if end.column == 0 and end.row > node.start_point.row:
-        return end.row - 1
-    return end.row
+    return end.row - (end.column == 0 and end.row > node.start_point.row)
 
 
 _ATTRIBUTES = frozenset(
@@ -192,7 +188,6 @@ def _find_declaration_row(node: Node) -> int:
 
 
 def _find_row_before(body: Node) -> int:
-    """Returns the row on which the last token before `body` ends."""
     node = body.prev_sibling
     while node is not None and (node.is_extra or node.type == "field_initializer_list"):
         node = node.prev_sibling
@@ -202,10 +197,13 @@ def _find_row_before(body: Node) -> int:
 
 
 def named_child(node: Node | None, index: int = 0) -> Node | None:
-    """Returns the named child at an index; None if the index is out of range."""
-    if node is None or not 0 <= index < node.named_child_count:
+    """Returns the named child at an index (-1: the last); None if the index is out of range."""
+    if node is None:
         return None
-    return node.named_child(index)
+    count = node.named_child_count
+    if index < 0:
+        index += count
+    return node.named_child(index) if 0 <= index < count else None
 
 
 def field_children(node: Node | None, name: str) -> list[Node]:

@@ -140,22 +140,18 @@ def classify(path: str, head: bytes) -> frozenset[str]:
         return frozenset({BINARY})
     *folders, name = path.split("/")
     lower = name.lower()
-    flags = {kind for folder in folders if (kind := _FOLDERS.get(folder.lower()))}
-    if "Pods" in folders:  # CocoaPods; `pods` in lower case is Kubernetes
-        flags.add(VENDORED)
-    if _is_test(folders, name):
-        flags.add(TEST)
-    flags |= {flag for flag, pattern in _LOWER if pattern.fullmatch(lower)}
     is_prose = lower.endswith(_PROSE)
-    if is_prose:
-        flags.add(DOCUMENTATION)
-    if lower in LOCKFILES:
-        flags.add(LOCKFILE)
-    if not is_prose and _is_generated(head[:_MARKER_BYTES]):
-        flags.add(GENERATED)
-    if not is_prose and _is_minified(lower, head):
-        flags.add(MINIFIED)
-    return frozenset(flags)
+    content = (
+        (VENDORED, "Pods" in folders),  # CocoaPods; `pods` in lower case is Kubernetes
+        (TEST, _is_test(folders, name)),
+        (DOCUMENTATION, is_prose),
+        (LOCKFILE, lower in LOCKFILES),
+        (GENERATED, not is_prose and _is_generated(head[:_MARKER_BYTES])),
+        (MINIFIED, not is_prose and _is_minified(lower, head)),
+    )
+    flags = {kind for folder in folders if (kind := _FOLDERS.get(folder.lower()))}
+    flags |= {flag for flag, pattern in _LOWER if pattern.fullmatch(lower)}
+    return frozenset(flags).union(flag for flag, applies in content if applies)
 
 
 def _is_test(folders: Sequence[str], name: str) -> bool:
@@ -200,7 +196,6 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _is_generated(start: bytes) -> bool:
-    """Tells whether a comment in the first lines says that a program wrote the file."""
     if b"generated" not in start.lower():
         return False
     lines = start.split(b"\n")[:_MARKER_LINES]

@@ -128,14 +128,7 @@ def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[s
     for node in nodes.get("call", ()) if not loaded.reads_calls else ():
         if node.id in names:
             continue
-        start = node.start_byte
-        out.calls.append(
-            (
-                node.start_point.row,
-                source[start : node.end_byte].decode("utf-8", errors="replace"),
-                read_receiver(source, start),
-            )
-        )
+        out.calls.append((node.start_point.row, out.text(node), read_receiver(source, node.start_byte)))
     loaded.read(nodes, out)
     if root.has_error:
         problems = (*problems, "syntax_errors")

@@ -12,6 +12,7 @@ import re
 import signal
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -104,22 +105,13 @@ def _load(language: str) -> LoadedGrammar | None:
 
         wheel = importlib.import_module(grammar.wheel)
         tree_sitter_language = Language(getattr(wheel, grammar.entry)())
-        query = Query(tree_sitter_language, _read_query(grammar.queries or language))
-        read = getattr(reader, "read", read_by_names)
-        return LoadedGrammar(
-            traits,
-            tree_sitter_language,
-            query,
-            read,
-            getattr(reader, "READS_CALLS", False),
-            getattr(reader, "prepare", None),
-        )
+        names = (grammar.queries or language).split()
+        query = Query(tree_sitter_language, "".join((_QUERIES / f"{name}.scm").read_text("utf-8") for name in names))
+        read, prepare = getattr(reader, "read", read_by_names), getattr(reader, "prepare", None)
+        reads_calls = getattr(reader, "READS_CALLS", False)
+        return LoadedGrammar(traits, tree_sitter_language, query, read, reads_calls, prepare)
     except (ImportError, AttributeError, ValueError, OSError):
         return None
-
-
-def _read_query(names: str) -> str:
-    return "".join((_QUERIES / f"{name}.scm").read_text("utf-8") for name in names.split())
 
 
 def parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
@@ -131,18 +123,15 @@ def parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float] = tim
     if is_endless(source, loaded.traits):
         raise ParseStopped
     given_up = threading.Event()
-    if threading.current_thread() is not threading.main_thread() or _cannot_be_interrupted():
+    # SIGINT is ignored in the processes that extract files.
+    is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if threading.current_thread() is not threading.main_thread() or is_ignored:
         return _parse(loaded, source, clock, given_up)
     parsing = _start_parser_thread(os.getpid()).submit(_parse, loaded, source, clock, given_up)
     try:
         return parsing.result()
     finally:
         given_up.set()
-
-
-def _cannot_be_interrupted() -> bool:
-    """Tells whether no terminal signal raises an error here, as in the processes that extract files."""
-    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 @cache
@@ -186,13 +175,10 @@ def query_nodes(loaded: LoadedGrammar, root: Node) -> Captures:
 
     cursor = QueryCursor(loaded.query)
     cursor.set_max_start_depth(_DEEPEST)
-    nodes_by_name: Captures = {}
+    nodes_by_name: Captures = defaultdict(list)
     for _, match in cursor.matches(root):
         for name, nodes in match.items():
-            if name in nodes_by_name:
-                nodes_by_name[name] += nodes
-            else:
-                nodes_by_name[name] = nodes
+            nodes_by_name[name] += nodes
     return nodes_by_name
 
 
@@ -241,14 +227,12 @@ def read_by_names(captures: Captures, out: Collector) -> None:
     """
     kinds = ((FragmentKind.CLASS, "class"), (FragmentKind.FUNCTION, "function"))
     nodes = {node.id: (node, kind) for kind, capture in kinds for node in captures.get(capture, ())}
-    names: dict[int, list[str]] = {}
-    for node in captures.get("name", ()):
-        if (holder := _find_outer(node.parent, nodes)) is not None:
-            names.setdefault(holder.id, []).append(out.text(node))
-    titles: dict[int, str] = {}
-    for node in captures.get("title", ()):
-        if (holder := _find_outer(node.parent, nodes)) is not None:
-            titles.setdefault(holder.id, out.text(node))
+    texts: dict[str, dict[int, list[str]]] = {"name": {}, "title": {}}
+    for capture, by_holder in texts.items():
+        for node in captures.get(capture, ()):
+            if (holder := _find_outer(node.parent, nodes)) is not None:
+                by_holder.setdefault(holder.id, []).append(out.text(node))
+    names, titles = texts["name"], {holder_id: found[0] for holder_id, found in texts["title"].items()}
     behind: dict[int, Node] = {}
     inside: dict[int, Node] = {}
     for node in captures.get("body", ()):

@@ -59,19 +59,21 @@ class Files(Protocol):
 
 
 class Finder(Protocol):
-    """Finds modules for files of one language family."""
+    """Finds modules for files of one language family. In most languages, files have no submodules."""
 
     def find_module(self, file: int, name: str, level: int) -> Module | None:
         """Returns the module that `name`, after `level` dots, means in a file."""
 
-    def find_submodule(self, module: Module, name: str) -> Module | None:
+    def find_submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
         """Returns the module `name` inside `module`."""
+        return None
 
-    def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:
+    def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
         """Returns a module that other repositories import from a package of this repository.
 
         `folder`, `name`: of the package; `inside`: path of the module in it, with `/`; "" for the package itself.
         """
+        return None
 
 
 def folder_of(path: str) -> str:
@@ -91,7 +93,7 @@ def join_path(*parts: str) -> str:
     return "/".join(part for part in parts if part)
 
 
-class PathFinder:
+class PathFinder(Finder):
     """Finds modules of C, C++, Ruby and others by path: relative to the file, or as the end of only one path in the
     repository."""
 
@@ -121,14 +123,8 @@ class PathFinder:
                 return module
         return None
 
-    def find_submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
-        return None
 
-    def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
-        return None
-
-
-class PackageFinder:
+class PackageFinder(Finder):
     """Finds modules of Java, C#, PHP by the packages and namespaces that files declare."""
 
     def __init__(self, files: Files, family: str) -> None:

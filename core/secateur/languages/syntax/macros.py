@@ -87,17 +87,14 @@ class _Masker:
 
     def mask(self) -> None:
         """Blanks all macros, in source order."""
-        position, before = 0, ""
-        end = len(self.spans)
+        position, before, end = 0, "", len(self.spans)
         matters = {text for text in set(self.texts) if text in _MATTERS or _MACRO.fullmatch(text)}
         while position < end:
             text = self.texts[position]
-            if text not in matters:
-                before = text
-                position += 1
-                continue
             following = position
-            if text in _SHAPES and before not in ("<", ","):
+            if text not in matters:
+                pass
+            elif text in _SHAPES and before not in ("<", ","):
                 following = self._mask_head(position + 1)
             elif text == "template" and self.texts[position + 1] == "<":
                 self._mask_conditions(position + 1)
@@ -119,9 +116,8 @@ class _Masker:
 
     def _find_unit_end(self, position: int) -> int:
         """Returns the position after a macro and its arguments."""
-        if self.texts[position + 1] == "(":
-            return self.partners.get(position + 1, position) + 1
-        return position + 1
+        last = self.partners.get(position + 1, position) if self.texts[position + 1] == "(" else position
+        return last + 1
 
     def _blank(self, first: int, last: int) -> int:
         """Blanks the tokens from `first` up to `last`, which is returned."""

@@ -101,8 +101,8 @@ def read_type_name(text: str) -> str:
     """
     rest = text[:_TYPE_LENGTH].lstrip("\"' \t\r\n|")
     for _ in range(_UNWRAPPINGS):
-        qualifiers = _QUALIFIERS.match(rest)
-        rest = rest[qualifiers.end() :] if qualifiers else rest
+        if qualifiers := _QUALIFIERS.match(rest):
+            rest = rest[qualifiers.end() :]
         match = _DOTTED.match(rest)
         if match is None:
             return ""

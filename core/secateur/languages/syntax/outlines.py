@@ -38,27 +38,20 @@ def read_outline(language: str, lines: Sequence[str], problems: tuple[str, ...])
         return None
     silent, read = _READERS[language]
     text = "\n".join(lines)
-    quiet = silent.sub(_blank_text, text).split("\n")
+    quiet = silent.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text).split("\n")
     units = read(quiet)
     if not units:
         return None
     out = Collector(b"")
     for unit in units:
-        opens_at = ALWAYS if unit.kind is FragmentKind.CLASS else LONG_FUNCTION
         is_class = unit.kind is FragmentKind.CLASS
-        rows = (unit.first, unit.last, unit.first, unit.head)
-        name = unit.name[:NAME_LENGTH]
-        out.definitions.append(
-            Definition(unit.kind, name, unit.first, unit.last + 1, *rows, opens_at, methods=is_class)
-        )
+        span, rows = (unit.first, unit.last + 1), (unit.first, unit.last, unit.first, unit.head)
+        opens_at = ALWAYS if is_class else LONG_FUNCTION
+        out.definitions.append(Definition(unit.kind, unit.name[:NAME_LENGTH], *span, *rows, opens_at, methods=is_class))
     notes = frozenset(
         row for row, (line, code) in enumerate(zip(lines, quiet, strict=True)) if line.strip() and not code.strip()
     )
     return make_facts(language, lines, out, (), notes, problems)
-
-
-def _blank_text(match: re.Match[str]) -> str:
-    return re.sub(r"[^\n]", " ", match[0])
 
 
 def _read_braces(
@@ -151,9 +144,7 @@ _NO_BLOCK = frozenset({"if", "loop", "while", "repeat", "for"})
 def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
     """Splits statements at semicolons outside routines, or at the delimiter that DELIMITER sets."""
     text = "\n".join(quiet)
-    line_of: list[int] = []
-    for row, line in enumerate(quiet):
-        line_of += [row] * (len(line) + 1)
+    line_of = [row for row, line in enumerate(quiet) for _ in range(len(line) + 1)]
     units: list[_OutlineUnit] = []
     delimiter = ";"
     start, depth, before = -1, 0, ""
@@ -203,13 +194,9 @@ def _read_statement(head: str, first: int, last: int) -> _OutlineUnit:
         name = match[2]
     elif match := _CHANGE.match(head) or _SELECT.match(head):
         name = f"{match[1].upper()} {match[2]}"
-    return _OutlineUnit(
-        kind,
-        re.sub(r"[\[\]`\"]", "", name).rsplit(".", 1)[-1] if kind is not FragmentKind.SECTION else name,
-        first,
-        last,
-        first,
-    )
+    if kind is not FragmentKind.SECTION:
+        name = re.sub(r"[\[\]`\"]", "", name).rsplit(".", 1)[-1]
+    return _OutlineUnit(kind, name, first, last, first)
 
 
 _C_SILENT = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*\*?/?|"

@@ -70,6 +70,10 @@ def make_facts(
     fragments = _make_fragments(pieces, definitions)
     fragment_of_row = _index_rows(fragments, len(lines))
     calls = {(*call, "") for call in out.calls} | set(out.overloaded_calls)
+    bases = (Base(fragment_of_row[row], name) for row, name in sorted(out.bases, key=_row))
+    annotations = (
+        Annotation(fragment_of_row[row], name, type_) for row, name, type_ in sorted(out.annotations, key=_row)
+    )
     complexity = [1] * len(fragments)
     for row in branches:
         complexity[fragment_of_row[row]] += 1
@@ -84,18 +88,8 @@ def make_facts(
             for row, name, receiver, arguments in sorted(calls)
         ),
         imports=tuple(dict.fromkeys(_make_imports(out, fragments, fragment_of_row))),
-        bases=tuple(
-            dict.fromkeys(
-                Base(fragment_of_row[row], name)
-                for row, name in sorted(out.bases, key=_row)
-                if fragments[fragment_of_row[row]].kind is FragmentKind.CLASS
-            )
-        ),
-        annotations=tuple(
-            dict.fromkeys(
-                Annotation(fragment_of_row[row], name, type_) for row, name, type_ in sorted(out.annotations, key=_row)
-            )
-        ),
+        bases=tuple(base for base in dict.fromkeys(bases) if fragments[base.fragment].kind is FragmentKind.CLASS),
+        annotations=tuple(dict.fromkeys(annotations)),
         package=out.package,
         problems=problems,
     )
@@ -124,11 +118,8 @@ def _nest(definitions: list[Definition]) -> list[Definition]:
     for definition in definitions:
         outer = definitions[definition.parent] if definition.parent >= 0 else None
         if outer is not None and _only_returns(outer, definition):
-            outer.kind, outer.qualname, outer.opens_at = (
-                None,
-                outer.qualname.removesuffix(outer.name).rstrip("."),
-                ALWAYS,
-            )
+            outer.kind, outer.opens_at = None, ALWAYS
+            outer.qualname = outer.qualname.removesuffix(outer.name).rstrip(".")
         definition.open = outer is None or (outer.open and _is_container(outer))
         names = [outer.qualname if outer else "", definition.owner, definition.name]
         definition.qualname = ".".join(name for name in names if name)
@@ -146,14 +137,11 @@ def _only_returns(function: Definition, inner: Definition) -> bool:
 
 
 def _is_container(definition: Definition) -> bool:
-    """Tells whether definitions inside become separate fragments."""
     rows = definition.last - definition.first + 1
     if rows <= definition.opens_at:
         return False
-    return (
-        definition.kind in (None, FragmentKind.CLASS, FragmentKind.SECTION)
-        or definition.inner_rows * _CONTAINER_SHARE >= rows
-    )
+    holds_units = definition.kind in (None, FragmentKind.CLASS, FragmentKind.SECTION)
+    return holds_units or definition.inner_rows * _CONTAINER_SHARE >= rows
 
 
 def _find_owners(definitions: list[Definition], lines: Sequence[str], notes: frozenset[int]) -> list[int]:
@@ -293,18 +281,8 @@ def _make_fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition])
         if first <= definition.sig_first <= last:
             sig_first, sig_last = definition.sig_first, min(definition.sig_last, last)
         assert definition.kind is not None
-        fragments.append(
-            Fragment(
-                definition.kind,
-                definition.name,
-                definition.qualname,
-                first + 1,
-                last + 1,
-                sig_first + 1,
-                sig_last + 1,
-                parent,
-            )
-        )
+        rows = (first + 1, last + 1, sig_first + 1, sig_last + 1)
+        fragments.append(Fragment(definition.kind, definition.name, definition.qualname, *rows, parent))
     return fragments
 
 

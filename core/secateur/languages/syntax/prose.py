@@ -80,10 +80,8 @@ _Section = tuple[str, str, int, int]  # name, qualified name, first row, last ro
 def _make_sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Section]:
     """Returns one section per heading. Text before the first heading has no name; a heading without a body joins the
     section below."""
-    sections: list[_Section] = []
     before = trim(lines, 0, headings[0].row - 1)
-    if before:
-        sections.append(("", "", *before))
+    sections: list[_Section] = [("", "", *before)] if before else []
     path: list[tuple[int, str]] = []
     start = -1  # of headings without a body above
     for heading, following in zip(headings, [*headings[1:], None], strict=True):
@@ -96,8 +94,7 @@ def _make_sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_
             start = first
             continue
         start = -1
-        span = trim(lines, first, last)
-        if span:
+        if span := trim(lines, first, last):
             sections.append((heading.name, " > ".join(name for _, name in path[-_PATH_DEPTH:]), *span))
     return sections
 
@@ -128,8 +125,7 @@ _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\r?")
 def _find_markdown_headings(lines: Sequence[str]) -> list[_Heading]:
     headings: list[_Heading] = []
     fence = ""
-    row = _skip_front_matter(lines)
-    while row < len(lines):
+    for row in range(_skip_front_matter(lines), len(lines)):
         line = lines[row][:_LINE_LENGTH]
         mark = _FENCE.match(line)
         if fence:
@@ -146,7 +142,6 @@ def _find_markdown_headings(lines: Sequence[str]) -> list[_Heading]:
             and (row < 2 or is_blank(lines[row - 2]))
         ):
             headings.append(_Heading(row - 1, 1 if match[1][0] == "=" else 2, _make_name(lines[row - 1]), row + 1))
-        row += 1
     return headings
 
 
@@ -162,7 +157,6 @@ def _skip_front_matter(lines: Sequence[str]) -> int:
 
 
 def _is_paragraph(line: str) -> bool:
-    """Tells whether an underline makes this line a heading."""
     return not is_blank(line) and line[0] not in " \t#>|-*+<`" and len(line) < _LINE_LENGTH
 
 
@@ -178,19 +172,14 @@ def _find_restructured_headings(lines: Sequence[str]) -> list[_Heading]:
     while row < len(lines):
         line = lines[row][:_LINE_LENGTH]
         if _RULE.fullmatch(line):
-            has_overline = (
-                row + 2 < len(lines)
-                and line.rstrip() == lines[row + 2][:_LINE_LENGTH].rstrip()
-                and not is_blank(lines[row + 1])
-            )
-            title = row + 1 if has_overline else row - 1
+            below = lines[row + 2][:_LINE_LENGTH] if row + 2 < len(lines) else ""
+            has_overline = line.rstrip() == below.rstrip() and not is_blank(lines[row + 1])
             has_underline = row > 0 and _is_title(lines[row - 1], line) and (row < 2 or is_blank(lines[row - 2]))
             if has_overline or has_underline:
                 style = line[0] * (2 if has_overline else 1)
                 if style not in styles:
                     styles.append(style)
-                start = row if has_overline else row - 1
-                end = row + 3 if has_overline else row + 1
+                start, title, end = (row, row + 1, row + 3) if has_overline else (row - 1, row - 1, row + 1)
                 headings.append(_Heading(start, styles.index(style) + 1, _make_name(lines[title]), end))
                 row = end
                 continue
@@ -199,12 +188,8 @@ def _find_restructured_headings(lines: Sequence[str]) -> list[_Heading]:
 
 
 def _is_title(line: str, rule: str) -> bool:
-    return (
-        not is_blank(line)
-        and not line[0].isspace()
-        and len(line.rstrip()) <= len(rule.rstrip())
-        and not _RULE.fullmatch(line)
-    )
+    is_text = not is_blank(line) and not line[0].isspace() and not _RULE.fullmatch(line)
+    return is_text and len(line.rstrip()) <= len(rule.rstrip())
 
 
 _ASCIIDOC = re.compile(r"(={1,6})[ \t]+(\S.*)")
@@ -236,8 +221,7 @@ def _make_line_finder(pattern: str, *, comments: str = "") -> Callable[[Sequence
         headings: list[_Heading] = []
         after = 0  # the row after the last heading
         for row, line in enumerate(lines):
-            match = expression.match(line[:_LINE_LENGTH])
-            if match:
+            if match := expression.match(line[:_LINE_LENGTH]):
                 first = _find_first_comment(lines, row, after, marks)
                 headings.append(_Heading(first, 1, _make_name(match[1]), row + 1))
                 after = row + 1
@@ -319,7 +303,6 @@ def _find_yaml_keys(lines: Sequence[str]) -> list[_Heading]:
 
 
 def _read_item_name(lines: Sequence[str], row: int, indent: int) -> str:
-    """Returns the name of a list's item, or else its first line."""
     for inner in range(row, min(row + _JOINED_LINES, len(lines))):
         line = lines[inner][:_LINE_LENGTH]
         if inner > row and line.strip() and len(line) - len(line.lstrip(" ")) <= indent:

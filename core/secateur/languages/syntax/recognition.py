@@ -55,11 +55,8 @@ def language_of(path: str, head: bytes = b"") -> str:
     if language := next((known for prefix, known in signs.file_prefixes.items() if name.startswith(prefix)), None):
         return language
     stem, dot, extension = name.rpartition(".")
-    language = signs.extensions.get(extension) if dot and stem else None
-    if language is not None and extension in signs.claims:
-        claim, claimant = signs.claims[extension]
-        return claimant if claim.search(head[:HEAD_BYTES]) else language
-    if language:
-        return language
+    if dot and stem and (language := signs.extensions.get(extension)):
+        claim, claimant = signs.claims.get(extension, (None, ""))
+        return claimant if claim and claim.search(head[:HEAD_BYTES]) else language
     script = _SHEBANG.match(head[:_HEAD_OF_SCRIPT])
     return signs.interpreters.get(script[1].decode("ascii").lower(), "text") if script else "text"

@@ -19,6 +19,7 @@ returns a cart.
 from __future__ import annotations
 
 from bisect import bisect_right, insort_right
+from operator import itemgetter
 
 UNKNOWN = "()"
 """An expression or local variable whose text gives no useful information."""
@@ -37,6 +38,9 @@ _LOOKED_AT = 100
 
 DEEPEST = 12
 """Most levels of an expression or type that are read."""
+
+
+_first_byte = itemgetter(0)
 
 
 class Scopes:
@@ -63,13 +67,14 @@ class Scopes:
         return None
 
 
-def _first_byte(binding: tuple[int, int, str]) -> int:
-    return binding[0]
-
-
 def value_of(type_: str) -> str:
     """Returns the expression for a value of a type."""
     return f"<{type_}>" if type_ else UNKNOWN
+
+
+def format_container(item: str) -> str:
+    """Returns the type of a container of items of a type."""
+    return f"{item}[]" if item and not item.startswith("=") else ""
 
 
 def member(owner: str, name: str) -> str:

@@ -107,7 +107,8 @@ def _read_line(line: str, list_name: str, result_lines: int) -> tuple[str, str, 
     if name in _SHOWN or name in ("ename", "evalue"):
         return (_show_result(_decode_string(value)) if result_lines > 0 else ""), "", result_lines - 1
     if "/" in name and value.startswith('"'):
-        size = _write_size(len(value) * 3 // 4)  # four characters of base64 hold three bytes
+        length = len(value) * 3 // 4  # four characters of base64 hold three bytes
+        size = f"{length / 1000:,.0f} kB" if length >= 1000 else f"{length} bytes"
         return _show_result(f"[{name}, {size}]"), "", result_lines
     return "", list_name, result_lines
 
@@ -122,7 +123,3 @@ def _decode_string(string: str) -> str:
 def _show_result(text: str) -> str:
     flat = " ".join(_CONTROLS.sub("", text[:_LINE_LENGTH]).split("\n"))
     return f"#> {flat}".rstrip()
-
-
-def _write_size(length: int) -> str:
-    return f"{length / 1000:,.0f} kB" if length >= 1000 else f"{length} bytes"
