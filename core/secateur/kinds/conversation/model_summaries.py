@@ -272,7 +272,7 @@ def _apply_notes(
     tokens = counter.count(text)
     if tokens > summary.most or tokens >= summary.gone:
         return item
-    message = _parse_item(measured, item)
+    message = parse_value(item.message, item.section, {}, measured.transcript.format)
     return replace(
         item, message=replace_texts(message.raw, {message.parts[0]: text}), after=tokens, reason=Reason.SUMMARY_BY_MODEL
     )
@@ -301,7 +301,3 @@ def _excerpts(piece: _MessageSpan, counter: Counter) -> list[str]:
             return lines
         characters = characters * 2 // 3
     return []
-
-
-def _parse_item(measured: MeasuredTranscript, item: MessageDecision) -> Message:
-    return parse_value(item.message, item.section, {}, measured.transcript.format)

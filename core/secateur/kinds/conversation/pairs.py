@@ -38,7 +38,8 @@ def _faults(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
     open_calls: dict[str, int] = {}
     ended: dict[str, int] = {}  # calls after which the conversation went on
     for index, message in enumerate(messages):
-        if open_calls and (message.from_user or (message.role == "assistant" and _speaks(message))):
+        speaks = message.role == "assistant" and any(part.kind is PartKind.TEXT for part in message.parts)
+        if open_calls and (message.from_user or speaks):
             program = {part.caller for part in message.parts}
             ended.update((call, open_calls.pop(call)) for call in list(open_calls) if call not in program)
         for part in message.parts:
@@ -53,7 +54,3 @@ def _faults(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
                 open_calls.pop(part.call, None)
                 ended.pop(part.call, None)
     yield from ((index, f"call {call[:LONGEST_ID]} has no result") for call, index in ended.items())
-
-
-def _speaks(message: Message) -> bool:
-    return any(part.kind is PartKind.TEXT for part in message.parts)

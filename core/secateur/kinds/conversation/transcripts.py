@@ -33,7 +33,7 @@ from secateur.kinds.conversation.messages import (
     parse_message,
 )
 from secateur.kinds.conversation.pairs import warn_of_unpaired
-from secateur.kinds.conversation.session_formats.base import SessionFormat
+from secateur.kinds.conversation.session_formats.base import SessionFormat, objects_in, text_at
 from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS, session_format_of
 from secateur.kinds.conversation.session_reading import SessionMessages, UnreadValue, message_in
 from secateur.kinds.conversation.text_results import is_result_text
@@ -47,6 +47,7 @@ FORMATS = ("openai", "anthropic", "ai-sdk", "text", *MESSAGE_FORMATS)
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _BRACKETS = frozenset("]}, \t\r")
 _TAG = "<tool_result"
+_OPENED = re.compile(rf"(?:(?<=\n)|\A){_TAG}")
 _CLOSED = re.compile(r"</tool_result>(?=[ \t]*\r?(?:\n|\Z))")
 
 
@@ -88,7 +89,7 @@ def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
         raise malformed(name, "is empty")
     lines = [(index, line) for index, line in enumerate(text.split("\n"), 1) if line.strip()]
     several = len(lines) > 1
-    if start == "{" and several and _is_json(lines[0][1]):
+    if start == "{" and several and _loaded(lines[0][1]) is not None:
         return _read_lines(lines, name)
     if start in "[{":
         try:
@@ -160,7 +161,8 @@ def _read_value(value: Any, lines: Sequence[tuple[int, str]], name: str, notices
             refuse_foreign(given, name)
         return read_messages(given, container=value, key=key, notices=notices)
     if "role" not in value and session_format_of([value]) is None and api_format_of([value]) is None:
-        raise malformed("$", _describe_unread(value))
+        looks = next((f": it looks like {description}" for key, description in _ELSEWHERE.items() if key in value), "")
+        raise malformed("$", f"the object holds no `messages`, `contents` or `input`{looks}")
     if len(lines) > 1:
         return read_messages([value], notices=notices)
     return _read_lines(lines, name)
@@ -179,11 +181,6 @@ _ELSEWHERE = {
     "chat_messages": "a conversation exported from claude.ai, which is not read",
 }
 """Keys of objects that look like a conversation in an unsupported shape, with a description for the error."""
-
-
-def _describe_unread(value: Mapping[str, Any]) -> str:
-    looks = next((description for key, description in _ELSEWHERE.items() if key in value), "")
-    return f"the object holds no `messages`, `contents` or `input`{': it looks like ' if looks else ''}{looks}"
 
 
 def _read_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
@@ -209,20 +206,13 @@ def _read_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
 
 def parse_line(line: str, location: str) -> dict[str, Any] | UnreadValue:
     """Parses the JSON object in a line; returns an UnreadValue if the line is not one."""
+    if not line.isascii() and _ESCAPED.search(line):
+        return UnreadValue(line, malformed(location, "is not UTF-8"))
     try:
-        return _line_object(line, location)
+        value = _parse_json(line, location, of_line=True)
     except SecateurError as error:
         return UnreadValue(line, error)
-
-
-def _line_object(line: str, location: str) -> dict[str, Any]:
-    """Parses the JSON object in a line. Raises SecateurError: the line is not one."""
-    if not line.isascii() and _ESCAPED.search(line):
-        raise malformed(location, "is not UTF-8")
-    value = _parse_json(line, location, of_line=True)
-    if not isinstance(value, dict):
-        raise malformed(location, "is not a JSON object")
-    return value
+    return value if isinstance(value, dict) else UnreadValue(line, malformed(location, "is not a JSON object"))
 
 
 def _has_message_lines(lines: Sequence[tuple[int, str]]) -> bool:
@@ -232,21 +222,18 @@ def _has_message_lines(lines: Sequence[tuple[int, str]]) -> bool:
 
 
 def _is_message_line(line: str) -> bool:
-    try:
-        value = json.loads(line) if line.lstrip().startswith("{") else None
-    except (ValueError, RecursionError):
-        return False
+    value = _loaded(line) if line.lstrip().startswith("{") else None
     if session_format_of([value]) is not None or api_format_of([value]) is not None:
         return True
     return isinstance(value, dict) and value.get("role") in ROLES
 
 
-def _is_json(line: str) -> bool:
+def _loaded(line: str) -> Any:
+    """The JSON value in a line; None if the line is not JSON."""
     try:
-        json.loads(line)
+        return json.loads(line)
     except (ValueError, RecursionError):
-        return False
-    return True
+        return None
 
 
 def _read_session(
@@ -265,31 +252,16 @@ def _read_text(text: str, notices: tuple[Notice, ...]) -> Transcript:
     """Reads a text as messages: each block of a result, and the prose between; together they are the text."""
     pieces: list[str] = []
     start = 0
-    for line in _line_starts(text):
-        if line >= start and text.startswith(_TAG, line):
-            end = _find_result_end(text, line)
-            if is_result_text(text[line:end]):
-                pieces += [piece for piece in (text[start:line], text[line:end]) if piece]
+    for opened in _OPENED.finditer(text):
+        if opened.start() >= start:
+            closed = _CLOSED.search(text, opened.start())  # at the end of a line, else the text ends it
+            end = closed.end() if closed else len(text)
+            if is_result_text(text[opened.start() : end]):
+                pieces += text[start : opened.start()], text[opened.start() : end]
                 start = end
-    if text[start:]:
-        pieces.append(text[start:])
-    messages = [{"role": "user", "content": piece} for piece in pieces]
+    messages = [{"role": "user", "content": piece} for piece in (*pieces, text[start:]) if piece]
     parsed = _parse_messages(messages, [f"part {index}" for index, _ in enumerate(messages, 1)], [], None)
     return Transcript("text", parsed, plain=True, notices=notices)
-
-
-def _find_result_end(text: str, start: int) -> int:
-    """Finds the end of the result that opens at `start`: at a closing tag that ends its line, or at the end of the
-    text."""
-    closed = _CLOSED.search(text, start)
-    return closed.end() if closed else len(text)
-
-
-def _line_starts(text: str) -> Iterator[int]:
-    offset = 0
-    while offset >= 0:
-        yield offset
-        offset = text.find("\n", offset) + 1 or -1
 
 
 _SYSTEM_KEYS = ("system", "instructions", "systemInstruction", "system_instruction")
@@ -364,9 +336,6 @@ _ANTHROPIC_BLOCKS = frozenset(
 )
 
 
-_SDK_PARTS = frozenset(("tool-call", "tool-result"))
-
-
 def _detect_format(messages: Sequence[Message], container: Mapping[str, Any] | None) -> str:
     """Chooses one of FORMATS by a trait that only one of them has; messages without such a trait are OpenAI's."""
     anthropic = container is not None and ("system" in container or "anthropic_version" in container)
@@ -374,17 +343,14 @@ def _detect_format(messages: Sequence[Message], container: Mapping[str, Any] | N
     for message in messages:
         if message.role == DAMAGED:
             continue
-        raw = message.raw
-        blocks = raw.get("content") if isinstance(raw.get("content"), list) else ()
-        if any(isinstance(block, dict) and block.get("type") in _SDK_PARTS for block in blocks):
+        raw, content = message.raw, message.raw.get("content")
+        kinds = {text_at(block, "type") for block in objects_in(content)}
+        if kinds & {"tool-call", "tool-result"}:
             return "ai-sdk"
         if raw["role"] in ("tool", "function", "developer") or raw.get("tool_calls") or raw.get("function_call"):
             return "openai"
-        content = raw.get("content")
-        if isinstance(content, list):
-            anthropic |= any(isinstance(block, dict) and block.get("type") in _ANTHROPIC_BLOCKS for block in content)
-        elif message.role == "user":
-            written |= is_result_text(content)
+        anthropic |= not kinds.isdisjoint(_ANTHROPIC_BLOCKS)
+        written |= message.role == "user" and not isinstance(content, list) and is_result_text(content)
     return "anthropic" if anthropic else "text" if written else "openai"
 
 

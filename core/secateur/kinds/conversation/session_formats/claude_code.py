@@ -72,7 +72,8 @@ class ClaudeCode(SessionFormat):
                 break
         model = version = ""
         for value in reversed(values):
-            model = model or _model_of(value)
+            answered = text_at(value, "message", "model")
+            model = model or ("" if answered.startswith("<") else answered)  # a message by Claude Code itself
             version = version or text_at(value, "version")
             if model and version:
                 break
@@ -105,12 +106,6 @@ def _texts(value: Any) -> Iterator[str]:
         inside = (item for key, item in value.items() if key != "type") if isinstance(value, dict) else value
         for item in inside:
             yield from _texts(item)
-
-
-def _model_of(value: Any) -> str:
-    """The model that answered in a line; "" for messages by Claude Code itself."""
-    model = text_at(value, "message", "model")
-    return "" if model.startswith("<") else model
 
 
 def _title(values: Sequence[Any]) -> str:

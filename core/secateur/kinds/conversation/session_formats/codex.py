@@ -64,6 +64,7 @@ SILENT = frozenset(("ghost_snapshot", "compaction", "compaction_summary", "item_
 _EXITED = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
 _EXIT_CHARS = 400
 """Characters of a result that are searched for its exit code."""
+_FIRST_TEXT: Where = ("content", 0, "text")
 _SET_UP = re.compile(r"\s*<(?:environment_context|user_instructions|permissions instructions|[a-z_]+_context)>")
 """The start of a text that Codex adds under the user's name."""
 
@@ -96,7 +97,8 @@ class CodexCli(SessionFormat):
                 prompt = [first for first in reached[:1] if values[first].get("type") == "session_meta"]
                 reached, turns = [*prompt, index], []
             elif (kind == "session_meta" and _instructions(value) and not reached) or item:
-                if item == "message" and _begins_turn(_body(value)):
+                body = _body(value)
+                if item == "message" and body.get("role") == "user" and not _SET_UP.match(text_at(body, *_FIRST_TEXT)):
                     turns.append(len(reached))
                 reached.append(index)
             elif kind == "event_msg" and field_of(value, "payload", "type") == "thread_rolled_back":
@@ -186,11 +188,6 @@ def _item(value: Mapping[str, Any]) -> str:
         return ""
     kind = text_at(_body(value), "type")
     return kind if kind in ITEMS else ""
-
-
-def _begins_turn(item: Mapping[str, Any]) -> bool:
-    """Tells whether the user speaks, not Codex under the user's name."""
-    return item.get("role") == "user" and not _SET_UP.match(text_at(item, "content", 0, "text"))
 
 
 def _instructions(value: Mapping[str, Any]) -> str:
