@@ -128,6 +128,7 @@ def replace_values(settings: Settings, flat: Mapping[str, Any]) -> Settings:
 
 REMOVED = {
     "inputs.archive_mb": "it is removed: archives are no longer read; unpack yours (tar xf) and name the folder",
+    "ui.remember": "it is removed: save a profile, a scenario or a recording of what you want to keep",
 }
 """Keys of earlier versions, with what to do instead."""
 
