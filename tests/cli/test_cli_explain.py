@@ -66,7 +66,7 @@ def test_what_the_json_says_holds_when_the_command_is_run_with_it(name: str) -> 
     command = COMMANDS[name]
     answer = secateur(*command, "--format", "json", "--explain").json
     assert violations(name, answer) == []
-    assert {"ranges", "knob_ranges", "curve", "best"} <= set(answer)
+    assert {"ranges", "knob_ranges", "curve"} <= set(answer)
     now, told = entries(answer), 0
     for key, entry in now.items():
         turned = entry.get("what_if")
@@ -92,7 +92,7 @@ def test_what_the_json_says_holds_when_the_command_is_run_with_it(name: str) -> 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_without_it_nothing_is_proven_and_with_it_the_decision_is_the_same(name: str) -> None:
     plain, explained = (secateur(*COMMANDS[name], *more, "--format", "json").json for more in ((), ("--explain",)))
-    added = {key: explained.pop(key) for key in ("ranges", "knob_ranges", "curve", "best")}
+    added = {key: explained.pop(key) for key in ("ranges", "knob_ranges", "curve")}
     assert added["ranges"] == {}
     for entry in explained["ledger"]["entries"]:
         entry.pop("what_if", None)
