@@ -123,6 +123,8 @@ PAGES: Mapping[str, str] = {
     "knee": "the budget from which on each token brings less than the average",
     "whole": "items that are sent as they came",
     "partly": "items of which a part is sent",
+    "certain": "how sure it is that a call leads there, from 0 to 1",
+    "together": "items that calls connect; alone: items that no call connects with others",
 }
 """Words of the pages Compare and Curve, and of the sections of a report."""
 

@@ -1,5 +1,5 @@
-"""Protocols of the state of a bench: a kind with the fields of its input, and an answer of any kind as items by number,
-each with a name, in the order of a list."""
+"""The protocols by which the state of a bench reads: a kind with the fields of its input, and an answer of any kind,
+which is items by number, each with a name, in the order of a list."""
 
 from __future__ import annotations
 
