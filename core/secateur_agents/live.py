@@ -58,9 +58,7 @@ class Step:
     """The messages that are to be sent in place of a history, and what became of the others."""
 
     messages: list[Any]  # in the shape they came in; those that did not change are the history's own objects
-    changed: tuple[
-        Entry, ...
-    ] = ()  # the messages that were changed or left out, by `messages[NUMBER]`, with the reason
+    changed: tuple[Entry, ...] = ()  # messages that were changed or left out, by `messages[NUMBER]`, with the reason
     cache: CacheEffect = CacheEffect(None)
     warnings: tuple[Notice, ...] = ()
 
@@ -146,7 +144,6 @@ class Live:
 
 
 def _digests(history: Sequence[Any]) -> Iterator[bytes]:
-    """Yields the digest of the first 0, 1, 2, … messages."""
     digest = sha256()
     yield digest.digest()
     for message in history:

@@ -181,7 +181,6 @@ def _explained_lines(answer: ExplainedItem) -> Iterable[str]:
 
 
 def _place_and_name(at: str, symbol: str) -> str:
-    """Formats a symbol without saying its file twice."""
     file = at.rpartition(":")[0]
     return f"{at} {symbol.removeprefix(f'{file}::')}"
 

@@ -178,7 +178,6 @@ class CallQueue:
 
 
 async def _report_progress(stage: _Stage, report: Report) -> None:
-    """Reports progress periodically; it never decreases."""
     reported = -math.inf
     while True:
         await anyio.sleep(REPORT_SECONDS)

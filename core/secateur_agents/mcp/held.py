@@ -76,12 +76,8 @@ class OpenEngines:
             self._open[key] = indexed
             self._open.move_to_end(key)
             indexed.users += 1
-        try:
+        with self._releasing([indexed]):
             yield indexed
-        finally:
-            with self._turn:
-                indexed.users -= 1
-                self._close_idle(MOST_ENGINES)
 
     @contextmanager
     def unfinished(self) -> Iterator[Sequence[IndexedFolder]]:
@@ -90,11 +86,16 @@ class OpenEngines:
             folders = [indexed for indexed in self._open.values() if indexed.looked and not indexed.whole]
             for indexed in folders:
                 indexed.users += 1
-        try:
+        with self._releasing(folders):
             yield folders
+
+    @contextmanager
+    def _releasing(self, used: Sequence[IndexedFolder]) -> Iterator[None]:
+        try:
+            yield
         finally:
             with self._turn:
-                for indexed in folders:
+                for indexed in used:
                     indexed.users -= 1
                 self._close_idle(MOST_ENGINES)
 

@@ -99,7 +99,6 @@ class Roots:
         return _ABSOLUTE.sub(ELSEWHERE, text)
 
     def _interpret_path(self, path: str) -> Iterable[tuple[RootFolder, str]]:
-        """Yields everything that a path can mean, in order."""
         yield from ((root, path) for root in self.folders)
         if path.startswith("/"):
             return

@@ -333,15 +333,8 @@ class Toolbox:
         members = tuple(read_workspace(path, within)) if is_workspace(path) else ()
         made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
         key = path, members, *made_with, loaded.notices
-        opened = partial(
-            Engine.open,
-            path,
-            settings,
-            environ=self.environ,
-            clock=self.clock,
-            notices=loaded.notices,
-            within=within,
-        )
+        ours: dict[str, Any] = {"environ": self.environ, "clock": self.clock}
+        opened = partial(Engine.open, path, settings, notices=loaded.notices, within=within, **ours)
         with self.engines.using(key, opened) as indexed:
             yield indexed
 
@@ -372,17 +365,9 @@ def _page_of(held: HeldResult, page: int) -> PrunedAnswer:
     if page == 1:
         return msgspec.structs.replace(held.answer, freshness=held.freshness())
     following = cursor_of(held.name, page + 1) if page < len(held.pages) else ""
-    return msgspec.structs.replace(
-        held.answer,
-        text=held.pages[page - 1],
-        page=page,
-        next=following,
-        items=[],
-        items_more=0,
-        left_out=[],
-        left_out_more=0,
-        freshness=held.freshness(),
-    )
+    further: dict[str, Any] = {"text": held.pages[page - 1], "page": page, "next": following}
+    further |= {"items": [], "items_more": 0, "left_out": [], "left_out_more": 0}  # the first page has them
+    return msgspec.structs.replace(held.answer, **further, freshness=held.freshness())
 
 
 def _other_page() -> UsageError:

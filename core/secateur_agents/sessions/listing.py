@@ -143,7 +143,7 @@ def list_sessions(
             break
         progress("reading", index if project is not None else len(listed), min(limit, len(wanted)))
         read = read_session(session, settings, environ)
-        if project is not None and not _inside(read.project, project):
+        if project is not None and not (read.project and PurePath(read.project).is_relative_to(project)):
             continue
         if not subagents and read.facts is not None and read.facts.heading.parent:
             continue
@@ -196,10 +196,6 @@ def _project(session: FoundSession, folder: str) -> str:
     return path.parent.name if session.agent == "claude-code" else ""
 
 
-def _inside(folder: str, project: Path) -> bool:
-    return bool(folder) and PurePath(folder).is_relative_to(project)
-
-
 def rows(listed: Sequence[ListedSession]) -> Iterator[tuple[str, ...]]:
     """Yields the cells of the text: agent, time, project, messages, tokens, window, dead weight, id."""
     for session in listed:
@@ -208,16 +204,7 @@ def rows(listed: Sequence[ListedSession]) -> Iterator[tuple[str, ...]]:
         if facts is None:
             yield session.found.title, time, session.project, "", "", "", "", session.found.id
             continue
-        mark = "" if facts.filled_from == "reported" else "~"
+        filled = f"{'' if facts.filled_from == 'reported' else '~'}{facts.filled:,}"
         window = f"{facts.window:,}" if facts.window else "?"
-        dead = f"{share:.0%}" if share is not None else ""
-        yield (
-            session.found.title,
-            time,
-            session.project,
-            f"{session.messages:,}",
-            f"{mark}{facts.filled:,}",
-            window,
-            dead,
-            session.found.id,
-        )
+        figures = f"{session.messages:,}", filled, window, f"{share:.0%}" if share is not None else ""
+        yield session.found.title, time, session.project, *figures, session.found.id

@@ -117,17 +117,14 @@ def choose_session(sessions: Sequence[FoundSession], id: str, places: Sequence[A
         if newest is None:
             raise SecateurError("no coding agent's session was found", hint=describe_places(places), code="NO_SESSION")
         return newest
-    for fits in (
-        lambda name: name == id,
-        lambda name: name.startswith(id),
-        lambda name: id in name,
-    ):
+    for fits in (lambda name: name == id, lambda name: name.startswith(id), lambda name: id in name):
         matches = [session for session in sessions if id and any(map(fits, session.names))]
         if len(matches) > 1:
-            examples = ", ".join(shown(session.id) for session in matches[:MOST_NAMED]) + (
-                ", ..." if len(matches) > MOST_NAMED else ""
-            )
-            message = f"{len(matches):,} sessions match {shown(id)}: {examples}"
+            examples = [
+                *(shown(session.id) for session in matches[:MOST_NAMED]),
+                *(["..."] * (len(matches) > MOST_NAMED)),
+            ]
+            message = f"{len(matches):,} sessions match {shown(id)}: {', '.join(examples)}"
             raise SecateurError(message, hint="give more of the id", code="NO_SESSION")
         if matches:
             return matches[0]
@@ -172,9 +169,8 @@ def _gemini_cli(place: AgentPlace) -> Iterator[SearchResult]:
 def _opencode(place: AgentPlace) -> Iterator[SearchResult]:
     databases = [place.path]
     if place.variable != "OPENCODE_DB":
-        databases = [
-            Path(found.path) for found in _files(place, place.path, (".db",)) if found.id.startswith("opencode")
-        ]
+        files = _files(place, place.path, (".db",))
+        databases = [Path(file.path) for file in files if file.id.startswith("opencode")]
         for project in _subfolders(place.path / "storage" / "session"):
             yield from (file for file in _files(place, project, (".json",)) if file.id.startswith("ses_"))
     for database in databases:

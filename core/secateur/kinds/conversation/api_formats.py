@@ -305,6 +305,5 @@ def _each(read: Callable[[Any, Where], Iterator[MessagePart]], blocks: Sequence[
 
 
 def _id(value: Any, key: str) -> str:
-    """Returns the id, or ""."""
     name = field_of(value, key)
     return name if isinstance(name, str) else ""

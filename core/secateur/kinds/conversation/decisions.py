@@ -366,7 +366,6 @@ def finish(
 def _entries(
     measured: MeasuredTranscript, items: Sequence[MessageDecision], progress: Progress | None
 ) -> Iterator[Entry]:
-    """Yields entries for the request's system prompt and tools, then one per item."""
     position = 0
     names_seen: Tally[str] = Tally()
     head = measured.transcript.head

@@ -94,7 +94,6 @@ class GrowingTranscript:
         return self._with_notices()
 
     def _take(self, lines: Sequence[bytes], known: bool) -> None:
-        """Reads further lines of the file."""
         compacted = self._compactions
         for data in lines:
             self._number += 1

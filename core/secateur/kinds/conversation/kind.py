@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -38,7 +38,7 @@ from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, location_in, warn_unknown_pins
 from secateur.ledger import VERBS, LedgerShape, Notice
-from secateur.model import State, TrimReport
+from secateur.model import Entry, State, TrimReport
 from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
 from secateur.render.sentences import phrase, sentence
 from secateur.settings import ConversationPrune, Settings
@@ -235,18 +235,17 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         """Figures, and one line for each changed message; with `verbose` for every message."""
         pruned, rules = outcome.payload, outcome.settings.conversation_prune
         figures, ledger = pruned.statistics, pruned.ledger
-        messages = (
-            f"{pruned.transcript.format}, {count_noun(figures.total_messages, 'message')}{_describe_unsent(pruned)}"
-        )
+        count = sum(message.role == ASIDE for message in pruned.transcript.messages)
+        unsent = f" ({count:,} of them reach{'' if count > 1 else 'es'} no model)" if count else ""
+        messages = f"{pruned.transcript.format}, {count_noun(figures.total_messages, 'message')}{unsent}"
+        cut_to = f", cut to {target_tokens(rules, ledger.before):,}" if rules.cut_to < 1 else ""
+        tokens = f"{change(ledger.before, ledger.after)} tokens, {figures.tokens_saved:,} saved"
+        count = sum(item.state is State.SHORTENED and not item.cleaned for item in pruned.items)
+        contents = f", contents of {count_noun(count, 'call')} that wrote files" if count else ""
         head = [
             ("format", f"{messages}; strategy {rules.strategy}"),
-            (
-                "tokens",
-                f"{change(ledger.before, ledger.after)} tokens, {figures.tokens_saved:,} saved, safe zone"
-                f" {ledger.budget:,}"
-                + (f", cut to {target_tokens(rules, ledger.before):,}" if rules.cut_to < 1 else ""),
-            ),
-            ("results", f"{count_noun(figures.tool_results_cleaned, 'tool result')} gone{_describe_contents(pruned)}"),
+            ("tokens", f"{tokens}, safe zone {ledger.budget:,}{cut_to}"),
+            ("results", f"{count_noun(figures.tool_results_cleaned, 'tool result')} gone{contents}"),
             ("cache", _describe_cache(pruned.cache, rules)),
             ("share", "of the safe zone, by what goes out of a message"),
         ]
@@ -254,7 +253,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             head.insert(2, ("request", _describe_request(pruned, request)))
         listed = [item for item in pruned.items if verbose or item.state is not State.KEPT]
         shown = listed if verbose else listed[:SHOWN_MESSAGES]
-        rows = [*(_request_rows(pruned) if verbose else ()), *(_row(pruned, item) for item in shown)]
+        rows = [_row(pruned, item) for item in shown]
+        if verbose:
+            rows[:0] = [_request_row(pruned, entry, part) for entry, part in zip(ledger.entries, request, strict=False)]
         wide = max(NAME_CELLS, *(cell_width(row[1]) for row in rows)) if rows else NAME_CELLS
         columns = Column(1, gap=0), Column(wide, gap=1), *_COLUMNS
         section = Section(rows, more=not_shown(len(listed) - len(shown)), apart=False, columns=columns)
@@ -387,27 +388,22 @@ def _row(pruned: Pruned, item: MessageDecision) -> Sequence[str]:
 
 
 def _describe_request(pruned: Pruned, request: Sequence[MessagePart]) -> str:
-    """One line on the system prompt and tools of the request."""
     entries = pruned.ledger.entries[: len(request)]
     sizes = [(entry.after, part.tool) for entry, part in zip(entries, request, strict=True)]
     prompt, tools = (sum(size for size, tool in sizes if bool(tool) is named) for named in (False, True))
     facts = [f"system prompt {prompt:,} tokens"] if prompt else []
     if tools:
-        count, (most, name) = (
-            sum(bool(tool) for _, tool in sizes),
-            max((size for size in sizes if size[1]), key=itemgetter(0)),
-        )
+        count = sum(bool(tool) for _, tool in sizes)
+        most, name = max((size for size in sizes if size[1]), key=itemgetter(0))
         largest = f", the largest {clip(visible(name), _ROLE_CELLS)} with {most:,}" if count > 1 else ""
         facts.append(f"{count_noun(count, 'tool')} {tools:,} tokens{largest}")
     return "; ".join(facts)
 
 
-def _request_rows(pruned: Pruned) -> Iterator[Sequence[str]]:
-    """A row for the system prompt of a request and for each of its tools."""
-    for entry, part in zip(pruned.ledger.entries, head_of(pruned), strict=False):
-        figures = f"{entry.before:,}", "->", f"{entry.after:,}", f"{share_of(pruned, entry.after):.1%}"
-        name = clip(visible(entry.id), LONGEST_ROW_NAME)
-        yield "=", name, "definition" if part.tool else "system", *figures, f"keep: {sentence(entry)}"
+def _request_row(pruned: Pruned, entry: Entry, part: MessagePart) -> Sequence[str]:
+    figures = f"{entry.before:,}", "->", f"{entry.after:,}", f"{share_of(pruned, entry.after):.1%}"
+    name = clip(visible(entry.id), LONGEST_ROW_NAME)
+    return "=", name, "definition" if part.tool else "system", *figures, f"keep: {sentence(entry)}"
 
 
 def _describe_cache(cache: Cache, rules: ConversationPrune) -> str:
@@ -422,16 +418,6 @@ def _describe_cache(cache: Cache, rules: ConversationPrune) -> str:
     if not requests:
         return sentence
     return f"{sentence}; with a warm cache it pays after {count_noun(requests, 'request')}"
-
-
-def _describe_contents(pruned: Pruned) -> str:
-    count = sum(item.state is State.SHORTENED and not item.cleaned for item in pruned.items)
-    return f", contents of {count_noun(count, 'call')} that wrote files" if count else ""
-
-
-def _describe_unsent(pruned: Pruned) -> str:
-    count = sum(message.role == "aside" for message in pruned.transcript.messages)
-    return f" ({count:,} of them reach{'' if count > 1 else 'es'} no model)" if count else ""
 
 
 def session_at(path: str, settings: Settings, environ: Mapping[str, str]) -> tuple[SessionFacts | None, int, list[str]]:

@@ -184,7 +184,6 @@ def _message(info: Any, parts: list[Any]) -> Any:
 
 
 def _is_heading(path: Path) -> bool:
-    """Tells whether a file is the heading of a session in a folder `storage`."""
     if path.suffix != ".json" or len(path.parents) < 3 or path.parents[1].name != "session":
         return False
     return (path.parents[2] / "message").is_dir()

@@ -33,7 +33,6 @@ def warn_of_unpaired(messages: Sequence[Message]) -> tuple[Notice, ...]:
 
 
 def _faults(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    """Yields the index of each faulty message, and the fault."""
     called = set[str]()
     open_calls: dict[str, int] = {}
     ended: dict[str, int] = {}  # calls after which the conversation went on

@@ -133,7 +133,6 @@ class SessionMessages:
         return all(now is then for now, then in zip(named, known.named, strict=True))
 
     def _unknown_notices(self, values: Sequence[Any]) -> tuple[Notice, ...]:
-        """Warns of records of unknown kinds, or ()."""
         for value in values[self._looked_at :]:
             if isinstance(value, dict) and (kind := self._form.unknown_kind(value)):
                 self._unknown[kind[:LONGEST_FACT]] += 1

@@ -256,7 +256,6 @@ def _total(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> in
 
 
 def _list_outgoing(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> tuple[list[int], list[Message]]:
-    """Lists the items that go out, as their positions and their messages."""
     rows = [row for row, item in enumerate(items) if item.message is not None]
     messages = [
         measured.transcript.messages[items[row].number]

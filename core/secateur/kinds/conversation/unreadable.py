@@ -60,9 +60,8 @@ def damaged_message(raw: Any, location: str, under: Where = ()) -> Message:
         body = body[key]
     media: list[int] = []
     text = json.dumps(_without_media(body, media), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return Message(
-        location, DAMAGED, raw, (MessagePart(PartKind.OTHER, text, under, media=len(media), media_tokens=sum(media)),)
-    )
+    part = MessagePart(PartKind.OTHER, text, under, media=len(media), media_tokens=sum(media))
+    return Message(location, DAMAGED, raw, (part,))
 
 
 def damage_notices(messages: Sequence[Message], faults: Sequence[SecateurError]) -> tuple[Notice, ...]:
@@ -74,15 +73,12 @@ def damage_notices(messages: Sequence[Message], faults: Sequence[SecateurError])
         raise faults[0]
     more = len(faults) - NAMED
     named = "; ".join(fault.message for fault in faults[:NAMED]) + (f"; and {more:,} more" if more > 0 else "")
-    uncounted = (
-        ", and those that are no JSON object are not counted"
-        if any(isinstance(message.raw, UnreadLine) for message in messages)
-        else ""
-    )
+    uncounted = any(isinstance(message.raw, UnreadLine) for message in messages)
+    further = ", and those that are no JSON object are not counted" if uncounted else ""
     subject = (
         "1 message cannot be read and is" if len(faults) == 1 else f"{len(faults):,} messages cannot be read and are"
     )
-    return (Notice(UNREADABLE, f"{subject} carried along unchanged{uncounted}: {named}."),)
+    return (Notice(UNREADABLE, f"{subject} carried along unchanged{further}: {named}."),)
 
 
 def _has_message(value: Mapping[str, Any], *keys: str) -> bool:

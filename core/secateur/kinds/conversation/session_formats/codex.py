@@ -177,7 +177,6 @@ def _is_meta(value: Any) -> bool:
 
 
 def _body(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The item in a record."""
     body = value.get("payload", value)
     return body if isinstance(body, dict) else {}
 
@@ -191,7 +190,6 @@ def _item(value: Mapping[str, Any]) -> str:
 
 
 def _instructions(value: Mapping[str, Any]) -> str:
-    """The system prompt at the start of a session."""
     text = field_of(value, "payload", "base_instructions", "text")
     return text if isinstance(text, str) else ""
 

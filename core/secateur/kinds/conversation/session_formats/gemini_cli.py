@@ -169,7 +169,6 @@ def content_parts(content: Any, where: Where) -> Iterator[MessagePart]:
 
 
 def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
-    """Yields a call, and its result if there is one."""
     name, tool = text_at(call, "id"), text_at(call, "name") or "unknown"
     yield call_part(tool, call.get("args"), name, (*where, "args"))
     result, success = call.get("result"), text_at(call, "status") not in _FAILED
@@ -198,6 +197,5 @@ def _response(responded: Mapping[str, Any], call: str, success: bool | None, whe
     return result_part(response, call, (*where, "response"), _put_output, success=success)
 
 
-def _put_output(old: Any, text: str) -> Any:  # noqa: ARG001
-    """Wraps a text: a response is an object."""
+def _put_output(old: Any, text: str) -> Any:  # noqa: ARG001 - a response is an object
     return {"output": text}
