@@ -377,7 +377,7 @@ def test_ctrl_c_is_130(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Engine, "answer", interrupted)
+    monkeypatch.setattr(Engine, "retrieve", interrupted)
     ran = search(shop, "--no-cache")
     assert (ran.code, ran.out) == (130, "")
     assert "kept" in ran.err
@@ -391,7 +391,7 @@ def test_what_nobody_thought_of_is_a_message_and_with_debug_a_traceback(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("api_key=hunter2")
 
-    monkeypatch.setattr(Engine, "answer", broken)
+    monkeypatch.setattr(Engine, "retrieve", broken)
     ran = search(shop, "--format", "json", "--no-cache")
     assert ran.code == 1
     assert ran.json["error"]["code"] == "UNEXPECTED"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -188,16 +188,16 @@ def _id(entry: dict[str, Any]) -> str:
     return name
 
 
-def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries: Iterable[Entry]) -> None:
+def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries: Sequence[Entry]) -> None:
     listing = candidate_list.CandidateListing(answer)
     layout = lay_out_columns(listing.columns, CELLS)
-    for place, entry in enumerate(entries):
-        row = int(answer.selection.order[place])
+    for place, row in enumerate(answer.selection.order.tolist()):
+        entry = entries[row]
         text = plain(draw_row(listing, row, layout))
         rank, glyph, before = re.match(r" +([\d,]+) +([●◐○]) .* ([\d,]+) +[\d.]+$", text).groups()
         assert (number(rank), glyph, number(before)) == (place + 1, entry.state.glyph, entry.before)
         page = [plain(line) for line in why.draw_why(answer, row, CELLS)]
-        because = begin_sentence(kind.describe(outcome, place).because)
+        because = begin_sentence(kind.describe(outcome, row).because)
         decision = answer.selection.decision(row)
         if decision.reason in (Reason.FITS, Reason.NO_ROOM):  # where room decided, the page says in words what for
             needs = "needs" if decision.reason is Reason.NO_ROOM else "needed"

@@ -166,7 +166,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
 
     def _leaving_parts(self, answer: Any, outcome: Outcome[SearchDecision]) -> Iterator[tuple[int, str]]:
         for row in answer.selection.pack_rows:
-            yield row, body(self.kind.texts(outcome, answer.line_of(row))[1])
+            yield row, body(self.kind.texts(outcome, row)[1])
 
     def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> SearchAnswer:
         selection = decided.outcome.payload.selection
