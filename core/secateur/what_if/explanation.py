@@ -35,7 +35,7 @@ CHANGES_LISTED = 3
 """The most ids of other changes that are listed on each side; the others are counted."""
 
 ITEMS_EXPLAINED = 40
-"""If no items are given, this many items that go out whole are explained, and as many of the others."""
+"""So many items that go out whole are explained if no items are given, and as many of the others."""
 
 ITEMS_HELD = 300
 """For this many further items that do not go out whole, it is proven that holding them keeps them, unless all are asked
