@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from secateur.index.graph.code_graph import Direction
 from secateur.kinds import registry
 from secateur.settings import load
 from secateur_lab.scenarios.check import CheckVerdict, result_of
@@ -60,7 +61,7 @@ def read_texts(decided: Decided, ids: Sequence[str]) -> dict[str, str]:
     snapshot, lines_of = decided.outcome.payload.engine.code()
     rows: list[int] = []
     for row in filter(lambda row: row >= 0, map(snapshot.row_of, ids)):
-        rows += [row, *map(int, snapshot.graph.callers(row).nodes)]
+        rows += [row, *map(int, snapshot.graph.search([row], 1, (Direction.CALLED_BY,)).nodes)]
     texts = {}
     for row in dict.fromkeys(rows):
         lines = lines_of(snapshot.paths[int(snapshot.file[row])])

@@ -1,5 +1,3 @@
-from hashlib import blake2b
-
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -30,15 +28,9 @@ def test_arrays_come_back_as_they_were(tmp_path):
         )
 
 
-def test_a_file_with_the_checksum_of_earlier_versions_is_read_and_checked(tmp_path):
+def test_a_file_of_earlier_versions_is_not_read(tmp_path):
     save(tmp_path / "a", ARRAYS)
-    data = (tmp_path / "a").read_bytes()
-    checksum = blake2b(data[8:16] + data[32:], digest_size=16).digest()
-    (tmp_path / "a").write_bytes(b"SECATEU2" + data[8:16] + checksum + data[32:])
-    loaded = load(tmp_path / "a")
-    assert loaded is not None
-    assert loaded["numbers"].tolist() == ARRAYS["numbers"].tolist()
-    (tmp_path / "a").write_bytes(b"SECATEU2" + data[8:16] + checksum + data[32:-1] + b"x")
+    (tmp_path / "a").write_bytes(b"SECATEU2" + (tmp_path / "a").read_bytes()[8:])
     assert load(tmp_path / "a") is None
 
 

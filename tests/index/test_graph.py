@@ -38,8 +38,8 @@ def test_callers_and_callees_stop_exactly_at_the_depth() -> None:
     line = chain(9)
     reach = bfs(line, [4], 2)
     assert dict(zip(reach.nodes.tolist(), reach.depth.tolist(), strict=True)) == {4: 0, 3: 1, 5: 1, 2: 2, 6: 2}
-    assert line.callees(4, 3).nodes.tolist() == [4, 5, 6, 7]
-    assert line.callers(4).nodes.tolist() == [4, 3]
+    assert line.search([4], 3, (Direction.CALLS,)).nodes.tolist() == [4, 5, 6, 7]
+    assert line.search([4], 1, (Direction.CALLED_BY,)).nodes.tolist() == [4, 3]
     assert bfs(line, [4], 0).nodes.tolist() == [4]
 
 

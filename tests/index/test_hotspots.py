@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.hotspots import DAY, HALF_LIFE_DAYS, HotspotTable, average_rank, file_changes, rank_hotspots
+from secateur.index.facts.hotspots import (
+    DAY,
+    HALF_LIFE_DAYS,
+    UNITS,
+    HotspotTable,
+    average_rank,
+    file_changes,
+    rank_hotspots,
+)
 from secateur.sources.git_log import HistoryCommit
 
 NOW = 1_750_000_000
@@ -36,19 +44,19 @@ def table(
 
 def test_churn_halves_with_age_and_counts_revisions() -> None:
     found = table([Change(NOW, ("a",)), Change(days_ago(HALF_LIFE_DAYS), ("a", "b"))], ["a", "b", "c"], [], [])
-    assert found.churn.tolist() == [1.5, 0.5, 0.0]
+    assert (found.units / UNITS).tolist() == [1.5, 0.5, 0.0]
     assert found.revisions.tolist() == [2, 1, 0]
-    assert found.recency.tolist() == [1.0, 0.5, 0.0]
+    assert (found.latest / UNITS).tolist() == [1.0, 0.5, 0.0]
 
 
 def test_mass_commits_are_damped() -> None:
     many = tuple(f"f{n}" for n in range(300))
-    assert table([Change(NOW, many)], ["f0"], [], []).churn.tolist() == [pytest.approx(0.1)]
-    assert table([Change(NOW, many[:30])], ["f0"], [], []).churn.tolist() == [1.0]
+    assert (table([Change(NOW, many)], ["f0"], [], []).units / UNITS).tolist() == [pytest.approx(0.1)]
+    assert (table([Change(NOW, many[:30])], ["f0"], [], []).units / UNITS).tolist() == [1.0]
 
 
 def test_commits_from_the_future_count_as_made_now_and_ancient_ones_still_count() -> None:
-    assert table([Change(NOW + 10**9, ("a",))], ["a"], [], []).churn.tolist() == [1.0]
+    assert (table([Change(NOW + 10**9, ("a",))], ["a"], [], []).units / UNITS).tolist() == [1.0]
     ancient = table([Change(-(10**12), ("a",))], ["a"], [5], [0])
     assert ancient.revisions.tolist() == [1]
     assert ancient.churn_rank.tolist() == [1.0]
@@ -56,7 +64,7 @@ def test_commits_from_the_future_count_as_made_now_and_ancient_ones_still_count(
 
 def test_a_path_repeated_in_one_commit_is_one_revision_and_unknown_paths_are_ignored() -> None:
     found = table([Change(NOW, ("a", "a", "gone"))], ["a"], [], [])
-    assert (found.revisions.tolist(), found.churn.tolist()) == ([1], [1.0])
+    assert (found.revisions.tolist(), (found.units / UNITS).tolist()) == ([1], [1.0])
 
 
 def test_the_score_is_the_geometric_mean_of_its_printed_ranks() -> None:
@@ -88,11 +96,11 @@ def test_scores_are_quantised_bounded_and_independent_of_the_order_of_commits(
     commits = [Change(time, tuple(paths)) for time, paths in history]
     arguments = (list("abcde"), [complexity for complexity, _ in fragments], [file for _, file in fragments])
     found = table(commits, *arguments)
-    for column in (found.score, found.churn_rank, found.complexity_rank, found.recency):
+    for column in (found.score, found.churn_rank, found.complexity_rank, found.latest / UNITS):
         assert ((column >= 0) & (column <= 1)).all()
         assert np.array_equal(column, np.round(column, 6))
     assert np.array_equal(found.score, np.round(np.sqrt(found.churn_rank * found.complexity_rank), 6))
     shuffle.shuffle(commits)
     again = table(commits, *arguments)
     assert np.array_equal(found.score, again.score)
-    assert np.array_equal(found.churn, again.churn)
+    assert np.array_equal(found.units, again.units)

@@ -105,5 +105,4 @@ _ENCODER = msgspec.msgpack.Encoder(order="deterministic")
 
 
 def _packages_in(snapshot: Snapshot) -> dict[str, ManifestPackages]:
-    """Returns the packages of each repository of a workspace, by name."""
     return msgspec.msgpack.decode(snapshot.arrays[_PACKAGES].tobytes(), type=dict[str, ManifestPackages])

@@ -138,7 +138,12 @@ def decode_json(data: bytes) -> View | None:
     """Returns the view of JSON or JSON lines without the escapes of their strings; None for any other data."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
-    pieces = [(0, len(data))] if is_json(data) else list(_find_json_lines(data))
+    pieces = [(0, len(data))] if is_json(data) else []
+    offset = 0
+    for line in () if pieces else data.split(b"\n"):
+        if is_json(line):
+            pieces.append((offset, offset + len(line)))
+        offset += len(line) + 1
     if not pieces:
         return None
     strings = [string.span(1) for start, end in pieces for string in _STRING.finditer(data, start, end)]
@@ -152,30 +157,18 @@ def decode_json(data: bytes) -> View | None:
     )
 
 
-def _find_json_lines(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yields the lines that are valid JSON."""
-    offset = 0
-    for line in data.split(b"\n"):
-        if is_json(line):
-            yield offset, offset + len(line)
-        offset += len(line) + 1
-
-
 def _find_json_escapes(data: bytes, strings: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
     for start, end in strings:
         if data.find(b"\\", start, end) >= 0:
             for escape in _JSON_ESCAPE.finditer(data, start, end):
-                yield *escape.span(), _decode_json_escape(escape.group())
-
-
-def _decode_json_escape(escape: bytes) -> bytes:
-    """Decodes an escape: characters that credentials never hold become a blank, those without width nothing."""
-    if escape[1:2] != b"u":
-        return _PLAIN.get(escape[1:2], escape[1:2])
-    code = int(escape[2:], 16)
-    if code in _WITHOUT_WIDTH:
-        return b""
-    return bytes((code,)) if code < 128 else b" "
+                letter = data[escape.start() + 1 : escape.start() + 2]
+                plain = _PLAIN.get(letter, letter)
+                if letter == b"u":
+                    code = int(escape.group()[2:], 16)
+                    plain = bytes((code,)) if code < 128 else b" "  # credentials never hold other characters
+                    if code in _WITHOUT_WIDTH:
+                        plain = b""
+                yield *escape.span(), plain
 
 
 # --- all other escapes ------------------------------------------------------------------------------------------------

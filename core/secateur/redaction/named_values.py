@@ -204,7 +204,6 @@ def _cut_head(data: bytes, start: int, end: int) -> bytes:
 
 
 def _read_name(data: bytes, offset: int, end: int) -> bytes:
-    """Returns the name that contains a stem."""
     before = data[max(0, offset - LONGEST_NAME) : offset]
     head = before[len(before.rstrip(_NAME_SIGNS)) :]
     if head[:1] in b"nrt" and head and data[offset - len(head) - 1 : offset - len(head)] == b"\\":
@@ -293,7 +292,6 @@ def _names_value(data: bytes, start: int) -> bool:
 
 
 def _is_bare_secret(data: bytes, start: int, end: int, form: str, value: bytes, value_end: int, kind: Name) -> bool:
-    """Tells whether an unquoted value is a credential."""
     if form == "call":
         return False
     ends_line = data[value_end : value_end + 1] in (b"", b"\n", b"\r")

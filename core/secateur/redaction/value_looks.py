@@ -199,7 +199,6 @@ def word_share(value: bytes) -> float:
 
 
 def _pair_share(value: bytes) -> float:
-    """Returns the share of letter pairs that occur in words."""
     lower = value.lower()
     pairs = [pair for at in range(len(lower) - 1) if (pair := lower[at : at + 2]).isalpha()]
     return sum([pair in _LETTER_PAIRS for pair in pairs]) / len(pairs) if pairs else 0.0

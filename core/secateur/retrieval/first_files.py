@@ -136,7 +136,6 @@ def _choose_texts(
 
 
 def _count_files(held: Mapping[str, Sequence[str] | set[str]]) -> dict[str, int]:
-    """Counts the files that hold each term."""
     files: dict[str, int] = {}
     for terms in held.values():
         for term in terms:

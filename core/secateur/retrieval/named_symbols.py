@@ -73,11 +73,11 @@ class IndexedSymbol(Struct, frozen=True, eq=False):
         return text_of(lines, int(snapshot.line_start[self.node]), int(snapshot.line_end[self.node]))
 
     def callers(self, depth: int) -> tuple[list[CalledSymbol], int]:
-        """Returns what calls it within so many steps, and how many more were not listed; see `_neighbours`."""
+        """Returns the symbols that call it within `depth` steps, and how many were not listed; see `_neighbours`."""
         return _neighbours(self.snapshot, self.node, Direction.CALLED_BY, depth)
 
     def callees(self, depth: int) -> tuple[list[CalledSymbol], int]:
-        """Returns the same of what it calls."""
+        """Returns the symbols that it calls; see `callers`."""
         return _neighbours(self.snapshot, self.node, Direction.CALLS, depth)
 
 
@@ -126,7 +126,6 @@ def _at_line(snapshot: Snapshot, path: str, line: int) -> int:
 
 
 def _place_of(snapshot: Snapshot, node: int) -> str:
-    """Formats the position of a fragment as `file:line-line`."""
     path = snapshot.paths[int(snapshot.file[node])]
     return f"{path}:{int(snapshot.line_start[node])}-{int(snapshot.line_end[node])}"
 

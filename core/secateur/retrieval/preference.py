@@ -127,7 +127,6 @@ def preference_notices(preferences: Preferences, candidates: Sequence[str], snap
 
 
 def _name_first(names: Sequence[str]) -> str:
-    """Names the first names, and counts the others."""
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return "; ".join(names[:NAMED]) + more
 

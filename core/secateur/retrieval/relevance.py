@@ -270,5 +270,4 @@ def _channels(columns: Mapping[str, FloatArray]) -> IntArray:
 
 
 def _best_of(columns: Mapping[str, FloatArray], *names: str) -> FloatArray:
-    """Returns for each fragment the strongest of several kinds of evidence."""
     return np.asarray(np.max([columns[name] for name in names], axis=0), dtype=np.float64)

@@ -277,7 +277,6 @@ def _count_headings(question: SearchQuestion, snapshot: Snapshot, rows: IntArray
 
 
 def _list_redactions(snapshot: Snapshot, rows: IntArray) -> list[tuple[Redaction, ...]]:
-    """Lists the credentials that were taken out of the fragments at `rows`."""
     if not snapshot.redactions:
         return [()] * len(rows)
     by_path = {

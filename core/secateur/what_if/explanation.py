@@ -84,7 +84,7 @@ class Explanation(Struct, frozen=True, eq=False):
 
     @property
     def not_examined(self) -> NotExaminedShape | UnsetType:
-        """The numbers of items that nothing was asked about; UNSET if there are none."""
+        """The numbers of items that were not asked about; UNSET if all were."""
         asked, whole = np.isin(np.arange(len(self.trials.ids)), [*self.levers]), self.trials.now.whole
         shape = NotExaminedShape(int((whole & ~asked).sum()), int((~whole & ~asked).sum()))
         return shape if shape.whole or shape.others else UNSET

@@ -114,12 +114,12 @@ class Differences(Struct, frozen=True):
 
     loses: tuple[int, ...]  # items that go out now, whole or in part, and would be dropped
     gains: tuple[int, ...]  # items that are dropped now, and would go out
-    shortens: tuple[int, ...]  # items of which less would go out, but not nothing
-    restores: tuple[int, ...]  # items of which a part goes out now, and more would
+    shortens: tuple[int, ...]  # items that would go out in a smaller part
+    restores: tuple[int, ...]  # items that go out in part now, and would go out in a larger part
 
     @property
     def dearer(self) -> int:
-        """The number of items of which nothing, or less, would go out."""
+        """The number of items that would be dropped or go out in a smaller part."""
         return len(self.loses) + len(self.shortens)
 
     def without(self, item: int) -> Differences:
@@ -172,7 +172,7 @@ class Swept(Struct, frozen=True, eq=False):
     high: int
     every: IntArray  # these budgets
     whole: Callable[[int], BoolArray]  # item -> for each of these, whether it goes out as it came
-    dearer: IntArray  # for each of these, the items that go out now of which nothing, or less, would
+    dearer: IntArray  # for each of these, the number of items that it drops or shortens
     columns: BudgetColumns
 
 
@@ -286,7 +286,7 @@ class TrialRuns:
 
     @cached_property
     def near_budgets(self) -> Sequence[int]:
-        """Those of `first_budgets` above the present one up to FAR times it."""
+        """The `first_budgets` above the present one, up to FAR times it."""
         present = self.trials.budget
         return [budget for budget in self.first_budgets if present < budget <= FAR * present]
 

@@ -64,9 +64,7 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _FactsAlone(msgspec.Struct, array_like=True):
-    """The first field of a record."""
-
-    facts: FileFacts
+    facts: FileFacts  # the first field of a record
 
 
 _ENCODER = msgspec.msgpack.Encoder()

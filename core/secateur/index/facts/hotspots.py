@@ -27,7 +27,7 @@ MASS_COMMIT_FILES = 30
 """A commit of more files than this counts only MASS_COMMIT_FILES / files."""
 
 DAY = 86_400
-_UNITS = 10**9
+UNITS = 10**9
 """Weights are integers in these units: sums are exact, in whatever order commits come."""
 
 
@@ -42,18 +42,6 @@ class HotspotTable:
     churn_rank: FloatArray  # per fragment: rank of its file's churn
     complexity_rank: FloatArray  # per fragment
     score: FloatArray  # per fragment: √(churn_rank · complexity_rank)
-
-    @property
-    def churn(self) -> FloatArray:
-        """Per file the decayed, damped sum over its commits."""
-        churn: FloatArray = np.round(self.units / _UNITS, 6)
-        return churn
-
-    @property
-    def recency(self) -> FloatArray:
-        """Per file 2^(−age of its last change / 180 days)."""
-        recency: FloatArray = np.round(self.latest / _UNITS, 6)
-        return recency
 
 
 def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
@@ -92,7 +80,7 @@ def file_changes(
     from, of all commits or of each."""
     size = np.diff(start)
     ages = np.maximum(now - times, 0).tolist()  # a commit from the future has the age 0
-    decay = np.array([round(_UNITS * math.exp2(-age / (HALF_LIFE_DAYS * DAY))) for age in ages], dtype=np.int64)
+    decay = np.array([round(UNITS * math.exp2(-age / (HALF_LIFE_DAYS * DAY))) for age in ages], dtype=np.int64)
     weight = np.where(size > MASS_COMMIT_FILES, decay * MASS_COMMIT_FILES // np.maximum(size, 1), decay)
     known = file >= 0
     into = file[known]

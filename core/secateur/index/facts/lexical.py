@@ -159,7 +159,6 @@ def term_counts(text: str) -> dict[str, int]:
 
 
 def _count_hashes(run: str) -> dict[int, int]:
-    """Counts the terms of a run by their hashes."""
     if run.isascii() and (run.isdigit() or not run[0].isdigit()):  # one word, like most runs: no need to cut it
         return dict.fromkeys(map(hash_of, _terms_of(run)), 1)
     return {hash_of(term): times for term, times in term_counts(run).items()}

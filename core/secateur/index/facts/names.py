@@ -111,7 +111,6 @@ class NameTable:
 
     @cached_property
     def _lengths(self) -> IntArray:
-        """The lengths of `_tails`."""
         return np.fromiter(map(len, self._tails), dtype=np.int64)
 
     def has(self, row: int, parts: Sequence[str]) -> bool:

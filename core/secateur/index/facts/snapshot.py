@@ -58,7 +58,7 @@ class Snapshot:
 
     @property
     def member_states(self) -> dict[str, tuple[str, str]]:
-        """Of a workspace: the state and the history of each repository, by name."""
+        """The state and the history of each repository of a workspace, by name."""
         texts = unpack_strings(self.arrays[MEMBER_STATES]) if MEMBER_STATES in self.arrays else []
         return {
             name: (state, history) for name, state, history in zip(texts[::3], texts[1::3], texts[2::3], strict=True)
@@ -111,7 +111,6 @@ class Snapshot:
 
     @cached_property
     def _flagged(self) -> dict[str, BoolArray]:
-        """The answers of `flagged` that are known."""
         return {}
 
     @cached_property

@@ -163,14 +163,6 @@ class CodeGraph:
         )
         return ends[np.lexsort((ends, -confidence.astype(np.int32)))]
 
-    def callers(self, node: int, depth: int = 1) -> Reach:
-        """Finds the nodes that call `node` in at most `depth` steps."""
-        return self.search([node], depth, (Direction.CALLED_BY,))
-
-    def callees(self, node: int, depth: int = 1) -> Reach:
-        """Finds the nodes that `node` calls in at most `depth` steps."""
-        return self.search([node], depth, (Direction.CALLS,))
-
     def search(
         self,
         roots: Sequence[int],

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from hashlib import blake2b
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,6 @@ from secateur.index.store.atomic_files import replacing
 from secateur.system.files import contents
 
 MAGIC = b"SECATEU3"
-_EARLIER_MAGIC = b"SECATEU2"
-"""The magic of the same layout with a BLAKE2 checksum, which is four times as slow. Such files are still read."""
 _ALIGN = 64
 _PREFIX = 32
 _CHECKSUM_BYTES = 16
@@ -65,7 +62,8 @@ def load(path: Path) -> Arrays | None:
             view = contents(file)
     except OSError:
         return None
-    if view[16:_PREFIX] != _checksum(view[:8], memoryview(view)[8:16], memoryview(view)[_PREFIX:]):
+    checksum = crc32(memoryview(view)[_PREFIX:], crc32(memoryview(view)[8:16]))
+    if view[:8] != MAGIC or view[16:_PREFIX] != checksum.to_bytes(_CHECKSUM_BYTES, "little"):
         return None
     head_size = int.from_bytes(view[8:16], "little")
     entries = json.loads(view[_PREFIX : _PREFIX + head_size])
@@ -76,17 +74,6 @@ def load(path: Path) -> Arrays | None:
         ).reshape(entry["shape"])
         for entry in entries
     }
-
-
-def _checksum(magic: bytes, length: memoryview, rest: memoryview) -> bytes | None:
-    """Returns the checksum of the length and the rest of a file; None if the magic is not ours."""
-    if magic == MAGIC:
-        return crc32(rest, crc32(length)).to_bytes(_CHECKSUM_BYTES, "little")
-    if magic == _EARLIER_MAGIC:
-        digest = blake2b(length, digest_size=_CHECKSUM_BYTES)
-        digest.update(rest)
-        return digest.digest()
-    return None
 
 
 def _bytes(array: npt.NDArray[Any]) -> memoryview:
@@ -101,6 +88,6 @@ def pack_strings(strings: list[str]) -> npt.NDArray[np.uint8]:
 
 
 def unpack_strings(array: npt.NDArray[np.uint8]) -> list[str]:
-    """The inverse of `pack_strings`."""
+    """Unpacks the strings of `pack_strings`."""
     count, _, joined = array.tobytes().decode("utf-8", "surrogatepass").partition("\0")
     return joined.split("\0") if int(count) else []

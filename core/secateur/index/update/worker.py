@@ -44,6 +44,8 @@ def extract_files(task: ExtractTask) -> list[bytes]:
     records = extract_many(
         task.files, counter, embedder, task.problem, task.scanning, before_each=lambda: grant(FILE_SECONDS)
     )
+    # one search for cyclic garbage, among the objects that this task has made: `_open_tools` switches all others off,
+    # because there is hardly any
     gc.collect(0)
     return [encode(record) for record in records]
 
@@ -52,8 +54,7 @@ def extract_files(task: ExtractTask) -> list[bytes]:
 def _open_tools(counter_name: str, with_vectors: bool) -> tuple[Counter, Embedder | None]:
     counter, embedder = get_counter(counter_name), open_embedder(Embedding(), {}) if with_vectors else None
     counter.load()
-    # There is hardly any cyclic garbage, and searching for it all the time takes 5 % of the work. So each task ends
-    # with one search (`gc.collect(0)`) among the objects that it has made.
+    # there is hardly any cyclic garbage, and searching for it all the time takes 5 % of the work
     gc.freeze()
     gc.disable()
     return counter, embedder

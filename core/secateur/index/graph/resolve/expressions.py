@@ -226,7 +226,6 @@ class Expressions:
         return self._of_class(cls, field_of_struct, suffixes, depth) if variant else None
 
     def _find_declared(self, cls: int, name: str, depth: int) -> Value:
-        """Resolves a name that a class or one of its bases declares."""
         owner = self.names.find_declaring_class(cls, name)
         if owner < 0:
             return None

@@ -120,7 +120,6 @@ class Names:
         return self.finders[family].find_submodule(module, name) if family in self.finders else None
 
     def _find_starred(self, module: Module, name: str) -> Target:
-        """Finds a name through the star imports of a module."""
         if not module.files:
             return None
         rules = self.symbols.rules[module.files[0]]
@@ -144,7 +143,6 @@ class Names:
         return EXTERNAL if outside and rules.stars_hide_unknown else None
 
     def _find_variable_class(self, module: Module, name: str) -> Target:
-        """Returns the class of a module-level variable."""
         entry = module.variables.get(name)
         if entry is None or entry[1] == name:
             return None
@@ -396,7 +394,6 @@ def _merge(sequences: list[list[int]]) -> list[int]:
 
 
 def _finders(files: Files | FilesOfMember) -> dict[str, Finder]:
-    """Returns a finder for each language family of some files."""
     rules = {family: rules_of(facts.language) for family, facts in zip(files.family, files.facts, strict=True)}
     finders: dict[str, Finder] = dict.fromkeys(rules, PathFinder(files))
     for family, of_family in rules.items():
@@ -407,7 +404,6 @@ def _finders(files: Files | FilesOfMember) -> dict[str, Finder]:
 
 
 def _member_finders(symbols: Symbols, members: Members) -> dict[str, Finder]:
-    """Returns a finder for each language family of each member."""
     files = [FilesOfMember(symbols, name) for name in members.names]
     own = [_finders(of_member) for of_member in files]
     found: dict[str, Finder] = {}

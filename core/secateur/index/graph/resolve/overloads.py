@@ -9,7 +9,7 @@ CallTarget = tuple[int, int, How]
 """(definition, confidence per mille, rule)."""
 
 _UNDECIDED = 3
-"""So many definitions that fit equally well are too many: none of them is trusted."""
+"""So many definitions that fit equally well are too many to trust any of them."""
 
 _EXACT, _SUBCLASS, _CONVERTED, _ANYTHING, _UNKNOWN = 8, 6, 4, 2, 3
 """Grades of how well an argument fits a parameter; an unknown type fits a little."""
