@@ -16,7 +16,6 @@ WRITERS = {
     "core/secateur/retrieval/cache.py": "the door of answers that are kept; and a random key",
     "core/secateur/index/store/atomic_files.py": "arrays and records, which are made of texts with markers",
     "core/secateur/index/store/arrayfile.py": "arrays, which are made of texts with markers",
-    "core/secateur_agents/mcp/stdio.py": "answers of `server.py`, which is their door, and errors of ours",
     "core/secateur_agents/store.py": "originals, whose credentials it replaces itself",
     "core/secateur_agents/savings.py": "sizes, and the name of a session",
     "core/secateur_agents/commands/run.py": "the output of a command, which is its own",

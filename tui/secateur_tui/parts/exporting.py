@@ -139,7 +139,7 @@ class Exporting(ScreenPart):
         bench, path = self._bench, _path(typed, chosen)
         say = bench.app.say
 
-        def write(draw: Callable[[], str]) -> None:
+        def export(draw: Callable[[], str]) -> None:
             bench.jobs.work_out(
                 "export",
                 lambda: write_output(path, draw()),
@@ -148,7 +148,7 @@ class Exporting(ScreenPart):
             )
 
         if chosen.form == SCREEN:  # once the page with the question is gone
-            bench.call_after_refresh(lambda: write(partial(str, bench.app.picture())))
+            bench.call_after_refresh(lambda: export(partial(str, bench.app.picture())))
             return
         outcome = bench.state.outcome
         if outcome is None:
@@ -157,7 +157,7 @@ class Exporting(ScreenPart):
         kind, given, command = bench.kind_page.kind, bench.given, bench.command()
         outcome = replace(outcome, of_settings=not_scanned(outcome.settings))  # as the command's report says it
 
-        write(lambda: draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form))
+        export(lambda: draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form))
 
 
 def _path(typed: str, chosen: Export) -> Path:
