@@ -397,7 +397,7 @@ def test_what_nobody_thought_of_is_a_message_and_with_debug_a_traceback(
     assert ran.json["error"]["code"] == "UNEXPECTED"
     assert "hunter2" not in ran.out + ran.err
     with pytest.raises(ZeroDivisionError):
-        search(shop, "--debug")
+        search(shop, "--debug", "--no-cache")
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
