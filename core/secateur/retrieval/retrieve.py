@@ -99,7 +99,7 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, result: 
     costs = PackCosts(retrieval.counter, retrieval.format)
     backticks, cdata_ends = rows.wrapping.T
     wrapper = costs.wrappers(rows.headings, cdata_ends)
-    # the search that really ran (specs README, point 8): without an anchor no call was followed
+    # the search that really ran (GRAG-OUTPUT): without an anchor no call was followed
     has_vectors, source = retrieval.embedder is not None and not query.empty, "keyword"
     if has_vectors and result.fragments:
         source = "graph-rag" if settings.graph_rag.enabled and result.anchors else "embedding"

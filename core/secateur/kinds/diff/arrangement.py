@@ -1,5 +1,5 @@
 """Decides which pieces share a chunk: packs them by first-fit decreasing, then moves and swaps pieces so that related
-ones share a chunk. Bounds the number of chunks from below (specs README, point 15).
+ones share a chunk. Bounds the number of chunks from below (CHUNKING-PACKING).
 
     first_fit_decreasing([20_000, 18_000, 14_000, 12_000], 32_000)   # [[0, 3], [1, 2]]
 

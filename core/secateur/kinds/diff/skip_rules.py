@@ -1,6 +1,6 @@
-"""Decides which changed files are left out, and by which rule: the patterns of the spec (3.2) at any depth, current
-lock files, generated and vendored code, also by `linguist-generated` and `linguist-vendored` in `.gitattributes`, which
-is read without git.
+"""Decides which changed files are left out, and by which rule: the patterns of the spec (CHUNKING-AC-1) at any depth,
+current lock files, generated and vendored code, also by `linguist-generated` and `linguist-vendored` in
+`.gitattributes`, which is read without git.
 
 Unreadable files are left out. Then the user's patterns decide: a matching pattern leaves a file out, one with `!` takes
 it in whatever the other rules say. Rules use the new path of a file, for a deleted file the old one. Pure.
