@@ -6,10 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector, named_child
-from secateur.languages.syntax.endless import C_SILENT
 from secateur.languages.syntax.macros import mask_macros
 from secateur.languages.syntax.names import read_type_name, words
-from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, Grammar, LanguageTraits, NameRules
+from secateur.languages.traits import C_SILENT, CAMEL_CASE_TEST, TEST_FILE, TESTED, Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from secateur.languages.ecmascript import RULES
 from secateur.languages.ecmascript import reader as ecmascript
 from secateur.languages.syntax.collector import ALWAYS, Captures, Collector, Definition
-from secateur.languages.syntax.endless import SCRIPT_SILENT
-from secateur.languages.traits import Grammar, LanguageTraits
+from secateur.languages.traits import SCRIPT_SILENT, Grammar, LanguageTraits
 from secateur.model import FragmentKind
 
 LANGUAGES = tuple(

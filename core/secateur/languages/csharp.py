@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector
-from secateur.languages.syntax.endless import C_SILENT
 from secateur.languages.syntax.names import read_type_name, words
-from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
+from secateur.languages.traits import C_SILENT, CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
 
 if TYPE_CHECKING:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from secateur.languages.java.library import LIBRARY
-from secateur.languages.syntax.endless import JAVA_SILENT
 from secateur.languages.syntax.names import words
-from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
+from secateur.languages.traits import CAMEL_CASE_TEST, JAVA_SILENT, Grammar, LanguageTraits, NameRules
 
 _BUILTINS = words(
     """
