@@ -252,7 +252,6 @@ class DaskCluster:
         return self._seen
 
     def _check(self, addresses: Collection[str]) -> None:
-        """Checks workers and the scheduler. Raises a SecateurError that names the worker."""
         new = [address for address in addresses if address not in self._checked]
         if not new:
             return
@@ -280,12 +279,9 @@ class DaskCluster:
                 self._checked.add(address)
 
     def _identity(self) -> Mapping[str, Any]:
-        """Asks the scheduler about itself and its workers. Raises SecateurError: it does not answer."""
         return self._ask(lambda: self.client.scheduler.identity(n_workers=-1), "its scheduler does not answer")
 
     def _ask(self, question: Any, failure: str) -> Mapping[str, Any]:
-        """Runs a question on Dask's own thread, and returns the answer."""
-
         async def ask() -> Any:
             return await question()
 

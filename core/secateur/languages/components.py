@@ -67,7 +67,6 @@ def read(captures: Captures, out: Collector) -> None:
 
 
 def _find_blocks(source: bytes) -> Iterator[tuple[str, int, int]]:
-    """Yields (name, start, end) of each script and style; `end` is exclusive."""
     at = 0
     if front := _FRONT_MATTER.match(source):
         yield "script", front.start(1), front.end(1)

@@ -91,7 +91,6 @@ def _read_using(node: Node, out: Collector) -> None:
 
 
 def _read_variables(node: Node, out: Collector) -> None:
-    """Reads types from `Cart cart = ...;` and `var cart = new Cart();`, as local or field."""
     type_node = node.child_by_field_name("type")
     for declarator in node.named_children:
         if declarator.type != "variable_declarator":

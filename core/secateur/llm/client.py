@@ -161,8 +161,6 @@ class _Completion(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A question and its estimated cost."""
-
     question: Question
     schema: dict[str, Any]
     characters: int  # characters of the text that are sent
@@ -261,7 +259,6 @@ class ServerModel:
         return Client(self._server, path, timeout=self._settings.timeout, most_bytes=MOST_BYTES)
 
     def _ask_one(self, client: Client, plan: _Plan, *, alone: bool) -> tuple[Reply, RequestFailure | None]:
-        """Asks until there is an answer, a lasting failure, or no attempt left."""
         dialect, attempts, failures = self._dialect or Dialect(), 0, 0
         prompt = plan.prompt()
         while True:

@@ -84,7 +84,6 @@ class SourceOpener(Struct, frozen=True):
 
 
 def _check_folder(path: Path) -> Path:
-    """Returns the absolute path of a readable folder; raises RepositoryError for any other."""
     try:
         root = path.resolve()
         if not root.exists():

@@ -86,7 +86,6 @@ def _parse_single(text: str, depth: int) -> str:
 
 
 def _split(text: str, separator: str) -> Iterator[str]:
-    """Splits a type at separators outside brackets."""
     depth = start = 0
     for at, character in enumerate(text):
         if character == ">" and text[at - 1 : at] == "=":
@@ -172,7 +171,6 @@ class EcmascriptValues(Flow):
         return self.format_first(map(node.child_by_field_name, order), depth)
 
     def _resolve_type(self, text: str) -> str:
-        """Converts a declared type, and replaces a type parameter by its bound."""
         written = parse_type(text)
         name = written.removesuffix("()").rstrip("[]")
         for scope in reversed(self.scopes):
@@ -181,7 +179,6 @@ class EcmascriptValues(Flow):
         return written
 
     def _format_value(self, annotation: Node | None, value: Node | None = None) -> str:
-        """Formats a value of an annotated type, or an expression if there is no annotation."""
         if annotation is None:
             return self.format_expression(value)
         return value_of_type(self._resolve_type(self.out.text(annotation)))
@@ -314,7 +311,6 @@ class EcmascriptValues(Flow):
                 self.annotate(left, f"this.{name}", self.format_expression(right))
 
     def _record_declared_field(self, node: Node) -> None:
-        """Records `cart = new Cart()` and `cart: Cart` in a class."""
         name, value, annotation = (
             node.child_by_field_name("property") or node.child_by_field_name("name"),
             *map(node.child_by_field_name, ("value", "type")),

@@ -152,7 +152,6 @@ class GoValues(BlockValues):
                 self.out.declare(name, self.out.text(name), type_of(value))
 
     def _format_value_at(self, values: list[Node], position: int) -> str:
-        """Returns the value of the variable at `position`: one of several values, or a result of the only call."""
         if len(values) == 1:
             return result(self.format_expression(values[0]), position)
         return self.format_expression(values[position]) if position < len(values) else UNKNOWN
@@ -275,7 +274,6 @@ def _read_import(node: Node, out: Collector) -> None:
 
 
 def _read_type(spec: Node, outer: Node, values: GoValues, out: Collector) -> None:
-    """Reads a type: embedded types, types of fields and elements, and return types of declared methods."""
     name = spec.child_by_field_name("name")
     definition = out.define(spec, FragmentKind.CLASS, out.text(name), outer=outer, sig_end=name)
     shape = spec.child_by_field_name("type")

@@ -233,7 +233,6 @@ class JavaValues(BlockValues):
         self.bind(name, value_of(self.format_type(type_)), scope)
 
     def _bind_anonymous(self, node: Node) -> None:
-        """Binds `this` in an anonymous class to a value of its base class."""
         body = named_child(node, -1) or node
         instance = value_of(self.format_type(node.child_by_field_name("type")))
         for word in ("this", "super"):

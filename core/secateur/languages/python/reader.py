@@ -83,7 +83,6 @@ def _format_type(name: str, last: str, arguments: list[str]) -> str:
 
 
 def _split(text: str, separator: str) -> Iterator[str]:
-    """Splits a type at separators outside brackets."""
     depth = start = 0
     for at, character in enumerate(text):
         if character in "[(":

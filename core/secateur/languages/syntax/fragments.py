@@ -123,7 +123,6 @@ def _find_macro_rows(lines: Sequence[str], parsed: bytes) -> Iterator[int]:
 
 
 def _find_note_rows(nodes: Captures, lines: Sequence[str]) -> Iterator[int]:
-    """Yields rows that begin with a comment or attribute and contain nothing after it."""
     for node in nodes.get("note", ()):
         row, column = node.start_point
         last = last_row(node)

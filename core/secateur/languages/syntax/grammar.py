@@ -164,7 +164,6 @@ def is_endless(source: bytes, traits: LanguageTraits) -> bool:
 
 
 def _mark_line_ends(code: bytes) -> bytes:
-    """Returns `code` with a semicolon after each line that no bracket or backslash continues."""
     depth = 0
     parts: list[bytes] = []
     for line in code.split(b"\n"):
@@ -174,7 +173,6 @@ def _mark_line_ends(code: bytes) -> bytes:
 
 
 def _find_stretches(source: bytes) -> list[bytes]:
-    """Returns the long stretches of `source` without brackets, commas and semicolons."""
     return [stretch for stretch in source.translate(_ENDS).split(b";") if len(stretch) > _LONG_STRETCH]
 
 
