@@ -63,8 +63,8 @@ class Observing(ScreenPart):
     """Tells the recorder what is shown, unless the engine is at work or an error is shown."""
 
     def cursor_moved(self) -> None:
-        if self._bench.app.recorder is not None:
-            self._bench.app.look(self._bench.state.entry)
+        if self.app.recorder is not None:
+            self.app.look(self.state.entry)
 
     def painted(self) -> None:
         self.in_front()
@@ -73,7 +73,7 @@ class Observing(ScreenPart):
         self.in_front()
 
     def in_front(self) -> None:
-        bench, state, jobs = self._bench, self._bench.state, self._bench.jobs
+        bench, state, jobs = self.bench, self.state, self.jobs
         if bench.app.recorder is None or not bench.is_current or not bench.standing:
             return
         if not (jobs.activity or jobs.error is not None or state.reading is None or state.needs_answer):
@@ -86,15 +86,13 @@ class Counting(ScreenPart):
     _counting: Sequence[Any] = ()
 
     def list_painted(self) -> None:
-        state = self._bench.state
+        state = self.state
         shown = [answer for answer in (state.answer, state.baseline) if answer is not None]
         uncounted = [answer for answer in shown if isinstance(answer, SearchAnswer) and answer.recounted is None]
         if uncounted and not state.needs_reading and self._counting != uncounted:
             self._counting = uncounted
             # Where a file changed, what is on screen stays a bound, and is stale.
-            self._bench.jobs.work_out(
-                "recount", partial(_count, uncounted), lambda _: self._bench.paint(), between=True
-            )
+            self.jobs.work_out("recount", partial(_count, uncounted), lambda _: self.bench.paint(), between=True)
 
     def state_taken(self) -> None:
         self._counting = ()

@@ -50,7 +50,7 @@ class Cases(ScreenPart):
 
     @property
     def _folders_given(self) -> bool:
-        return bool(self._bench.app.cases) and not self._bench.kind_page.unopened
+        return bool(self.app.cases) and not self.kind_page.unopened
 
     def no_cases(self) -> str:
         return "" if self._folders_given else "no cases are at hand; secateur inspect --cases FOLDER reads them"
@@ -72,22 +72,22 @@ class Cases(ScreenPart):
             self._start_reading()
 
     def painted(self) -> None:
-        settings = self._bench.state.settings
+        settings = self.state.settings
         if self._held is not None and self._asked is not settings:
             self._asked = settings
-            if self._bench.jobs.runs(_READING):
+            if self.jobs.runs(_READING):
                 self._unwanted.set()
-                self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._start_reading)
+                self.jobs.after(_REST, self.app.pace.rest, self._start_reading)
             else:
                 self._start(self._measure, _MEASURING)
         self._show()
 
     def cancel(self) -> bool:
-        if not self._bench.jobs.runs(_READING):
+        if not self.jobs.runs(_READING):
             return False
         self._unwanted.set()
         self._cancelled = True
-        self._bench.jobs.cancel(_READING)
+        self.jobs.cancel(_READING)
         self._show()
         return True
 
@@ -97,7 +97,7 @@ class Cases(ScreenPart):
             self._show()
 
     def do_cases(self) -> None:
-        self._bench.show_page(PAGE)
+        self.bench.show_page(PAGE)
         if self._cancelled:
             self._start_reading()
 
@@ -108,24 +108,24 @@ class Cases(ScreenPart):
     def _start(self, work: Callable[[Settings, threading.Event], None], group: str) -> None:
         """Starts a job; what was under way ends at its next report."""
         self._unwanted.set()
-        self._unwanted, self._asked = threading.Event(), self._bench.state.settings
+        self._unwanted, self._asked = threading.Event(), self.state.settings
         settings, make = self._asked, partial(work, self._asked, self._unwanted)
 
         def end(_: object = None) -> None:
-            if settings is not self._bench.state.settings:
+            if settings is not self.state.settings:
                 return  # a newer turn is under way
             if group == _MEASURING and self._settings is not settings and not self._wrong:  # some have to be read first
-                self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._start_reading)
+                self.jobs.after(_REST, self.app.pace.rest, self._start_reading)
             self._show()
 
         def fail(error: SecateurError) -> None:
             self._wrong = describe_error(error)
             end()
 
-        self._bench.jobs.work_out(group, make, end, fail, thread=self._bench.app.judge)
+        self.jobs.work_out(group, make, end, fail, thread=self.app.judge)
 
     def _stopper(self, unwanted: threading.Event) -> Callable[[], None]:
-        judge = self._bench.app.judge
+        judge = self.app.judge
 
         def stop() -> None:
             if unwanted.is_set() or judge.closing.is_set():
@@ -139,7 +139,7 @@ class Cases(ScreenPart):
 
         from secateur_tui.state.held_cases import HeldCases
 
-        bench, stop = self._bench, self._stopper(unwanted)
+        bench, stop = self.bench, self._stopper(unwanted)
 
         def give_way(*_: object) -> None:
             bench.app.courtesy.wait(unwanted.is_set)
@@ -168,19 +168,19 @@ class Cases(ScreenPart):
     # --- drawing ---
 
     def _show(self) -> None:
-        panel = self._bench.knobs
+        panel = self.bench.knobs
         panel.tell(PAGE, self._draw_line(max(1, panel.content_cells)) if self._folders_given else ())
-        if self._bench.page == PAGE:
-            self._bench.paint_page()
+        if self.bench.page == PAGE:
+            self.bench.paint_page()
 
     @property
     def _pending(self) -> bool:
-        return self._result is None or self._settings is not self._bench.state.settings
+        return self._result is None or self._settings is not self.state.settings
 
     @property
     def _percent(self) -> str:
         done, total = self._reached
-        reading = self._bench.jobs.runs(_READING) and total
+        reading = self.jobs.runs(_READING) and total
         return f"… {100 * done // total} %" if reading else "…"
 
     def _draw_line(self, cells: int) -> Line:
@@ -207,7 +207,7 @@ class Cases(ScreenPart):
     def _draw(self, cells: int) -> Sequence[Line]:
         if self._wrong:
             return wrap_words(visible(self._wrong), cells, "error")
-        held, key = self._held, self._bench.app.keymap.first_key
+        held, key = self._held, self.app.keymap.first_key
         if self._cancelled:
             return wrap_words(f"cancelled; {key(PAGE)} reads on" if key(PAGE) else "cancelled", cells, "faint")
         if held is None or self._pending:

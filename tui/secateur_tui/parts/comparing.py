@@ -80,12 +80,12 @@ class Comparing(ScreenPart):
         return (Tab(PAGE, "Compare", self._draw, self._paint),)
 
     def no_adopt(self) -> str:
-        if self._other is None or not self._is_current or self._bench.state.page != PAGE:
+        if self._other is None or not self._is_current or self.state.page != PAGE:
             return "nothing is compared" + (f"; {key} does" if (key := self._key("compare")) else "")
-        if dict(self._other.inputs) != dict(self._bench.given):
-            flag = f"--{find_commit_input(self._bench.kind_page.kind)}"
+        if dict(self._other.inputs) != dict(self.bench.given):
+            flag = f"--{find_commit_input(self.kind)}"
             return f"it is of another commit: start the inspector with {flag} on it"
-        if self._other.settings == self._bench.state.settings:
+        if self._other.settings == self.state.settings:
             return "the settings are the same on both sides"
         return ""
 
@@ -98,36 +98,36 @@ class Comparing(ScreenPart):
         self._reading.unwanted = True
 
     def cancel(self) -> bool:
-        if self._reading.unwanted or self._bench.state.page != PAGE:
+        if self._reading.unwanted or self.state.page != PAGE:
             return False
         self._reading.unwanted = self._cancelled = True
-        self._bench.jobs.cancel(PAGE)
-        self._bench.paint_page()
+        self.jobs.cancel(PAGE)
+        self.bench.paint_page()
         return True
 
     def _reach(self, reading: ComparisonReading, progress: IndexProgress) -> None:
         if reading is self._reading:
             reading.progress = progress
-            self._bench.paint_page()
+            self.bench.paint_page()
 
     def _key(self, action: str) -> str:
-        return self._bench.app.keymap.first_key(action)
+        return self.key(action)
 
     # --- choosing the other side ---
 
     @property
     def _word(self) -> str:
         """The word of the other side. What was on the left stays beside what was adopted, until that is undone."""
-        return self._typed if self._adopted_from in (None, self._bench.state.settings) else ADOPTED_FROM
+        return self._typed if self._adopted_from in (None, self.state.settings) else ADOPTED_FROM
 
     @property
     def _ghost(self) -> bool:
-        return self._bench.state.comparison is not None
+        return self.state.comparison is not None
 
     def _propose_words(self) -> Sequence[str]:
-        state = self._bench.state
+        state = self.state
         kind, in_force = state.kind_page.kind, state.budget
-        return propose_words(kind, state.settings, self._bench.given, in_force, ghost=self._ghost)
+        return propose_words(kind, state.settings, self.bench.given, in_force, ghost=self._ghost)
 
     def do_compare(self) -> None:
         words = self._propose_words()
@@ -136,7 +136,7 @@ class Comparing(ScreenPart):
     def _open_dialogue(self, word: str, *, replaced: bool) -> None:
         words = self._propose_words()
         page = AskPage("Compare with", self._draw_question, word, replaced=replaced, proposals=words, check=self._parse)
-        self._bench.ask(page, self._choose)
+        self.bench.ask(page, self._choose)
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
         lines, pin = list[Line](), self._key("ghost")
@@ -154,7 +154,7 @@ class Comparing(ScreenPart):
         return [*lines, (), line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
 
     def _parse(self, word: str) -> Alternative:
-        bench, adopted_from = self._bench, self._adopted_from
+        bench, adopted_from = self.bench, self._adopted_from
         if word == ADOPTED_FROM and adopted_from is not None:
             return Alternative(word, adopted_from, bench.given)
         return parse_alternative(word, bench.state.kind_page.kind, bench.state.settings, bench.given, ghost=self._ghost)
@@ -163,21 +163,21 @@ class Comparing(ScreenPart):
         if word != self._word:
             self._typed, self._adopted_from = word, None
         self._compared, self._cancelled, self._just_typed = None, False, True
-        self._bench.show_page(PAGE)
-        self._bench.paint_page()
+        self.bench.show_page(PAGE)
+        self.bench.paint_page()
 
     def do_adopt(self) -> None:
         other = self._other
         if other is not None:
-            self._typed, self._adopted_from = self._word, self._bench.state.settings
-            self._bench.change(other.settings)
+            self._typed, self._adopted_from = self._word, self.state.settings
+            self.bench.change(other.settings)
 
     # --- comparing ---
 
     @property
     def _question(self) -> object:
         """The inputs and the word that are compared; a result for others is not shown."""
-        return self._bench.state.wanted.inputs, self._word
+        return self.state.wanted.inputs, self._word
 
     @property
     def _is_current(self) -> bool:
@@ -185,7 +185,7 @@ class Comparing(ScreenPart):
 
     def _paint(self) -> None:
         """Called while the page is in sight: compares unless that is done, or cancelled, for this answer."""
-        answer, outcome, question = self._bench.state.answer, self._bench.state.outcome, self._question
+        answer, outcome, question = self.state.answer, self.state.outcome, self._question
         if self._reading.question != question:
             self._reading.unwanted = True
         if self._word and outcome is not None and not self._cancelled and self._compared != (answer, self._word):
@@ -193,7 +193,7 @@ class Comparing(ScreenPart):
             if self._reading.unwanted:  # else it serves this answer too
                 self._reading = ComparisonReading(question)
             make, take = partial(self._decide, self._reading, outcome, self._word), partial(self._take, self._reading)
-            self._bench.jobs.work_out(PAGE, make, take, lambda error: take((None, None), error))
+            self.jobs.work_out(PAGE, make, take, lambda error: take((None, None), error))
 
     def _take(
         self,
@@ -203,20 +203,20 @@ class Comparing(ScreenPart):
     ) -> None:
         self._reading.unwanted = True
         self._shown_question, (self._other, self._sides), self._wrong = reading.question, made, wrong
-        self._bench.paint_page()
-        self._bench.repaint_frame()
+        self.bench.paint_page()
+        self.bench.repaint_frame()
         typed, self._just_typed = self._just_typed, False
-        if wrong is not None and typed and self._bench.app.screen is self._bench and self._bench.state.page == PAGE:
+        if wrong is not None and typed and self.app.screen is self.bench and self.state.page == PAGE:
             self._open_dialogue(self._typed, replaced=False)  # else the next letters would be keys
 
     def _decide(self, reading: ComparisonReading, outcome: Outcome[Any], word: str) -> tuple[Alternative, SideBySide]:
         """Decides the other side, on the engine's thread; reads for it first where that is needed."""
-        state, jobs = self._bench.state, self._bench.jobs
+        state, jobs = self.state, self.jobs
         page, kind = state.kind_page, state.kind_page.kind
 
         def report(phase: str, done: int, total: int) -> None:
             progress = IndexProgress(phase, done, total)
-            self._bench.post_message(Report(partial(self._reach, reading, progress), PAGE))
+            self.bench.post_message(Report(partial(self._reach, reading, progress), PAGE))
             jobs.give_way()
             if reading.unwanted:
                 raise Cancelled
@@ -227,7 +227,7 @@ class Comparing(ScreenPart):
         reading.label = other.label
         if other.ghost and state.baseline is not None:
             return other, side_by_side(outcome, state.baseline.outcome)
-        if dict(other.inputs) == dict(self._bench.given):
+        if dict(other.inputs) == dict(self.bench.given):
             inputs, known = dict(state.inputs), state.reading
             if known is not None and page.serves(known.key, page.reading_key(inputs, other.settings)):
                 material = known.material
@@ -240,7 +240,7 @@ class Comparing(ScreenPart):
             if self._material is not None:
                 kind.release(self._material)
             self._material = self._material_key = None
-            outside = Environment(regular=True, environ=self._bench.app.environ, progress=report)
+            outside = Environment(regular=True, environ=self.app.environ, progress=report)
             outside = replace(outside, folder=page.scenario.environment.folder) if page.scenario else outside
             self._material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))
             self._material_key = key
@@ -258,7 +258,7 @@ class Comparing(ScreenPart):
             return wrap_words(visible(describe_error(self._wrong)), cells, "error")
         if self._sides is None or self._other is None or not self._is_current:
             return draw_reading(self._reading, self._key("back"), cells)
-        state = self._bench.state
+        state = self.state
         labels = (f"now: {state.settings.profile}{'*' if state.changed else ''}", self._other.label)
         can = f"{adopt} adopts the right side" if adopt and not self.no_adopt() else ""
         keys = ", ".join(filter(None, (f"{compare} chooses another" if compare else "", can)))

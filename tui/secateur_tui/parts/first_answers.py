@@ -37,11 +37,11 @@ class FirstAnswers(ScreenPart):
     @property
     def offered(self) -> str:
         """The profile that is offered for the answer on the screen; "" if no profile is offered."""
-        state, found = self._bench.state, self._found
+        state, found = self.state, self._found
         return RECOMMENDED if found and found.others and self._of == (state.question, state.settings) else ""
 
     def painted(self) -> None:
-        bench, page = self._bench, self._bench.kind_page
+        bench, page = self.bench, self.kind_page
         settings = bench.state.settings
         if self._asked or not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
             return
@@ -60,10 +60,10 @@ class FirstAnswers(ScreenPart):
 
     def _take(self, found: FirstAnswer | None) -> None:
         self._found = found
-        self._bench.paint()
+        self.bench.paint()
 
     def notices(self, cells: int) -> Iterable[Line]:
-        bench, answer = self._bench, self._bench.state.answer
+        bench, answer = self.bench, self.state.answer
         if bench.state.partial:
             return ()
         shown = bench.app.keymap.first_key
@@ -88,35 +88,35 @@ class Suggesting(ScreenPart):
     _suggested = False
 
     def no_suggested(self) -> str:
-        return "" if self._bench.scene.examples else "no question is suggested"
+        return "" if self.bench.scene.examples else "no question is suggested"
 
     def job_ended(self, group: str) -> None:
-        page, state = self._bench.kind_page, self._bench.state
-        if self._suggested or group == _SUGGESTING or state.asks or self._bench.jobs.at_work:
+        page, state = self.kind_page, self.state
+        if self._suggested or group == _SUGGESTING or state.asks or self.jobs.at_work:
             return
         if isinstance(page, SearchPage) and page.prepared and isinstance(page.engine, Engine):
             self._suggested = True
             make = partial(example_queries, page.engine, state.settings)
-            self._bench.jobs.work_out(_SUGGESTING, make, self._take_examples)  # where it fails the screen does without
+            self.jobs.work_out(_SUGGESTING, make, self._take_examples)  # where it fails the screen does without
 
     def _take_examples(self, examples: Sequence[ExampleQuery]) -> None:
-        self._bench.scene.examples = examples
-        self._bench.paint()
+        self.bench.scene.examples = examples
+        self.bench.paint()
 
     def do_suggested(self) -> None:
-        self._bench.ask(Chooser("Suggested", self._questions, "words of a question"), self._take)
+        self.bench.ask(Chooser("Suggested", self._questions, "words of a question"), self._take)
 
     def _questions(self, typed: str) -> Offers:
         words = typed.lower().split()
-        matching = [case for case in self._bench.scene.examples if all(word in case.query.lower() for word in words)]
+        matching = [case for case in self.bench.scene.examples if all(word in case.query.lower() for word in words)]
         lines = [ChoiceLine(case, partial(_draw_question, case)) for case in matching]
         return Offers(lines, "" if lines else "no such question")
 
     def _take(self, question: ExampleQuery) -> None:
-        if question.budget != self._bench.state.settings.effective_budget:
-            self._bench.change(with_values(self._bench.state.settings, {"budget": question.budget}))
-        self._bench.part(Asking).type({self._bench.kind_page.fields[0].name: question.query})
-        self._bench.go_home()
+        if question.budget != self.state.settings.effective_budget:
+            self.bench.change(with_values(self.state.settings, {"budget": question.budget}))
+        self.bench.part(Asking).type({self.kind_page.fields[0].name: question.query})
+        self.bench.go_home()
 
 
 def _draw_question(case: ExampleQuery, cells: int) -> Line:

@@ -41,7 +41,7 @@ class Looking(ScreenPart):
     do_why, do_preview, do_diff = (partialmethod(ScreenPart.open_page, page) for page in ("why", "preview", "diff"))
 
     def no_ghost(self) -> str:
-        return "the answer is partial yet" if self._bench.state.partial else ""
+        return "the answer is partial yet" if self.state.partial else ""
 
     @property
     def tabs(self) -> Sequence[Tab]:
@@ -53,11 +53,11 @@ class Looking(ScreenPart):
                 paint=self._paint_preview,
                 widget=lambda: TextPage(wraps=not isinstance(self._page, SearchPage), id="preview"),
             ),
-            Tab("diff", "Diff", lambda cells: self._page.draw_diff(self._bench.scene, cells)),
+            Tab("diff", "Diff", lambda cells: self._page.draw_diff(self.bench.scene, cells)),
         )
 
     def _draw_why(self, cells: int) -> Sequence[Line]:
-        scene = self._bench.scene
+        scene = self.bench.scene
         lines = self._page.draw_why(scene, cells)
         hints = draw_hints(
             scene.hints,
@@ -73,12 +73,12 @@ class Looking(ScreenPart):
 
     @property
     def _page(self) -> KindPage[Any, Any]:
-        return self._bench.kind_page
+        return self.kind_page
 
     def painted(self) -> None:
         """Says above the list how many decisions differ from those of the ghost, and the key that leads to them: a
         pinned item stays where its priority puts it, and what it pushed out may stand far from it."""
-        state, items = self._bench.state, self._bench.query_one("#items")
+        state, items = self.state, self.bench.query_one("#items")
         if self._page.unopened:
             return
         noun = self._page.kind.wording.noun
@@ -87,7 +87,7 @@ class Looking(ScreenPart):
         changes = " · ".join(
             f"{kept.glyph} {counts[kept]:,} now {kept.label}" for kept in reversed(State) if counts.get(kept)
         )
-        key = self._bench.scene.keys.first_key("next-changed")
+        key = self.bench.scene.keys.first_key("next-changed")
         variants = [f"{noun} ─ {changes} · {key} goes there", f"{noun} ─ {changes}"] if changes else []
         room = items.size.width - _BORDER
         title = Content(next((words for words in variants if cell_width(words) <= room), noun))
@@ -96,37 +96,37 @@ class Looking(ScreenPart):
 
     def cursor_moved(self) -> None:
         if not isinstance(self._page, SearchPage):
-            for tab in self._bench.tabs:
-                for view in self._bench.query(f"#{tab}").results(DrawnView):
+            for tab in self.bench.tabs:
+                for view in self.bench.query(f"#{tab}").results(DrawnView):
                     view.scroll_to(y=0, animate=False, immediate=True)
 
     def state_taken(self) -> None:
-        self._bench.jobs.stop(_TEXT)
-        self._text_of, self._text, self._bench.scene.query_lines = None, None, None
+        self.jobs.stop(_TEXT)
+        self._text_of, self._text, self.bench.scene.query_lines = None, None, None
         self._item = self._item_text = None
 
     # --- why, and the preview ---
 
     def _paint_preview(self) -> None:
-        state, before, view = self._bench.state, self._item, self._bench.query_one(TextPage)
+        state, before, view = self.state, self._item, self.bench.query_one(TextPage)
         if isinstance(state.answer, SearchAnswer) and len(state.answer):
             self._read_text(state.answer, state.cursor)
             view.show(draw_preview(self._text, state.answer, state.cursor, query_terms(state.answer)))
             return
         if before is None or before[0] is not state.answer or before[1:] != (state.cursor, state.listed):
             self._item = state.answer, state.cursor, state.listed
-            self._item_text = self._page.text_of(self._bench.scene)
+            self._item_text = self._page.text_of(self.bench.scene)
         view.show(self._item_text)
 
     def _paint_why(self) -> None:
-        answer, row = self._bench.state.answer, self._bench.state.cursor
+        answer, row = self.state.answer, self.state.cursor
         if isinstance(answer, SearchAnswer) and len(answer) and self._text_of != (answer.selection.pool, row):
-            self._bench.scene.query_lines, self._bench.scene.commits = None, ()
-            rest = self._bench.app.pace.rest  # a cursor that runs through a list reads nothing
-            self._bench.jobs.after(_TEXT, rest, partial(self._read_text, answer, row))
+            self.bench.scene.query_lines, self.bench.scene.commits = None, ()
+            rest = self.app.pace.rest  # a cursor that runs through a list reads nothing
+            self.jobs.after(_TEXT, rest, partial(self._read_text, answer, row))
 
     def _read_text(self, answer: SearchAnswer, row: int) -> None:
-        bench, page, pool = self._bench, self._page, answer.selection.pool
+        bench, page, pool = self.bench, self._page, answer.selection.pool
         if self._text_of == (pool, row):  # it is read, or being read
             return
         assert isinstance(page, SearchPage)
@@ -155,12 +155,12 @@ class Looking(ScreenPart):
         bench.jobs.work_out("preview", read, take, between=True)
 
     def do_decimals(self) -> None:
-        self._bench.scene.exact = not self._bench.scene.exact
-        self._bench.paint_page()
+        self.bench.scene.exact = not self.bench.scene.exact
+        self.bench.paint_page()
 
     def do_zoom(self) -> None:
         """Lets the pane with the focus fill the screen, or no longer."""
-        bench = self._bench
+        bench = self.bench
         zoomed = any(bench.has_class(name) for name in ZOOMED)
         bench.remove_class(*ZOOMED)
         if not zoomed:
@@ -170,8 +170,8 @@ class Looking(ScreenPart):
     # --- the baseline ---
 
     def do_ghost(self) -> None:
-        self._bench.state.pin_baseline()
-        self._bench.paint()
+        self.state.pin_baseline()
+        self.bench.paint()
 
 
 PACK = "pack"
@@ -193,18 +193,18 @@ class ShowingPack(ScreenPart):
         )
 
     def _describe_item(self, item: int) -> str:
-        state = self._bench.state
+        state = self.state
         if state.answer is None or not 0 <= item < len(state.answer) or not state.listed:
             return ""
-        return self._bench.kind_page.listing(self._bench.scene).describe_item(item)
+        return self.kind_page.listing(self.bench.scene).describe_item(item)
 
     def _state(self, item: int) -> State:
-        state = self._bench.state
+        state = self.state
         return state.answer.state_of(item) if state.answer is not None and item < len(state.answer) else State.KEPT
 
     def _paint(self) -> None:
-        state, view = self._bench.state, self._bench.query_one(PackView)
-        answer = state.answer if state.listed and self._bench.jobs.error is None else None
+        state, view = self.state, self.bench.query_one(PackView)
+        answer = state.answer if state.listed and self.jobs.error is None else None
         if answer is None:
             view.show(None, 0, waits="there is no answer")
             return
@@ -214,9 +214,9 @@ class ShowingPack(ScreenPart):
             def take(pack: PackText | None, wrong: str = "") -> None:
                 if self._of is answer:
                     self._pack, self._wrong = pack, wrong
-                    self._bench.paint_page()
+                    self.bench.paint_page()
 
-            make, jobs = partial(self._bench.kind_page.pack, answer), self._bench.jobs
+            make, jobs = partial(self.kind_page.pack, answer), self.jobs
             jobs.work_out(PACK, make, take, lambda error: take(None, describe_error(error)), between=True)
         terms = query_terms(answer)
         view.show(self._pack, state.cursor, terms, self._wrong or "laying out what is sent …")

@@ -61,7 +61,7 @@ class Proofs(ScreenPart):
     def no_next_hint(self) -> str:
         if self._hints and self._present:
             return ""
-        if self._bench.state.listed and self._bench.state.entry_number is None:
+        if self.state.listed and self.state.entry_number is None:
             return "nothing is decided about this line"
         return self._nothing or "nothing is proven yet"
 
@@ -70,7 +70,7 @@ class Proofs(ScreenPart):
 
     @property
     def _under_way(self) -> bool:
-        bench = self._bench
+        bench = self.bench
         awaited = bench.state.needs_answer and bench.jobs.at_work
         return awaited or bench.jobs.waits(_REST) or bench.jobs.runs(_PROOFS)
 
@@ -82,16 +82,16 @@ class Proofs(ScreenPart):
 
     def cursor_moved(self) -> None:
         self.list_painted()
-        if self._bench.page == "why":  # painted before this part heard of it: with the hints of the item before
-            self._bench.paint_page()
+        if self.bench.page == "why":  # painted before this part heard of it: with the hints of the item before
+            self.bench.paint_page()
 
     def page_opened(self) -> None:
-        if self._bench.page == CURVE and self._curve is None and self._answer is not None:
+        if self.bench.page == CURVE and self._curve is None and self._answer is not None:
             self._start()
 
     def list_painted(self) -> None:
         """Starts the proofs anew after a rest, unless those for this answer and item are under way already."""
-        bench, state = self._bench, self._bench.state
+        bench, state = self.bench, self.state
         answer = state.answer
         if answer is not None and state.listed and not state.needs_reading:
             item = bench.kind_page.trial_item(answer, state.cursor)
@@ -111,16 +111,16 @@ class Proofs(ScreenPart):
 
     def _forget_hints(self, answer: ShownAnswer) -> None:
         self._hints, self._chosen, self._nothing, self._not_known = [], 0, "", ""
-        self._awaits_hint = self._awaits_hint and self._bench.state.entry == self._awaited_for
-        cursor = self._bench.state.cursor
+        self._awaits_hint = self._awaits_hint and self.state.entry == self._awaited_for
+        cursor = self.state.cursor
         if answer.reason_of(cursor) in FIXED and answer.state_of(cursor) is State.KEPT:  # others may be pinned
             self._nothing = NOTHING_FIXED
 
     def _start(self) -> None:
-        self._bench.jobs.cancel(_PROOFS)
-        if self._bench.app.pace.proves:
-            jobs = self._bench.jobs
-            jobs.after(_REST, self._bench.app.pace.rest, lambda: jobs.start(self._run, _PROOFS))
+        self.jobs.cancel(_PROOFS)
+        if self.app.pace.proves:
+            jobs = self.jobs
+            jobs.after(_REST, self.app.pace.rest, lambda: jobs.start(self._run, _PROOFS))
 
     def state_taken(self) -> None:
         self._answer = self._item = self._proving = self._curve = None
@@ -129,7 +129,7 @@ class Proofs(ScreenPart):
     # --- proving ---
 
     async def _run(self) -> None:
-        bench, prover, unwanted = self._bench, self._bench.app.prover, threading.Event()
+        bench, prover, unwanted = self.bench, self.app.prover, threading.Event()
         state, answer, item = bench.state, self._answer, self._item
         if answer is None or answer is not state.answer:
             return
@@ -188,19 +188,19 @@ class Proofs(ScreenPart):
             self._chosen = self._hints.index(marked) if marked in self._hints else 0
         self._show()
         if isinstance(proof, Range | NotKnown):
-            self._bench.paint_knobs()
+            self.bench.paint_knobs()
         else:
-            self._bench.paint_page()
+            self.bench.paint_page()
         if self._awaits_hint and (self._hints or self._nothing):
             self._apply_awaited()
 
     def _apply_awaited(self) -> None:
         self._awaits_hint = False
-        if self._bench.state.entry == self._awaited_for:
-            self._bench.action_do("hint")
+        if self.state.entry == self._awaited_for:
+            self.bench.action_do("hint")
 
     def _crossed(self, proof: Crossed) -> None:
-        answer, page = self._answer, self._bench.kind_page
+        answer, page = self._answer, self.kind_page
         if answer is None or self._proving is None:
             return
         present = self._proving.trials.budget
@@ -213,13 +213,13 @@ class Proofs(ScreenPart):
             for step in proof.steps
         ]
         self._show()
-        self._bench.paint_list()
+        self.bench.paint_list()
 
     def job_ended(self, group: str) -> None:
         if group == _PROOFS:
             self._show()
-            self._bench.paint_page()
-            self._bench.paint_knobs()
+            self.bench.paint_page()
+            self.bench.paint_knobs()
             if self._awaits_hint and not self._under_way:
                 self._apply_awaited()
 
@@ -227,25 +227,25 @@ class Proofs(ScreenPart):
 
     @property
     def _present(self) -> bool:
-        state = self._bench.state
+        state = self.state
         answer = state.answer
         return answer is not None and answer is self._answer and answer.settings is state.settings
 
     def _show(self) -> None:
-        scene = self._bench.scene
+        scene = self.bench.scene
         scene.hints, scene.chosen_hint, scene.nothing = self._hints, self._chosen, self._nothing
         scene.trials = self._proving.trials if self._proving is not None else None
         scene.ranges = self._ranges if self._present else {}
         scene.not_known = self._not_known if self._present else ""
         scene.curve = self._curve
         scene.crossings = self._crossings if self._present else ()
-        scene.proving = self._bench.jobs.waits(_REST) or self._bench.jobs.runs(_PROOFS)
+        scene.proving = self.jobs.waits(_REST) or self.jobs.runs(_PROOFS)
 
     def _draw_curve(self, cells: int) -> Sequence[Line]:
-        if not self._bench.state.listed:
+        if not self.state.listed:
             return []
         if self._curve is None:
-            words = "deciding at other budgets …" if self._bench.scene.proving else "nothing can be decided again"
+            words = "deciding at other budgets …" if self.bench.scene.proving else "nothing can be decided again"
             return [line(Span(words, "faint"))]
         return draw_curve(self._curve, cells)
 
@@ -254,10 +254,10 @@ class Proofs(ScreenPart):
     def do_next_hint(self) -> None:
         self._chosen = (self._chosen + 1) % len(self._hints)
         self._show()
-        self._bench.paint_page()
+        self.bench.paint_page()
 
     def do_hint(self) -> None:
-        bench, state = self._bench, self._bench.state
+        bench, state = self.bench, self.state
         if not (self._hints and self._present):  # it is applied as soon as it is proven
             self._awaits_hint, self._awaited_for = True, state.entry
             return

@@ -117,7 +117,7 @@ class Scenarios(ScreenPart):
 
     @property
     def _state(self) -> BenchState[KindPage[Any, Any]]:
-        return self._bench.state
+        return self.state
 
     @property
     def _kind(self) -> Kind[Any, Any]:
@@ -131,26 +131,26 @@ class Scenarios(ScreenPart):
     @property
     def following(self) -> bool:
         """Tells whether the screen shows the input of the held scenario."""
-        return self._held is not None and dict(self._bench.given) == dict(self._held.inputs)
+        return self._held is not None and dict(self.bench.given) == dict(self._held.inputs)
 
     def painted(self) -> None:
         self._follow()
-        panel, now, was = self._bench.knobs, self._figures, self._opened_figures
+        panel, now, was = self.bench.knobs, self._figures, self._opened_figures
         panel.tell(
             "scenario", draw_figures(now, was, max(1, panel.content_cells)) if now and was and self.following else ()
         )
 
     def _follow(self) -> None:
         held, answer = self._held, self._state.answer
-        if held is None or self._bench.state.outcome is None or not self.following:
+        if held is None or self.state.outcome is None or not self.following:
             return
         if self._followed is None or self._followed[0] is not answer or self._followed[1] is not held:
             self._followed = answer, held
-            self._bench.jobs.stop(_COMPARING)
+            self.jobs.stop(_COMPARING)
             if self._took < INSTANT:
                 self._start_comparing()
             else:  # of thousands of items: knobs that are held down would wait for it
-                self._bench.jobs.after(_COMPARING, self._bench.app.pace.rest, self._start_comparing)
+                self.jobs.after(_COMPARING, self.app.pace.rest, self._start_comparing)
 
     def _start_comparing(self) -> None:
         held, state, outcome = self._held, self._state, self._state.outcome
@@ -179,18 +179,18 @@ class Scenarios(ScreenPart):
                     state.baseline = self._recorded = baseline
                 else:  # the answer is what is recorded, and knows more
                     state.baseline, self._recorded = state.answer, None
-            self._bench.paint()
+            self.bench.paint()
 
         def fail(error: SecateurError) -> None:
             self._status, self._wrong = None, describe_error(error)
-            self._bench.paint()
+            self.bench.paint()
 
-        self._bench.jobs.work_out("scenario", work, take, fail)
+        self.jobs.work_out("scenario", work, take, fail)
 
     # --- saving ---
 
     def no_check(self) -> str:
-        save = self._bench.app.keymap.first_key("save")
+        save = self.key("save")
         if self._held is None:
             return "no scenario is open" + (f"; {save} saves this screen as one" if save else "")
         if not self.following:
@@ -203,7 +203,7 @@ class Scenarios(ScreenPart):
         return "the scenario holds these decisions already" if self._accepted else ""
 
     def no_must(self) -> str:
-        save = self._bench.app.keymap.first_key("save")
+        save = self.key("save")
         if reason := self._not_compared:
             return reason
         if not self._has_scenario_settings:
@@ -241,13 +241,13 @@ class Scenarios(ScreenPart):
         try:
             held = self._held
             proposed = (
-                _shorten_path(held.path) if held else propose_name(self._kind, self._bench.given, Path.cwd(), SUFFIX)
+                _shorten_path(held.path) if held else propose_name(self._kind, self.bench.given, Path.cwd(), SUFFIX)
             )
         except OSError as error:  # the working folder was removed
-            self._bench.app.say(f"there is no place for a scenario: {error.strerror}")
+            self.app.say(f"there is no place for a scenario: {error.strerror}")
             return
         page = AskPage("Save as a scenario", self._draw_save, proposed)
-        self._bench.ask(page, self._save_typed)
+        self.bench.ask(page, self._save_typed)
 
     def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
         path = _complete_name(typed)
@@ -266,8 +266,8 @@ class Scenarios(ScreenPart):
             self._save(path, again=self._held is not None and _is_same_file(path, self._held.path))
 
     def _save(self, path: Path, *, again: bool, exact: bool = False) -> None:
-        work = partial(save_scenario, self._kind, dict(self._bench.given), self._state.settings, path)
-        environ, progress = self._bench.app.environ, self._bench.jobs.report
+        work = partial(save_scenario, self._kind, dict(self.bench.given), self._state.settings, path)
+        environ, progress = self.app.environ, self.jobs.report
         base = self._state.kind_page.outside.folder or Path.cwd()  # where relative inputs start
 
         def save() -> tuple[Scenario, str]:
@@ -279,7 +279,7 @@ class Scenarios(ScreenPart):
 
     def _write(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool = False) -> None:
         """Writes a scenario on the engine's thread and follows it from then on."""
-        bench, jobs, given, settings = self._bench, self._bench.jobs, dict(self._bench.given), self._state.settings
+        bench, jobs, given, settings = self.bench, self.jobs, dict(self.bench.given), self._state.settings
 
         def follow(made: tuple[Scenario, str]) -> None:
             self._held = HeldScenario(path, made[0], given, settings)
@@ -299,7 +299,7 @@ class Scenarios(ScreenPart):
     def do_accept(self) -> None:
         if (held := self._held) is not None:
             page = AskPage("Accept", self._draw_accept)
-            self._bench.ask(page, lambda _: self._save(held.path, again=True, exact=True))
+            self.bench.ask(page, lambda _: self._save(held.path, again=True, exact=True))
 
     def _draw_accept(self, cells: int, _: str) -> Sequence[Line]:
         if self._held is None or self._status is None:
@@ -323,16 +323,16 @@ class Scenarios(ScreenPart):
             try:
                 self._held = replace(held, scenario=read_scenario(held.path))
             except SecateurError as error:
-                self._bench.app.say(describe_error(error))
+                self.app.say(describe_error(error))
 
     # --- assertions ---
 
     def do_must(self) -> None:
         """Asserts the state of the item at the cursor; pressed again it asserts "kept", then nothing."""
-        held, outcome, entry_number = self._held, self._bench.state.outcome, self._state.entry_number
+        held, outcome, entry_number = self._held, self.state.outcome, self._state.entry_number
         if held is None or outcome is None:
             return
-        path, kind, wanted = held.path, self._kind, self._bench.state.entry
+        path, kind, wanted = held.path, self._kind, self.state.entry
 
         def turn_assertion() -> tuple[Scenario, str]:
             listed = decided_of(kind, outcome, [wanted]).listed
@@ -351,7 +351,7 @@ class Scenarios(ScreenPart):
     # --- telling ---
 
     def do_check(self) -> None:
-        self._bench.app.push_screen(ModalPage("Scenario", self._draw_check))
+        self.app.push_screen(ModalPage("Scenario", self._draw_check))
 
     def _draw_check(self, cells: int) -> Sequence[Line]:
         if self._status is None or self._held is None:
@@ -369,7 +369,7 @@ class Scenarios(ScreenPart):
             return [clip_line(line(Span(f"! {name}: {visible(self._wrong)}", "error")), cells)]
         if self._status is None:
             return [clip_line(line(Span(f"{name}: comparing …", "faint")), cells)]
-        return [draw_status(self._status.result, self._bench.app.keymap.first_key("check"), cells)]
+        return [draw_status(self._status.result, self.key("check"), cells)]
 
 
 def _complete_name(typed: str) -> Path:

@@ -36,18 +36,18 @@ class Steering(ScreenPart):
         self._known_before: set[str] | None = None  # what was preferred before a key switched the preference on
 
     def no_pin(self) -> str:
-        return "" if self._bench.app.stop is not None else self._not_steered(Steer.PIN)
+        return "" if self.app.stop is not None else self._not_steered(Steer.PIN)
 
     def no_prefer(self) -> str:
-        if not isinstance(self._bench.kind_page, SearchPage):
+        if not isinstance(self.kind_page, SearchPage):
             return "only a candidate of a search is preferred"
-        return "" if self._bench.state.entry else "there is no candidate"
+        return "" if self.state.entry else "there is no candidate"
 
     # --- items ---
 
     def _try_steer(self, how: Steer) -> Settings | str:
         """Returns the settings that steer the item at the cursor, or no longer steer it; or the reason why not."""
-        state = self._bench.state
+        state = self.state
         if state.answer is None or not state.listed:
             return "there is no answer yet"
         outcome, entry_number = state.answer.outcome, state.entry_number  # in a burst of keys the outcome before them
@@ -60,15 +60,15 @@ class Steering(ScreenPart):
         return steered if isinstance(steered, str) else ""
 
     def _steer(self, how: Steer) -> None:
-        if how is Steer.PIN and self._bench.app.stop is not None:  # of a recording it is the next stop
-            self._bench.app.replay(1)
+        if how is Steer.PIN and self.app.stop is not None:  # of a recording it is the next stop
+            self.app.replay(1)
             return
         settings = self._try_steer(how)
         if isinstance(settings, Settings):
-            factor = settings.boosts.get(self._bench.state.entry, 1.0)
-            self._bench.attempt(settings)
+            factor = settings.boosts.get(self.state.entry, 1.0)
+            self.bench.attempt(settings)
             if how in (Steer.BOOST, Steer.DAMP):
-                self._bench.app.say(f"priority × {factor:g}: {visible(self._bench.state.entry)}")
+                self.app.say(f"priority × {factor:g}: {visible(self.state.entry)}")
 
     do_pin, do_exclude = partialmethod(_steer, Steer.PIN), partialmethod(_steer, Steer.EXCLUDE)
     do_boost, do_damp = partialmethod(_steer, Steer.BOOST), partialmethod(_steer, Steer.DAMP)
@@ -77,7 +77,7 @@ class Steering(ScreenPart):
 
     def do_prefer(self) -> None:
         """Remembers the candidate at the cursor as preferred in this repository, or no longer."""
-        bench, page = self._bench, self._bench.kind_page
+        bench, page = self.bench, self.kind_page
         assert isinstance(page, SearchPage)
         symbol, settings = bench.state.entry, bench.state.settings
         try:
@@ -119,23 +119,23 @@ class Steering(ScreenPart):
     # --- values ---
 
     def _step(self, by: int) -> None:
-        self._bench.change_budget(self._bench.state.budget + by)
+        self.bench.change_budget(self.state.budget + by)
 
     do_budget_step_up, do_budget_step_down = partialmethod(_step, STEP), partialmethod(_step, -STEP)
 
     @property
     def _knob(self) -> Knob:
         """The knob whose value is typed: the chosen knob if the panel has the focus, else the budget."""
-        panel = self._bench.knobs
-        return panel.chosen if panel.has_focus else self._bench.kind_page.kind.budget
+        panel = self.bench.knobs
+        return panel.chosen if panel.has_focus else self.kind.budget
 
     def do_type(self) -> None:
-        knob, settings = self._knob, self._bench.state.settings
-        if knob == self._bench.kind_page.kind.budget:
-            settings = knob.put(settings, self._bench.state.budget)
+        knob, settings = self._knob, self.state.settings
+        if knob == self.kind.budget:
+            settings = knob.put(settings, self.state.budget)
         draw, check = partial(self._draw_value, knob, settings), partial(typed, knob, settings=settings)
         page = AskPage(knob.label.capitalize(), draw, knob.text(settings), replaced=True, check=check)
-        self._bench.ask(page, lambda text: self._bench.change(typed(knob, text, settings)))
+        self.bench.ask(page, lambda text: self.bench.change(typed(knob, text, settings)))
 
     def _draw_value(self, knob: Knob, settings: Settings, cells: int, text: str) -> Sequence[Line]:
         try:
@@ -147,7 +147,7 @@ class Steering(ScreenPart):
 
     def do_all_knobs(self) -> None:
         """Goes to the knobs to show all of them, and back to where the keys were before to show fewer."""
-        bench, knobs = self._bench, self._bench.knobs
+        bench, knobs = self.bench, self.bench.knobs
         knobs.toggle_all()
         if knobs.has_class("-all"):
             self._before_knobs = bench.focused

@@ -24,31 +24,31 @@ class Tuning(ScreenPart):
         self._left: dict[str, float] = {}  # by knob the value between two steps that a step left last
 
     def no_undo(self) -> str:
-        return "" if self._bench.state.history.can_undo else "nothing was changed"
+        return "" if self.state.history.can_undo else "nothing was changed"
 
     def no_redo(self) -> str:
-        return "" if self._bench.state.history.can_redo else "nothing was taken back"
+        return "" if self.state.history.can_redo else "nothing was taken back"
 
     def no_mute(self) -> str:
         return "" if self._knob.mutable else f"{self._knob.label} has no 0"
 
     def no_strategy(self) -> str:
-        return "there is one way only" if self._bench.kind_page.kind.strategy is None else ""
+        return "there is one way only" if self.kind.strategy is None else ""
 
     def no_hold(self) -> str:
         held = self._try_hold()
         return held if isinstance(held, str) else ""
 
     def do_weights(self) -> None:
-        self._bench.open_knobs()
+        self.bench.open_knobs()
 
     @property
     def _knob(self) -> Knob:
-        return self._bench.knobs.chosen
+        return self.bench.knobs.chosen
 
     def knob_clicked(self, event: KnobClicked) -> None:
         if event.value is not None:
-            self._bench.change(event.knob.near(self._bench.state.settings, event.value))
+            self.bench.change(event.knob.near(self.state.settings, event.value))
         else:
             self._turn_knob(event.knob, event.direction)
 
@@ -57,26 +57,26 @@ class Tuning(ScreenPart):
 
     def _turn(self, direction: int, *, fine: bool = False) -> None:
         knob = self._knob
-        if knob == self._bench.kind_page.kind.budget and not fine:
+        if knob == self.kind.budget and not fine:
             self._turn_budget(direction)
         elif fine:
-            self._bench.change(knob.turned(self._bench.state.settings, direction, fine=True))
+            self.bench.change(knob.turned(self.state.settings, direction, fine=True))
         else:
             self._turn_knob(knob, direction)
 
     def _turn_knob(self, knob: Knob, direction: int) -> None:
-        settings = self._bench.state.settings
+        settings = self.state.settings
         turned = knob.turned(settings, direction)
         before, after, back = (knob.value(each) for each in (settings, turned, knob.turned(turned, -direction)))
         if not isinstance(before, str | bool):
             turned = knob.put(settings, self._end_step(knob, before, float(after), float(back)))
-        self._bench.change(turned)
+        self.bench.change(turned)
 
     def _turn_budget(self, direction: int) -> None:
-        before = self._bench.state.budget
+        before = self.state.budget
         after = round_step(before, direction)
-        budget = self._bench.kind_page.kind.budget
-        self._bench.change_budget(int(self._end_step(budget, before, after, round_step(after, -direction))))
+        budget = self.kind.budget
+        self.bench.change_budget(int(self._end_step(budget, before, after, round_step(after, -direction))))
 
     def _end_step(self, knob: Knob, before: float, after: float, back: float) -> float:
         """Returns where a step ends, so that there and back lead to the same number: at one between two steps that was
@@ -89,23 +89,23 @@ class Tuning(ScreenPart):
         return after
 
     def do_mute(self) -> None:
-        self._bench.change(self._knob.put(self._bench.state.settings, 0.0))
+        self.bench.change(self._knob.put(self.state.settings, 0.0))
 
     def do_reset(self) -> None:
-        state = self._bench.state
-        self._bench.change(self._knob.put(state.settings, self._knob.value(state.opened)))
+        state = self.state
+        self.bench.change(self._knob.put(state.settings, self._knob.value(state.opened)))
 
     def do_strategy(self) -> None:
-        strategy = self._bench.kind_page.kind.strategy
+        strategy = self.kind.strategy
         if strategy is not None:
-            self._bench.change(strategy.turned(self._bench.state.settings, 1))
+            self.bench.change(strategy.turned(self.state.settings, 1))
 
     def do_profile(self) -> None:
-        self._bench.change(ProfileKnob().turned(self._bench.state.settings, 1))
+        self.bench.change(ProfileKnob().turned(self.state.settings, 1))
 
     def _try_hold(self) -> Settings | str:
         """Returns the settings that hold the item at the cursor, or no longer hold it; or the reason why not."""
-        state = self._bench.state
+        state = self.state
         if isinstance(state.answer, SearchAnswer):
             return "nothing in this list is held"
         if state.answer is None or not state.listed:
@@ -117,10 +117,10 @@ class Tuning(ScreenPart):
     def do_hold(self) -> None:
         held = self._try_hold()
         if not isinstance(held, str):
-            self._bench.attempt(held)
+            self.bench.attempt(held)
 
     def _step(self, verb: str, *, back: bool) -> None:
-        bench, state = self._bench, self._bench.state
+        bench, state = self.bench, self.state
         history, before = state.history, state.settings
         file = history.files.get(history.place + (not back))
         if not (state.undo() if back else state.redo()):

@@ -48,7 +48,7 @@ class FilledWindow(ScreenPart):
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        if self._bench.name_of_bench != "conversation":
+        if self.bench.name_of_bench != "conversation":
             return ()
         return (Tab(PAGE, "Window", self._draw, self._decide_later),)
 
@@ -68,11 +68,11 @@ class FilledWindow(ScreenPart):
 
     @property
     def _is_following(self) -> bool:
-        return self._bench.app.watching == "follow"
+        return self.app.watching == "follow"
 
     @property
     def _wanted(self) -> tuple[MeasuredTranscript, Settings] | None:
-        state = self._bench.state
+        state = self.state
         reading = state.reading
         if reading is None or not self.tabs:
             return None
@@ -80,24 +80,24 @@ class FilledWindow(ScreenPart):
 
     def _is_decided_for(self, wanted: tuple[MeasuredTranscript, Settings]) -> bool:
         same = self._of is not None and all(known is value for known, value in zip(self._of, wanted, strict=True))
-        return same and (self._in_sight or self._bench.page != PAGE)
+        return same and (self._in_sight or self.bench.page != PAGE)
 
     def _decide_later(self) -> None:
         from secateur.kinds.conversation.session_facts import session_facts
 
         wanted = self._wanted
-        if self._is_following and self._bench.jobs.waits(_REST):
+        if self._is_following and self.jobs.waits(_REST):
             return  # a session that grows faster than it rests is decided on all the same
         if wanted is not None and not self._is_decided_for(wanted) and session_facts(wanted[0]) is not None:
-            rest = max(self._bench.app.pace.rest, REST_OF_LEDGERS * self._took)
-            self._bench.jobs.after(_REST, rest, self._decide)
+            rest = max(self.app.pace.rest, REST_OF_LEDGERS * self._took)
+            self.jobs.after(_REST, rest, self._decide)
 
     def _decide(self) -> None:
         from secateur.kinds.conversation.live_ledger import live_ledger
         from secateur.kinds.conversation.session_facts import strategy_cuts
 
-        wanted, in_sight, start = self._wanted, self._bench.page == PAGE, time.perf_counter()
-        if not (in_sight or self._is_following) or self._bench.jobs.runs(_CUTS):
+        wanted, in_sight, start = self._wanted, self.bench.page == PAGE, time.perf_counter()
+        if not (in_sight or self._is_following) or self.jobs.runs(_CUTS):
             return
         if wanted is None or self._is_decided_for(wanted):
             return
@@ -110,18 +110,18 @@ class FilledWindow(ScreenPart):
             self._took = time.perf_counter() - start
             self._show_ledger(ledger)
 
-        jobs, prover = self._bench.jobs, self._bench.app.prover
+        jobs, prover = self.jobs, self.app.prover
         jobs.work_out(_CUTS, make, lambda made: take(*made), lambda _: take(None, ()), thread=prover)
 
     def job_ended(self, group: str) -> None:
         wanted = self._wanted
         if group == _CUTS and wanted is not None and self._of is not None and self._of[0] is wanted[0]:
-            self._bench.paint()
+            self.bench.paint()
 
     def _show_ledger(self, ledger: LiveLedger | None) -> None:
         self._live = ledger
         if self.tabs:
-            cast("ConversationPage", self._bench.kind_page).live = ledger
+            cast("ConversationPage", self.kind_page).live = ledger
 
     # --- drawing ---
 
