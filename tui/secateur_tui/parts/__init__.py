@@ -24,8 +24,7 @@ from secateur_tui.parts.looking import Looking, ShowingPack
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
 from secateur_tui.parts.scenarios import Scenarios
-from secateur_tui.parts.steering import Steering
-from secateur_tui.parts.tuning import Tuning
+from secateur_tui.parts.turning import Turning
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.bench_state import BenchState
@@ -106,8 +105,7 @@ def _count(answers: Sequence[SearchAnswer]) -> None:
 PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Scenarios,
     Asking,
-    Tuning,
-    Steering,
+    Turning,
     Keeping,
     Suggesting,
     FirstAnswers,
