@@ -572,11 +572,11 @@ class Bench(Guarded, Screen[None]):
             if (part := self.query_one_optional(f"#{name}", Fixed)) is not None:
                 part.repaint()
 
-    def caption(self, widget: Widget, drawn: Line) -> None:
-        """Puts a line into the lower border of a widget; as content, never as markup."""
-        content = Content(plain(drawn))
-        if widget.border_subtitle != content.markup:  # Textual paints a widget whole for the same words, too
-            widget.border_subtitle = content
+    def caption(self, widget: Widget, drawn: Line, *, top: bool = False) -> None:
+        """Puts a line into the lower or upper border of a widget; as content, never as markup."""
+        content, place = Content(plain(drawn)), "border_title" if top else "border_subtitle"
+        if getattr(widget, place) != content.markup:  # Textual paints a widget whole for the same words, too
+            setattr(widget, place, content)
 
     def notices(self, cells: int) -> Sequence[Line]:
         """Draws every notice about the answer."""

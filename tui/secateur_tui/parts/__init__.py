@@ -4,7 +4,6 @@ knows the screen; the screen knows no part."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from secateur.model import Ledger
@@ -12,6 +11,7 @@ from secateur.render.search_json import search_ledger
 from secateur.settings import Settings
 from secateur_lab.replays.recorder import Observation
 
+from secateur_tui.jobs import Derived
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.parts.asking import Asking, Staleness
 from secateur_tui.parts.cases import Cases
@@ -20,7 +20,7 @@ from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
 from secateur_tui.parts.first_answers import FirstAnswers, Suggesting
 from secateur_tui.parts.keeping import Keeping
-from secateur_tui.parts.looking import Looking, ShowingPack
+from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
 from secateur_tui.parts.scenarios import Scenarios
@@ -82,24 +82,16 @@ class Observing(ScreenPart):
 class Counting(ScreenPart):
     """Counts the tokens of the pack of an answer, which its decisions only bound."""
 
-    _counting: Sequence[Any] = ()
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(bench)
+        # Where a file changed, what is on screen stays a bound, and is stale.
+        self._counted = Derived[list[None]](self.jobs, "recount", bench.paint, between=True)
 
     def list_painted(self) -> None:
-        state = self.state
-        shown = [answer for answer in (state.answer, state.baseline) if answer is not None]
+        shown = (self.state.answer, self.state.baseline)
         uncounted = [answer for answer in shown if isinstance(answer, SearchAnswer) and answer.recounted is None]
-        if uncounted and not state.needs_reading and self._counting != uncounted:
-            self._counting = uncounted
-            # Where a file changed, what is on screen stays a bound, and is stale.
-            self.jobs.work_out("recount", partial(_count, uncounted), lambda _: self.bench.paint(), between=True)
-
-    def state_taken(self) -> None:
-        self._counting = ()
-
-
-def _count(answers: Sequence[SearchAnswer]) -> None:
-    for answer in answers:
-        answer.count()
+        if uncounted and not self.state.needs_reading:
+            self._counted.at(uncounted, lambda: list(map(SearchAnswer.count, uncounted)))
 
 
 PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
@@ -111,7 +103,6 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     FirstAnswers,
     Looking,
     Exporting,
-    ShowingPack,
     Comparing,
     Cases,
     FilledWindow,
