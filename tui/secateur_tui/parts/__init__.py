@@ -18,7 +18,7 @@ from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
-from secateur_tui.parts.first_answers import FirstAnswers, Suggesting
+from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.keeping import Keeping
 from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.program import Program
@@ -99,7 +99,6 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Asking,
     Turning,
     Keeping,
-    Suggesting,
     FirstAnswers,
     Looking,
     Exporting,
