@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial, partialmethod
 
 from secateur.ledger import State
 from secateur.render.proofs import NOTHING_FIXED
 from secateur.settings import with_values
+from secateur.what_if.levers import Lever
 from secateur.what_if.trials import FIXED, TimeLimit
 
 from secateur_tui.background import Cancelled
@@ -48,7 +50,7 @@ class Proofs(ScreenPart):
         self._item: int | None = None  # looked at, among those that are tried
         self._proving: Proving | None = None
         self._hints: list[ProvenHint] = []
-        self._chosen = 0
+        self._chosen = 0  # the marked one
         self._awaits_hint, self._awaited_for = False, ""  # whether the first hint is applied, and the entry it is for
         self._nothing = ""
         self._not_known = ""  # the limit that ended the latest proofs, in words
@@ -69,10 +71,12 @@ class Proofs(ScreenPart):
         return "" if self._under_way and not self._nothing else self.no_next_hint()
 
     @property
+    def _proves(self) -> bool:
+        return self.jobs.waits(_REST) or self.jobs.runs(_PROOFS)
+
+    @property
     def _under_way(self) -> bool:
-        bench = self.bench
-        awaited = bench.state.needs_answer and bench.jobs.at_work
-        return awaited or bench.jobs.waits(_REST) or bench.jobs.runs(_PROOFS)
+        return (self.state.needs_answer and self.jobs.at_work) or self._proves
 
     @property
     def tabs(self) -> Sequence[Tab]:
@@ -94,33 +98,32 @@ class Proofs(ScreenPart):
         bench, state = self.bench, self.state
         answer = state.answer
         if answer is not None and state.listed and not state.needs_reading:
-            item = bench.kind_page.trial_item(answer, state.cursor)
+            item = self.kind_page.trial_item(answer, state.cursor)
             if self._answer is not answer:
                 self._answer, self._item = answer, None
                 self._proving, self._ranges, self._curve, self._crossings = None, {}, None, ()
                 self._forget_hints(answer)
-                self._start()
                 if bench.scene.crossings:  # painted just now, and of the answer before
                     self._show()
                     bench.paint_list()
             if self._item != item:
                 self._item = item
                 self._forget_hints(answer)
-                self._start()
         self._show()
 
     def _forget_hints(self, answer: ShownAnswer) -> None:
+        """Drops the hints, and starts to prove others."""
         self._hints, self._chosen, self._nothing, self._not_known = [], 0, "", ""
         self._awaits_hint = self._awaits_hint and self.state.entry == self._awaited_for
         cursor = self.state.cursor
         if answer.reason_of(cursor) in FIXED and answer.state_of(cursor) is State.KEPT:  # others may be pinned
             self._nothing = NOTHING_FIXED
+        self._start()
 
     def _start(self) -> None:
         self.jobs.cancel(_PROOFS)
         if self.app.pace.proves:
-            jobs = self.jobs
-            jobs.after(_REST, self.app.pace.rest, lambda: jobs.start(self._run, _PROOFS))
+            self.jobs.after(_REST, self.app.pace.rest, lambda: self.jobs.start(self._run, _PROOFS))
 
     def state_taken(self) -> None:
         self._answer = self._item = self._proving = self._curve = None
@@ -129,36 +132,33 @@ class Proofs(ScreenPart):
     # --- proving ---
 
     async def _run(self) -> None:
-        bench, prover, unwanted = self.bench, self.app.prover, threading.Event()
-        state, answer, item = bench.state, self._answer, self._item
+        prover, unwanted, state, answer, item = self.app.prover, threading.Event(), self.state, self._answer, self._item
         if answer is None or answer is not state.answer:
             return
-        curve = bench.page == CURVE or self._curve is not None
-
-        def stop(phase: str, done: int, total: int) -> None:  # noqa: ARG001 - a report of progress
-            bench.app.courtesy.wait(ended)
-            if ended():
-                raise Cancelled
+        curve = self.bench.page == CURVE or self._curve is not None
 
         def ended() -> bool:
             return unwanted.is_set() or prover.closing.is_set()
 
+        def stop(*_report: object) -> None:
+            self.app.courtesy.wait(ended)
+            if ended():
+                raise Cancelled
+
         def prove() -> None:
             proving = self._proving
             if proving is None:
-                trials = bench.kind_page.trials(state)
+                trials = self.kind_page.trials(state)
                 if trials is None or answer is not state.answer:
                     return
                 proving = Proving(trials)
                 if answer is self._answer:
                     self._proving = proving
-            proving.stop, proving.limit = stop, TimeLimit(bench.app.pace.proof)
-            try:
+            proving.stop, proving.limit = stop, TimeLimit(self.app.pace.proof)
+            with suppress(Cancelled):
                 for proof in proving.proofs(item, curve=curve):
-                    stop("", 0, 0)
-                    bench.post_message(Report(partial(self._take, answer, proof)))
-            except Cancelled:
-                pass
+                    stop()
+                    self.bench.post_message(Report(partial(self._take, answer, proof)))
 
         try:
             await prover.run(prove)
@@ -173,7 +173,10 @@ class Proofs(ScreenPart):
         elif isinstance(proof, ProvenCurve):
             self._curve = proof
         elif isinstance(proof, Crossed):
-            self._crossed(proof)
+            if self._proving is not None:
+                self._crossings = [self._name_crossing(answer, step) for step in proof.steps]
+                self._show()
+                self.bench.paint_list()
             return
         elif isinstance(proof, NotKnown):
             self._not_known = proof.within
@@ -199,21 +202,11 @@ class Proofs(ScreenPart):
         if self.state.entry == self._awaited_for:
             self.bench.action_do("hint")
 
-    def _crossed(self, proof: Crossed) -> None:
-        answer, page = self._answer, self.kind_page
-        if answer is None or self._proving is None:
-            return
-        present = self._proving.trials.budget
-
-        def names(items: Sequence[int]) -> list[str]:
-            return [page.trial_name(answer, item) for item in items]
-
-        self._crossings = [
-            Crossing(int(step.value) - present, names(step.others.gains), names(step.others.loses))
-            for step in proof.steps
-        ]
-        self._show()
-        self.bench.paint_list()
+    def _name_crossing(self, answer: ShownAnswer, step: Lever) -> Crossing:
+        assert self._proving is not None
+        lists = step.others.gains, step.others.loses
+        gains, loses = ([self.kind_page.trial_name(answer, item) for item in items] for items in lists)
+        return Crossing(int(step.value) - self._proving.trials.budget, gains, loses)
 
     def job_ended(self, group: str) -> None:
         if group == _PROOFS:
@@ -239,7 +232,7 @@ class Proofs(ScreenPart):
         scene.not_known = self._not_known if self._present else ""
         scene.curve = self._curve
         scene.crossings = self._crossings if self._present else ()
-        scene.proving = self.jobs.waits(_REST) or self.jobs.runs(_PROOFS)
+        scene.proving = self._proves
 
     def _draw_curve(self, cells: int) -> Sequence[Line]:
         if not self.state.listed:
@@ -257,7 +250,7 @@ class Proofs(ScreenPart):
         self.bench.paint_page()
 
     def do_hint(self) -> None:
-        bench, state = self.bench, self.state
+        state = self.state
         if not (self._hints and self._present):  # it is applied as soon as it is proven
             self._awaits_hint, self._awaited_for = True, state.entry
             return
@@ -265,5 +258,5 @@ class Proofs(ScreenPart):
         assert self._proving is not None
         settings = with_values(state.settings, self._proving.trials.changes(hint.lever.name, hint.lever.value))
         if hint.gains:
-            state.hinted = bench.state.entry, settings
-        bench.change(settings)
+            state.hinted = state.entry, settings
+        self.bench.change(settings)
