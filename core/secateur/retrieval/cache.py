@@ -79,7 +79,6 @@ class ResultCache:
     def _open(
         cls, folders: Sequence[Path], user_cache: Path, ttl: int, clock: Callable[[], float]
     ) -> ResultCache | None:
-        """Opens the first folder that can be written."""
         try:
             user_cache.mkdir(parents=True, exist_ok=True, mode=0o700)
             secret = _secret(user_cache / KEY_FILE)

@@ -192,7 +192,6 @@ def _warn_of_low_relevance(query: Query, result: SearchResult, settings: Setting
 
 
 def _explain_no_match(result: SearchResult, settings: Settings) -> Notice:
-    """Returns the notice that says why there is no anchor, and what would help."""
     relevance, symbol = result.nearest
     nearest = f"the nearest, {clip(visible(symbol), LONGEST_LABEL)},"
     if relevance <= 0:

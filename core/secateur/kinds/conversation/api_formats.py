@@ -300,7 +300,6 @@ def api_format_of(values: Sequence[Any]) -> ApiFormat | None:
 
 
 def _each(read: Callable[[Any, Where], Iterator[MessagePart]], blocks: Sequence[Any], key: str) -> Parts:
-    """Yields the parts of each block; `key`: of the blocks in the message."""
     return (part for block, where in numbered(blocks, (key,)) for part in read(block, where))
 
 

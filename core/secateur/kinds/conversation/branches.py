@@ -114,7 +114,6 @@ def _walk_back(values: Sequence[Mapping[str, Any]], lines: Sequence[int], end: i
 
 
 def _complete_answers(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], route: set[int]) -> set[int]:
-    """Adds to the route the other lines of its answers, and the results of its calls."""
     answers = {answer for index in route if (answer := _answer(values[index]))}
     whole = route | {index for index in spoken if _answer(values[index]) in answers}
     called = {call for index in whole for call in _ids(values[index], "tool_use", "id")}

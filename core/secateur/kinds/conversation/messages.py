@@ -241,7 +241,6 @@ def _openai_call(call: dict[str, Any], function: Any, location: str, where: Wher
 
 
 def _sdk_part(block: dict[str, Any], kind: str, where: Where, location: str) -> MessagePart:
-    """Makes the part for a call or result of the AI SDK, in the shape of version 4 or of later versions."""
     call, tool = _text_field(block, "toolCallId", location, where), _text_field(block, "toolName", location, where)
     if kind == "tool-call":
         key = "input" if "input" in block else "args"
@@ -301,7 +300,6 @@ def _result_block(block: dict[str, Any], kind: str, where: Where, location: str)
 
 
 def _caller(block: dict[str, Any]) -> str:
-    """The id of the call whose program made this call; "" if there is no such call."""
     caller = block.get("caller")
     name = caller.get("tool_id") if isinstance(caller, dict) else None
     return name if isinstance(name, str) else ""

@@ -291,7 +291,6 @@ def _times(form: SessionFormat, values: Iterator[Mapping[str, Any]] | Sequence[M
 def _window(
     usage: ReportedUsage | None, model: str, largest: int, windows: Mapping[str, int] | None
 ) -> tuple[int | None, WindowSource]:
-    """Returns the tokens of the model's window, and the source of that number."""
     if usage is not None and usage.window:
         return usage.window, "reported"
     known = window_of(model, windows) if model else None

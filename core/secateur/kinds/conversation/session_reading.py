@@ -62,8 +62,6 @@ def message_in(
 
 @dataclass(frozen=True, slots=True)
 class _ReadMessage:
-    """A message that was read, and the calls that named its results."""
-
     message: Message
     named: tuple[MessagePart | None, ...]
     fault: SecateurError | None

@@ -158,7 +158,6 @@ def _fit_summary(
 
 
 def _find_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
-    """Finds the stretches of elements that may go, as (first, stop)."""
     starts = [
         index
         for index, element in enumerate(elements)
@@ -173,7 +172,6 @@ def _find_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
 
 
 def _groups(elements: Sequence[Element], first: int, stop: int, size: int) -> list[list[Element]]:
-    """Groups elements `first` to `stop` by at least `size` messages; the last group may be smaller."""
     groups: list[list[Element]] = []
     held = size
     for element in elements[first:stop]:
@@ -228,7 +226,6 @@ def _heading(messages: int, digest: str) -> str:
 
 
 def _stretch_text(measured: MeasuredTranscript, stretch: Sequence[Element]) -> str:
-    """Writes the messages of a stretch as one text, each below its role."""
     messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
     return "\n\n".join("\n".join([f"[{message.role}]", *(part.text for part in message.parts)]) for message in messages)
 
@@ -278,7 +275,6 @@ def _find_origins(asked: Pruned, row: int) -> dict[str, int]:
 
 
 def _summary_lines(item: MessageDecision) -> Iterator[str]:
-    """Yields the lines of the summary that a message which was added holds, without what leads and cuts them."""
     for text in _strings(item.message):
         for line in text.splitlines()[1:] if text.startswith(SUMMARY_MARK) else ():
             said = max(_LEAD.sub("", line).split("…"), key=len)
@@ -287,7 +283,6 @@ def _summary_lines(item: MessageDecision) -> Iterator[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yields the texts in a message that goes out, of whatever format."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):

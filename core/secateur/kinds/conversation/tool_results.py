@@ -235,7 +235,6 @@ def _placeholders(
 def _clear_content(
     measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, recalls: bool
 ) -> tuple[str, int]:
-    """Returns the arguments of a call without the content that it wrote, and the tokens that the call then has."""
     part, why = result.part, result.why
     key = OF_MESSAGE, result.message, clear_contents, result.number, counter.name, why, recalls
     known: tuple[str, int] | None = measured.known.get(key)
@@ -251,7 +250,6 @@ def _clear_content(
 def _find_spared(
     messages: Sequence[Message], keep_last: int, keep_tools: frozenset[str], pinned: Collection[int]
 ) -> set[tuple[int, int]]:
-    """Returns (message, part) of the results that must stay."""
     fresh, last = first_unanswered(messages), last_user(messages)
     results = [
         (index, part_index, part) for index, message in enumerate(messages) for part_index, part in message.results
@@ -331,7 +329,6 @@ def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> l
 
 
 def _calls_of_results(messages: Sequence[Message]) -> dict[tuple[int, int], tuple[int, int, MessagePart]]:
-    """Returns the location of each result's call, by message and part; only of calls whose arguments may be cleared."""
     calls: dict[str, tuple[int, int, MessagePart]] = {}
     calls_by_result: dict[tuple[int, int], tuple[int, int, MessagePart]] = {}
     for index, message in enumerate(messages):

@@ -75,7 +75,16 @@ class _DiffReader(HunkReader):
                     self._refuse_stray_line(self._lines[start])
             except Damage as damage:
                 damages.append(damage)
-                patch = self._damaged_patch(patches.pop() if damage.behind else None, start, damage)
+                before = patches.pop() if damage.behind else None
+                first = start if before is None else before.line - 1
+                path = self._path if before is None else before.path
+                by_git = self._lines[first].startswith((_GIT, *_COMBINED))
+                at = max(damage.resume, start + 1)
+                while at < len(self._lines) and not self._starts_file(at, bare=not by_git):
+                    at += 1
+                self._at = at
+                name = path or NAMELESS.format(line=first + 1)
+                patch = Patch(first + 1, name, name, Treatment.MODIFIED, self._text(first, at), fault=damage.fault)
             if patch is not None:
                 patches.append(patch)
                 continue
@@ -95,19 +104,6 @@ class _DiffReader(HunkReader):
         for patch in patches:
             changes.setdefault(patch.path, []).append(patch)
         return Diff(tuple(Change(tuple(parts)) for parts in changes.values()), tuple(outside), len(self._lines))
-
-    def _damaged_patch(self, before: Patch | None, start: int, damage: Damage) -> Patch:
-        """Makes the damaged part a patch without hunks: all lines up to the header of the next file. `before`: the
-        patch before `start` if the damage continues it, else None."""
-        first = start if before is None else before.line - 1
-        path = self._path if before is None else before.path
-        by_git = self._lines[first].startswith((_GIT, *_COMBINED))
-        at = max(damage.resume, start + 1)
-        while at < len(self._lines) and not self._starts_file(at, bare=not by_git):
-            at += 1
-        self._at = at
-        name = path or NAMELESS.format(line=first + 1)
-        return Patch(first + 1, name, name, Treatment.MODIFIED, self._text(first, at), fault=damage.fault)
 
     def _starts_file(self, at: int, *, bare: bool) -> bool:
         """Tells whether a file starts at this line. With `bare`, `---` and `+++` alone are enough: git never writes

@@ -57,7 +57,6 @@ class Attributes:
 
 
 def _patterns(text: str, attribute: str) -> list[str]:
-    """The patterns that set (or, with `!`, unset) an attribute, in order."""
     patterns = []
     for line in text.removeprefix("\ufeff").split("\n"):
         parts = _LINE.fullmatch(line.strip())

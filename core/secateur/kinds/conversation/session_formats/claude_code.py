@@ -99,7 +99,6 @@ class ClaudeCode(SessionFormat):
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yields the texts in an attachment, except its type."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
