@@ -16,7 +16,7 @@ from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray
 from secateur.redaction.spans import parse_spans
 from secateur.render.layouts import Item, PackCosts
 from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult, anchors_of, rows_in_part
-from secateur.retrieval.evidence.collect import collect_evidence
+from secateur.retrieval.evidence.collect import QueryStatistics, collect_evidence, statistics
 from secateur.retrieval.evidence.phrases import Lines
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import (
@@ -30,7 +30,6 @@ from secateur.retrieval.relevance import (
     spread_files,
     weights_for,
 )
-from secateur.retrieval.statistics import QueryStatistics, statistics
 from secateur.settings import Relevance, Settings
 from secateur.tokens import Counter
 

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, UnsetType, structs
 
 from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import (
     Cache,
     CacheShape,
@@ -28,7 +29,6 @@ from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTran
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind
 from secateur.kinds.conversation.opencode_store import stored_session
 from secateur.kinds.conversation.session_facts import SessionFacts, SessionShape, session_facts, session_shape
-from secateur.kinds.conversation.session_formats.registry import parse_value
 from secateur.kinds.conversation.session_report import session_page
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.summarized_groups import SummaryCosts

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, MeasuredTranscript, MessageDecision
 from secateur.kinds.conversation.extractive_summaries import summary_lines
 from secateur.kinds.conversation.messages import Message, PartKind, replace_texts
-from secateur.kinds.conversation.session_formats.registry import parse_value
 from secateur.llm.interface import Question, Reply, notices_of
 from secateur.model import ModelCall, Notice, Reason, State
 from secateur.settings import Settings

@@ -14,10 +14,10 @@ from itertools import accumulate, pairwise
 from statistics import median
 from typing import Any, Literal
 
+from secateur.kinds.conversation.api_formats import SESSION_FORMATS
 from secateur.kinds.conversation.decisions import MeasuredTranscript
 from secateur.kinds.conversation.messages import ASIDE, Message
 from secateur.kinds.conversation.session_formats.base import ReportedUsage, SessionFormat, SessionHeading
-from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS
 from secateur.kinds.conversation.strategies import STRATEGIES, decide
 from secateur.kinds.conversation.window_contents import WindowShareShape, dead_weight, window_contents
 from secateur.kinds.envelope.envelope import window_of

@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import structs
 
 from secateur.errors import UsageError
-from secateur.kinds.conversation.branches import speaks
+from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import (
     MeasuredTranscript,
     MessageDecision,
@@ -35,10 +35,9 @@ from secateur.kinds.conversation.decisions import (
 from secateur.kinds.conversation.elements import elements_of, list_removable
 from secateur.kinds.conversation.extractive_summaries import SpokenLines
 from secateur.kinds.conversation.model_summaries import ModelSummaries, plan_summaries
-from secateur.kinds.conversation.pruner import TranscriptPruner
-from secateur.kinds.conversation.session_formats.registry import parse_value
+from secateur.kinds.conversation.session_formats.claude_code import speaks
 from secateur.kinds.conversation.summarized_groups import drop_message, summarize
-from secateur.kinds.conversation.tool_results import Clearing, plan_clearing
+from secateur.kinds.conversation.tool_results import Clearing, TranscriptPruner, plan_clearing
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.model import Reason, State
@@ -249,7 +248,7 @@ def _link_lines(measured: MeasuredTranscript, items: Sequence[MessageDecision]) 
     heirs: dict[str, Any] = {}  # name of a dropped line -> name of the line to follow instead
     linked: list[MessageDecision] = []
     last_summary: Any = None  # name of the last summary
-    before = ""  # name of the last speaking line: the parent of a line that names none (kinds.conversation.branches)
+    before = ""  # name of the last speaking line: the parent of a line that names none (see `claude_code`)
 
     def parent_of(raw: Mapping[str, Any], *, gone: bool) -> Any:
         named = raw.get("parentUuid", "")

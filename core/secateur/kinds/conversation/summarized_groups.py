@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
+from secateur.kinds.conversation.api_formats import MESSAGE_FORMATS
 from secateur.kinds.conversation.decisions import (
     BRIDGE,
     NOTED,
@@ -25,7 +26,6 @@ from secateur.kinds.conversation.elements import ASSISTANT, USER, Element
 from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary, SpokenLines
 from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.placeholders import digest_of
-from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS
 from secateur.kinds.protocols import Outcome
 from secateur.model import Reason, State
 from secateur.progress import Progress

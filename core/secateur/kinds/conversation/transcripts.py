@@ -21,23 +21,28 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.api_formats import ApiFormat, api_format_of
+from secateur.kinds.conversation.api_formats import MESSAGE_FORMATS, ApiFormat, api_format_of, session_format_of
 from secateur.kinds.conversation.messages import (
     ROLES,
     Message,
     MessagePart,
     PartKind,
     canonical,
+    is_result_text,
     json_type,
     malformed,
     parse_message,
 )
-from secateur.kinds.conversation.pairs import warn_of_unpaired
 from secateur.kinds.conversation.session_formats.base import SessionFormat, objects_in, text_at
-from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS, session_format_of
 from secateur.kinds.conversation.session_reading import SessionMessages, UnreadValue, message_in
-from secateur.kinds.conversation.text_results import is_result_text
-from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, damage_notices, refuse_foreign, refuse_misread
+from secateur.kinds.conversation.unreadable import (
+    DAMAGED,
+    INVALID_UTF8,
+    damage_notices,
+    refuse_foreign,
+    refuse_misread,
+    warn_of_unpaired,
+)
 from secateur.kinds.json_fields import DuplicateField, unique
 from secateur.model import Notice
 from secateur.render.structured import dumps

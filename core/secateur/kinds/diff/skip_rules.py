@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from secateur.kinds.diff.changes import Change, Treatment
-from secateur.kinds.diff.names import unquote
+from secateur.kinds.diff.diff_parser import unquote
 from secateur.languages.syntax import file_flags
 from secateur.ledger import Figure, Reason
 from secateur.render.sentences import phrase
