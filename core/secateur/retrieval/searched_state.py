@@ -14,6 +14,7 @@ from secateur.index.opened_index import OpenedIndex
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.redaction import redact_typed
+from secateur.retrieval.evidence.phrases import Lines
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.query import parse_with_kind, read_form_lines
 from secateur.retrieval.retrieve import Reranker, Retrieval, retrieve_with_model
