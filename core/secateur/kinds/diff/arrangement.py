@@ -261,7 +261,6 @@ class Arrangement:
         return sorted(worth, key=lambda chunk: (-worth[chunk], chunk))[:PLACES]
 
     def _find_partner(self, at: int, home: int, target: int, gain: float) -> int | None:
-        """The piece of a full chunk to swap with at the least loss; None if no swap improves the total."""
         least, most = self._sizes[at] - self._room[target], self._sizes[at] + self._room[home]
         best, best_gain = None, _LEAST_GAIN
         tried = 0

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from secateur.kinds.diff.changes import Change, Treatment
-from secateur.kinds.diff.names import unquote
+from secateur.kinds.diff.diff_parser import unquote
 from secateur.languages.syntax import file_flags
 from secateur.ledger import Figure, Reason
 from secateur.render.sentences import phrase
@@ -57,7 +57,6 @@ class Attributes:
 
 
 def _patterns(text: str, attribute: str) -> list[str]:
-    """The patterns that set (or, with `!`, unset) an attribute, in order."""
     patterns = []
     for line in text.removeprefix("\ufeff").split("\n"):
         parts = _LINE.fullmatch(line.strip())

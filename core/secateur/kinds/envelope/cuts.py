@@ -376,7 +376,6 @@ def _list_cut(node: EnvelopeValue, now: list[Any], then: list[Any], rules: Conte
 
 
 def _count_unmoved(now: list[Any], then: list[Any], rules: ContextBudget) -> int:
-    """Counts the items of a list that are at their original positions: all before a summarised end."""
     return len(now) if len(now) == len(then) else min(len(now), rules.keep_items)
 
 

@@ -184,7 +184,6 @@ def _describe_list(then: list[Any], now: list[Any], start: int | None) -> str:
 
 
 def _describe_tail(then: list[Any], now: list[Any], first: int) -> str:
-    """Says what stands for the end of a list, whose first item has the number `first`."""
     objects = [item for item in now if isinstance(item, dict)]
     before = [item for item in then if isinstance(item, dict)]
     whole = sum(map(eq, before, objects)) if len(before) == len(objects) else 0

@@ -184,8 +184,6 @@ class Shrinking:
             self.cut_record.add(cut.path, stage, reason, start)
 
     def _gain(self, cut: Cut) -> int:
-        """The tokens that a cut saves. Its stage, its path and the value tell it."""
-
         def look_up() -> int:
             if self._remembered is None:
                 return cut.count_gain(self._counter)
@@ -195,7 +193,6 @@ class Shrinking:
         return self._ladder.known.once((self._stage, cut.path), look_up)
 
     def _soften(self, cut: Cut, count: int) -> int:
-        """Reduces the last of `count` needed cuts to the first step that is enough; returns the step."""
         longest = len(text_of(cut.old))
 
         def make(step: int) -> bool:
@@ -226,7 +223,6 @@ class Shrinking:
         return start
 
     def _may_change(self, path: Path) -> bool:
-        """Tells whether a value neither holds a pinned one nor lies in one."""
         return not any(other[: len(path)] == path[: len(other)] for other in self._pinned)
 
     # --- what is left of the dependencies ---
@@ -270,7 +266,6 @@ class Shrinking:
         self._note(nodes, whole, Stage.DROP, reason)
 
     def _drop_entries(self, digest: EnvelopeValue) -> None:
-        """Drops entries, from the last one back to a pinned one; their container says how many are gone."""
         nodes, steps, limits = [], [], [0]
         for node in containers_of(entries_of(digest), digest):
             size, step = container_steps(node, self._original, self._rules)
@@ -303,7 +298,6 @@ class Shrinking:
                 self.cut_record.add(node.path, stage, reason)
 
     def _undo_needless_cuts(self) -> None:
-        """Undoes cuts that later cuts made needless, those that saved least first."""
         cuts = []
         for path, start, *_ in self.cut_record.sections():
             key = path[-1] if start is None else slice(start, None)
