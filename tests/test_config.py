@@ -208,8 +208,6 @@ REPOSITORY_MAY_SET = {
     "chunking.max_file_kb",
     "chunking.context_lines",
     "log.max_tokens",
-    "log.block_share",
-    "log.last_share",
 }
 """Written out: a key becomes one of these on purpose, and a new key is not."""
 

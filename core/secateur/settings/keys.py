@@ -127,6 +127,10 @@ def replace_values(settings: Settings, flat: Mapping[str, Any]) -> Settings:
 
 
 REMOVED = {
+    **dict.fromkeys(
+        ("log.block_share", "log.last_share", "log.last_lines", "log.context_lines", "log.fill", "log.longest_line"),
+        "it is removed: its value is fixed; log.max_tokens is the setting of logs",
+    ),
     "inputs.archive_mb": "it is removed: archives are no longer read; unpack yours (tar xf) and name the folder",
     "ui.remember": "it is removed: save a profile, a scenario or a recording of what you want to keep",
 }

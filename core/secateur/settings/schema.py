@@ -301,23 +301,6 @@ class Log(Table, frozen=True):
     """`[log]`: logs within a budget."""
 
     max_tokens: Annotated[Limit, about("Most tokens of a log in the output.", flag="--max-tokens", scope="any")] = 4000
-    block_share: Annotated[
-        Share,
-        about(
-            "Largest share of the tokens for one error with its stack while other errors are waiting; a longer error "
-            "keeps its most telling lines, its beginning and its end.",
-            scope="any",
-        ),
-    ] = 0.4
-    last_share: Annotated[
-        Share, about("Share of the tokens reserved for the last lines and the results of a run.", scope="any")
-    ] = 0.2
-    last_lines: Annotated[int, Meta(ge=0, le=10_000), about("Lines at the end of a log that are preferred.")] = 20
-    context_lines: Annotated[
-        int, Meta(ge=0, le=100), about("Lines before and after an error that are preferred to routine lines.")
-    ] = 3
-    fill: Annotated[bool, about("Fill the remaining room with routine lines, nearest to selected lines first.")] = True
-    longest_line: Annotated[int, Meta(ge=80, le=1_000_000), about("Characters after which a line is cut.")] = 2000
 
 
 class Settings(Table, frozen=True):
