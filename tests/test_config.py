@@ -201,7 +201,6 @@ REPOSITORY_MAY_SET = {
     "conversation_prune.safe_zone_tokens",
     "context_budget.tokens",
     "context_budget.reserve",
-    "context_budget.context_share",
     "chunking.max_chunk_tokens",
     "chunking.ignore",
     "chunking.rules",
