@@ -419,7 +419,6 @@ KNOBS: Mapping[str, Sequence[Any]] = {
     "chunking.max_chunk_tokens": (400, 2000, 90000),
     "chunking.ignore": (["*.py"], ["docs/**"]),
     "log.max_tokens": (100, 400, 900, 9000),
-    "log.block_share": (0.1, 0.9),
 }
 
 OWN_ONLY = ("conversation_prune.keep_last",)
