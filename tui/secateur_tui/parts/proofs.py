@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import partial, partialmethod
+from typing import Any
 
 from secateur.ledger import State
 from secateur.render.proofs import NOTHING_FIXED
@@ -16,7 +17,7 @@ from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
 from secateur_tui.messages import Report
 from secateur_tui.screen import Bench, ScreenPart
-from secateur_tui.state.kind_reader import ShownAnswer
+from secateur_tui.state.answer import Answer
 from secateur_tui.state.proving import (
     Crossed,
     Nothing,
@@ -44,7 +45,7 @@ class Proofs(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench)
-        self._answer: ShownAnswer | None = None  # that all below is proven of
+        self._answer: Answer[Any] | None = None  # that all below is proven of
         self._item: int | None = None  # looked at, among those that are tried
         self._proving: Proving | None = None
         self._hints: list[ProvenHint] = []
@@ -109,7 +110,7 @@ class Proofs(ScreenPart):
                 self._start()
         self._show()
 
-    def _forget_hints(self, answer: ShownAnswer) -> None:
+    def _forget_hints(self, answer: Answer[Any]) -> None:
         self._hints, self._chosen, self._nothing, self._not_known = [], 0, "", ""
         self._awaits_hint = self._awaits_hint and self._bench.state.entry == self._awaited_for
         cursor = self._bench.state.cursor
@@ -165,7 +166,7 @@ class Proofs(ScreenPart):
         finally:
             unwanted.set()
 
-    def _take(self, answer: ShownAnswer, proof: Proof) -> None:
+    def _take(self, answer: Answer[Any], proof: Proof) -> None:
         if answer is not self._answer:
             return
         if isinstance(proof, Range):
