@@ -14,8 +14,8 @@ from secateur.progress import Progress, unreported
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
+from secateur_tui.state.answer import Answer, compare
 from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.ledger_answer import LedgerAnswer, compare_ledgers
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
@@ -56,9 +56,7 @@ class Long(ConversationPage):
         super().__init__(get_kind("conversation"))
         self.begun, self.ended, self.end = threading.Event(), threading.Event(), time.monotonic() + GUARD
 
-    def decide(
-        self, material: Any, inputs: Inputs, settings: Settings, progress: Progress = unreported
-    ) -> LedgerAnswer[Any]:
+    def decide(self, material: Any, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Answer[Any]:
         if settings.conversation_prune.safe_zone_tokens != 2500:
             return super().decide(material, inputs, settings, progress)
         self.begun.set()
@@ -195,7 +193,7 @@ async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() 
         assert shown is not None and baseline is not None
         await press(app, "B")
         await settle(app)
-        assert compare_ledgers(baseline, shown.now) is shown
+        assert compare(baseline, shown.now) is shown
 
 
 async def test_the_present_folder_stands_in_the_title_by_its_name(

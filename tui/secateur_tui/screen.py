@@ -609,7 +609,7 @@ class ScreenPart:
 
     @property
     def state(self) -> BenchState[Page]:
-        """What is known."""
+        """The facts that are known."""
         return self.bench.state
 
     @property

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial, partialmethod
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from secateur.ledger import State
@@ -16,12 +17,12 @@ from secateur.terminal import cell_width, clip, clip_left, visible
 
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.short_names import shorten_label
+from secateur_tui.state.answer import Answer
 from secateur_tui.state.finding import MOST_TEXTS, Haystack, Hit, Match, search_texts
 from secateur_tui.state.list_view import (
     LIST_ORDER,
     NAME,
     WHOLE,
-    ItemColumns,
     ListChoice,
     filter_items,
     find_next,
@@ -34,7 +35,7 @@ _LONGEST = 400
 """Characters of a name that are looked at for its line."""
 
 
-def draw_hit(columns: ItemColumns, hit: Hit, cells: int) -> Line:
+def draw_hit(columns: Answer[Any], hit: Hit, cells: int) -> Line:
     """Draws an item that was found: its decision, its line in the list, its name, where it is, how it was found."""
     state = State(int(columns.state[hit.item]))
     digits = len(f"{len(columns):,}")
@@ -118,7 +119,8 @@ class ItemFinding(ScreenPart):
         if columns is None:
             return
         view = state.view or make_view(columns, WHOLE)
-        mask = _mask_items(columns, what)
+        changed = state.comparison.flipped if state.comparison is not None else np.zeros(len(columns), dtype=np.bool_)
+        mask = _mask_items(columns, what, changed)
         item = find_next(view, state.cursor, mask, step)
         while item is not None and state.answer is not None and state.answer.entry_number(item) is None:
             mask[item] = False  # a heading is nothing that is decided
@@ -170,7 +172,7 @@ class ItemFinding(ScreenPart):
         more = f", the best {len(matches.hits):,} are here" if matches.count > len(matches.hits) else ""
         return Offers([self._offer(columns, hit) for hit in matches.hits], f"{matches.count:,} found{more}")
 
-    def _offer(self, columns: ItemColumns, hit: Hit) -> ChoiceLine:
+    def _offer(self, columns: Answer[Any], hit: Hit) -> ChoiceLine:
         return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
 
     def _go(self, item: int | None) -> None:
@@ -262,10 +264,10 @@ class ItemFinding(ScreenPart):
         self.bench.go_home()
 
 
-def _mask_items(columns: ItemColumns, what: str) -> BoolArray:
+def _mask_items(columns: Answer[Any], what: str, changed: BoolArray) -> BoolArray:
     """Returns the items that an action goes to: cut is what goes out in part."""
     if what == "changed":
-        return columns.changed.copy()
+        return changed.copy()
     if what == "dropped":
         return np.asarray(columns.state == State.DROPPED)
     return np.isin(columns.state, [State.SHORTENED, State.SUMMARISED])

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial, partialmethod
+from typing import Any
 
 from secateur.ledger import State
 from secateur.render.proofs import NOTHING_FIXED
@@ -18,7 +19,7 @@ from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
 from secateur_tui.messages import Report
 from secateur_tui.screen import Bench, ScreenPart
-from secateur_tui.state.kind_reader import ShownAnswer
+from secateur_tui.state.answer import Answer
 from secateur_tui.state.proving import (
     Crossed,
     Nothing,
@@ -46,7 +47,7 @@ class Proofs(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench)
-        self._answer: ShownAnswer | None = None  # that all below is proven of
+        self._answer: Answer[Any] | None = None  # that all below is proven of
         self._item: int | None = None  # looked at, among those that are tried
         self._proving: Proving | None = None
         self._hints: list[ProvenHint] = []
@@ -111,7 +112,7 @@ class Proofs(ScreenPart):
                 self._forget_hints(answer)
         self._show()
 
-    def _forget_hints(self, answer: ShownAnswer) -> None:
+    def _forget_hints(self, answer: Answer[Any]) -> None:
         """Drops the hints, and starts to prove others."""
         self._hints, self._chosen, self._nothing, self._not_known = [], 0, "", ""
         self._awaits_hint = self._awaits_hint and self.state.entry == self._awaited_for
@@ -165,7 +166,7 @@ class Proofs(ScreenPart):
         finally:
             unwanted.set()
 
-    def _take(self, answer: ShownAnswer, proof: Proof) -> None:
+    def _take(self, answer: Answer[Any], proof: Proof) -> None:
         if answer is not self._answer:
             return
         if isinstance(proof, Range):
@@ -202,7 +203,7 @@ class Proofs(ScreenPart):
         if self.state.entry == self._awaited_for:
             self.bench.action_do("hint")
 
-    def _name_crossing(self, answer: ShownAnswer, step: Lever) -> Crossing:
+    def _name_crossing(self, answer: Answer[Any], step: Lever) -> Crossing:
         assert self._proving is not None
         lists = step.others.gains, step.others.loses
         gains, loses = ([self.kind_page.trial_name(answer, item) for item in items] for items in lists)

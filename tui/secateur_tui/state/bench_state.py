@@ -15,17 +15,12 @@ from secateur.errors import SecateurError
 from secateur.kinds.base import Outcome
 from secateur.settings import Settings, with_profile, with_values
 
+from secateur_tui.state.answer import Answer, compare
 from secateur_tui.state.history import SettingsHistory, WrittenFile
-from secateur_tui.state.kind_reader import KindReader, ListedItems, ShownAnswer
-from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, find_nearest, make_view
+from secateur_tui.state.kind_reader import KindReader
+from secateur_tui.state.list_view import HIDDEN, WHOLE, ListChoice, ListedItems, ListView, find_nearest, make_view
 
 K = TypeVar("K", bound=KindReader)
-
-
-@lru_cache(maxsize=2)
-def _columns(answer: ShownAnswer, comparison: Any) -> ItemColumns:
-    """Returns the columns of an answer, made once and not at every key."""
-    return answer.item_columns(comparison)
 
 
 _view = lru_cache(maxsize=2)(make_view)
@@ -62,11 +57,11 @@ class BenchState(Generic[K]):
     history: SettingsHistory = field(init=False)
     reading: Reading | None = None
     asked: Request | None = None  # what `answer` or `refusal` is for
-    answer: ShownAnswer | None = None
+    answer: Answer[Any] | None = None
     refusal: SecateurError | None = None  # in place of an answer: why there is none
     answered: Request | None = None  # what `answer` is for
     decided_on: Reading | None = None  # what `answer` was decided on
-    baseline: ShownAnswer | None = None  # what the answer is compared with
+    baseline: Answer[Any] | None = None  # what the answer is compared with
     cursor: int = 0  # item looked at
     follows: bool = False  # what grows is read on: a cursor on the newest item goes to the next one
     page: str = "why"  # the open page beside the list
@@ -126,12 +121,12 @@ class BenchState(Generic[K]):
         return self.asks and (self.needs_reading or self.asked != self.wanted)
 
     @property
-    def answer_in_force(self) -> ShownAnswer | None:
+    def answer_in_force(self) -> Answer[Any] | None:
         """The answer, if it answers the present request."""
         return self.answer if self.asked == self.wanted else None
 
     @property
-    def answer_to_inputs(self) -> ShownAnswer | None:
+    def answer_to_inputs(self) -> Answer[Any] | None:
         """The answer, if it answers the present inputs under any settings."""
         answered = self.answered
         return self.answer if answered is not None and answered.inputs == self.wanted.inputs else None
@@ -147,7 +142,7 @@ class BenchState(Generic[K]):
         answer, baseline = self.answer, self.baseline
         if baseline is None or answer is None or baseline is answer:
             return None
-        comparison = answer.since(baseline)
+        comparison = compare(baseline, answer)
         return None if answer.settings == baseline.settings and comparison.same else comparison
 
     @property
@@ -177,9 +172,9 @@ class BenchState(Generic[K]):
     # --- the list ---
 
     @property
-    def columns(self) -> ItemColumns | None:
+    def columns(self) -> Answer[Any] | None:
         """The items by which they are found, filtered and sorted; None while there are none."""
-        return _columns(self.answer, self.comparison) if self.answer is not None and self.listed else None
+        return self.answer if self.listed else None
 
     @property
     def view(self) -> ListView | None:
@@ -237,7 +232,7 @@ class BenchState(Generic[K]):
         if self.kind_page.serves(reading.key, self.key):
             self.reading, self.asked = reading, None
 
-    def accept(self, asked: Request, answer: ShownAnswer | SecateurError) -> None:
+    def accept(self, asked: Request, answer: Answer[Any] | SecateurError) -> None:
         """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still exists,
         and on the first line where other material or another profile brings a better first item; of what is followed,
         from the first answer on, on the newest until it is moved away."""
