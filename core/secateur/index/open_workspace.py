@@ -204,7 +204,7 @@ class OpenWorkspace(OpenedIndex):
             except UnwritableIndex:  # only the workspace's own folder: it is made again next time
                 self._records.folder = None
                 self._snapshot = self._make(state, extractor, progress or unreported)
-            self._texts.clear()
+            self._texts = {}
             kept = {name: member.to_keep(extractor.version) for name, member in self._members.items()}
             known = {name: member for name, member in kept.items() if member is not None}
             if known != self._catalogue.members:

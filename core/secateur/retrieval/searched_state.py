@@ -7,7 +7,6 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from secateur.index.facts.degraded import warn_of_partly_read
 from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.opened_index import OpenedIndex
@@ -55,7 +54,6 @@ class SearchedState(Struct, frozen=True):
         parsed, notices = parse_with_kind(text, snapshot.body.frequency, rules.query_kind, frozenset(answered))
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         about_part = (part.notice,) if part is not None else ()
-        facts = index.facts(snapshot)
         retrieval = Retrieval(
             snapshot=snapshot,
             lines=lines,
@@ -64,11 +62,7 @@ class SearchedState(Struct, frozen=True):
             commit=index.source.commit or name,
             format=form,
             preferences=self.preferences,
-            notices=tuple(
-                dict.fromkeys(
-                    (*about_part, *self.notices, *facts.notices, *warn_of_partly_read(facts.partly_read), *notices)
-                )
-            ),
+            notices=tuple(dict.fromkeys((*about_part, *self.notices, *index.warnings(snapshot), *notices))),
             partial=part.to_dict() if part is not None else None,
         )
         return retrieve_with_model(parsed, retrieval, settings, partial(self._reranker, settings))

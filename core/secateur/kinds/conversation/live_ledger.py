@@ -114,5 +114,4 @@ def describe_cut(cut: LiveCut) -> str:
 def find_cut(ledger: LiveLedger, number: int) -> tuple[LiveCut, Entry] | None:
     """Returns the last cut that changed the message with this number, and what it decided; None if there is none."""
     name = f"messages[{number}]"
-    cuts = ((cut, entry) for cut in reversed(ledger.cuts) for entry in cut.entries if entry.id == name)
-    return next(cuts, None)
+    return next(((cut, entry) for cut in reversed(ledger.cuts) for entry in cut.entries if entry.id == name), None)

@@ -136,23 +136,6 @@ def plan_summaries(
     """Finds the summaries among `items` that a model may rewrite, and makes one or more questions for each. `items`:
     the items of a pruning by summaries, in the order of the conversation; a summary comes before the messages that it
     replaces."""
-    summaries = _summaries(measured, items, settings, counter)
-    questions = tuple(
-        _question(piece, settings.llm.text_tokens, counter)
-        for summary in summaries
-        for piece in summary.pieces
-        if piece.is_asked
-    )
-    return SummaryJob(measured, tuple(items), tuple(summaries), questions, counter)
-
-
-# --- what is asked ----------------------------------------------------------------------------------------------------
-
-
-def _summaries(
-    measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings, counter: Counter
-) -> list[_Summary]:
-    """Finds the summaries with room for a model's words. Free room of the safe zone is given out from the front."""
     spare = max(0, settings.conversation_prune.safe_zone_tokens - measured.head - sum(item.after for item in items))
     summaries: list[_Summary] = []
     for row, numbers in _find_stretches(items):
@@ -164,7 +147,16 @@ def _summaries(
         if pieces:
             spare -= max(0, most - item.after)
             summaries.append(_Summary(row, gone, heading, most, pieces))
-    return summaries
+    questions = tuple(
+        _question(piece, settings.llm.text_tokens, counter)
+        for summary in summaries
+        for piece in summary.pieces
+        if piece.is_asked
+    )
+    return SummaryJob(measured, tuple(items), tuple(summaries), questions, counter)
+
+
+# --- what is asked ----------------------------------------------------------------------------------------------------
 
 
 def _find_stretches(items: Sequence[MessageDecision]) -> Iterator[tuple[int, list[int]]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import groupby, islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from secateur.kinds.conversation.api_formats import MESSAGE_FORMATS
@@ -63,11 +63,8 @@ def summarize(
     """Replaces the oldest groups by summaries until the rest fits. Fixed elements separate the groups into stretches,
     each with one summary. With `recalls` a summary names the text of its stretch, which is returned by digest."""
     tokens = {id(element): sum(measured.tokens[index] for index in element.numbers) for element in elements}
-    total, room = (
-        measured.total,
-        zone.safe_zone_tokens
-        - (measured.total - sum(tokens[id(element)] for element in elements if not element.fixed)),
-    )
+    total, removable = measured.total, sum(tokens[id(element)] for element in elements if not element.fixed)
+    room = zone.safe_zone_tokens - (total - removable)
     allowed = max(0, int(room * SUMMARIES_OF_ROOM))
     changed: dict[int, list[MessageDecision]] = {}
     originals: dict[str, str] = {}
@@ -158,17 +155,9 @@ def _fit_summary(
 
 
 def _find_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
-    starts = [
-        index
-        for index, element in enumerate(elements)
-        if not element.fixed and (index == 0 or elements[index - 1].fixed)
-    ]
-    stops = [
-        index + 1
-        for index, element in enumerate(elements)
-        if not element.fixed and (index + 1 == len(elements) or elements[index + 1].fixed)
-    ]
-    return list(zip(starts, stops, strict=True))
+    runs = groupby(range(len(elements)), key=lambda index: not elements[index].fixed)
+    stretches = [list(run) for may_go, run in runs if may_go]
+    return [(run[0], run[-1] + 1) for run in stretches]
 
 
 def _groups(elements: Sequence[Element], first: int, stop: int, size: int) -> list[list[Element]]:
@@ -201,7 +190,8 @@ def _replace_stretch(
     """
     numbers = [index for element in stretch for index in element.numbers]
     side = ASSISTANT if before == USER else USER
-    texts = [(side, "\n".join([_heading(len(numbers), digest), *lines]))]
+    recall = f"; recall {digest} gives them whole" if digest else ""
+    texts = [(side, "\n".join([f"{SUMMARY_MARK}{len(numbers):,} earlier messages, in excerpts{recall}]", *lines]))]
     if after == side:
         texts.append((USER, BRIDGE) if side == ASSISTANT else (ASSISTANT, NOTED))
     section = f"summary of messages[{numbers[0]}-{numbers[-1]}]"
@@ -218,11 +208,6 @@ def _replace_stretch(
         )
         for position, (role, text) in enumerate(texts)
     ]
-
-
-def _heading(messages: int, digest: str) -> str:
-    recall = f"; recall {digest} gives them whole" if digest else ""
-    return f"{SUMMARY_MARK}{messages:,} earlier messages, in excerpts{recall}]"
 
 
 def _stretch_text(measured: MeasuredTranscript, stretch: Sequence[Element]) -> str:
@@ -277,8 +262,7 @@ def _find_origins(asked: Pruned, row: int) -> dict[str, int]:
 def _summary_lines(item: MessageDecision) -> Iterator[str]:
     for text in _strings(item.message):
         for line in text.splitlines()[1:] if text.startswith(SUMMARY_MARK) else ():
-            said = max(_LEAD.sub("", line).split("…"), key=len)
-            if words := _one_line(said):
+            if words := _one_line(max(_LEAD.sub("", line).split("…"), key=len)):
                 yield words
 
 

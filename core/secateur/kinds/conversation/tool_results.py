@@ -203,7 +203,14 @@ def plan_clearing(
     on disk. `recalls`: the caller keeps the originals, and placeholders name them. `pinned`: indexes of messages that
     stay."""
     messages = measured.transcript.messages
-    spared = _find_spared(messages, zone.keep_last, frozenset(zone.keep_tools), pinned)
+    fresh, last = first_unanswered(messages), last_user(messages)
+    results = [(index, number, part) for index, message in enumerate(messages) for number, part in message.results]
+    latest = len(results) - zone.keep_last
+    spared = {
+        (index, number)
+        for at, (index, number, part) in enumerate(results)
+        if at >= latest or index >= fresh or index in (last, *pinned) or part.tool in zone.keep_tools
+    }
     wanted = target_tokens(zone, measured.total)
     lasts = zone.cut_to < 1 and measured.total > wanted
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
@@ -280,23 +287,6 @@ def _clear_content(
 # --- which, and in what order -----------------------------------------------------------------------------------------
 
 
-def _find_spared(
-    messages: Sequence[Message], keep_last: int, keep_tools: frozenset[str], pinned: Collection[int]
-) -> set[tuple[int, int]]:
-    fresh, last = first_unanswered(messages), last_user(messages)
-    results = [
-        (index, part_index, part) for index, message in enumerate(messages) for part_index, part in message.results
-    ]
-    spared = {
-        (index, part_index)
-        for index, part_index, part in results
-        if index >= fresh or index == last or index in pinned or part.tool in keep_tools
-    }
-    return spared | {
-        (index, part_index) for index, part_index, _ in results[len(results) - min(keep_last, len(results)) :]
-    }
-
-
 def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> list[ToolResult]:
     """Returns all results, and the calls that wrote contents, in the order of clearing. It walks from the end, so that
     the later uses of a file are known."""
@@ -316,11 +306,8 @@ def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> l
             asked = index - 1
             while asked >= 0 and messages[asked].role == DAMAGED:
                 asked -= 1
-            preceding_text = (
-                next((before.text for before in messages[asked].parts if before.kind is PartKind.TEXT), "")
-                if asked >= 0
-                else ""
-            )
+            asking = messages[asked].parts if asked >= 0 else ()
+            preceding_text = next((before.text for before in asking if before.kind is PartKind.TEXT), "")
         for part_index, part in reversed(results):
             key = OF_MESSAGE, index, file_accesses, part_index, preceding_text
             touched: list[FileAccess] | None = known.get(key)
@@ -354,10 +341,8 @@ def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> l
                 elif touch.operation is FileOperation.CHANGED:
                     changed[touch.path] = index
                 elif not cleared:
-                    reads[touch.path, part.arguments if touch.operation is FileOperation.READ_PART else ""] = (
-                        index,
-                        len(part.text),
-                    )
+                    of_part = part.arguments if touch.operation is FileOperation.READ_PART else ""
+                    reads[touch.path, of_part] = index, len(part.text)
     return sorted(ordered, key=lambda result: (result.group, *(result.note or (result.message, result.number))))
 
 

@@ -156,9 +156,7 @@ def _read_value(value: Any, lines: Sequence[tuple[int, str]], name: str, notices
             refuse_foreign(value, name)
         return read_messages(value, notices=notices)
     key = next((key for key in _LISTS if key in value), "")
-    if key == "output" and value.get("object") != "response":
-        key = ""
-    if key:
+    if key and (key != "output" or value.get("object") == "response"):
         given = value[key]
         given = [{"role": "user", "content": given}] if key == "input" and isinstance(given, str) else given
         if isinstance(given, list):
@@ -167,9 +165,7 @@ def _read_value(value: Any, lines: Sequence[tuple[int, str]], name: str, notices
     if "role" not in value and session_format_of([value]) is None and api_format_of([value]) is None:
         looks = next((f": it looks like {description}" for key, description in _ELSEWHERE.items() if key in value), "")
         raise malformed("$", f"the object holds no `messages`, `contents` or `input`{looks}")
-    if len(lines) > 1:
-        return read_messages([value], notices=notices)
-    return _read_lines(lines, name)
+    return read_messages([value], notices=notices) if len(lines) > 1 else _read_lines(lines, name)
 
 
 _LISTS = ("messages", "contents", "input", "output")

@@ -138,10 +138,8 @@ def arrange(
     names = [f"{piece.path}\0{piece.part:09}" for piece in pieces]
     bins = first_fit_decreasing([piece.size for piece in pieces], capacity, names)
     if together and len(bins) > 1:
-        starts = [bins]
         in_order = _next_fit(pieces, capacity)
-        if len(in_order) <= len(bins):
-            starts.append(in_order)
+        starts = [bins, in_order] if len(in_order) <= len(bins) else [bins]
         arranged = [Arrangement(pieces, capacity, links or {}, start) for start in starts]
         for search in arranged:
             search.improve()

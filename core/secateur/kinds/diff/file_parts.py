@@ -104,9 +104,7 @@ class Splitter:
     """Cuts one changed file for any capacity. Its rows are counted once, at the first use."""
 
     def __init__(self, change: Change, counter: Counter, outline: Outline | None) -> None:
-        self._change = change
-        self._counter = counter
-        self._outline = outline
+        self._change, self._counter, self._outline = change, counter, outline
         self._old = change.treatment is Treatment.DELETED
 
     @cached_property
@@ -143,27 +141,23 @@ class Splitter:
         start = 0
         while start < len(units):
             end = self._reach_end(units, start, capacity)
-            part = None
             while end > start:
                 part = self._part(units, start, end)
                 spent = self._counter.count(self.heading(part) + block(part.text))
                 if spent <= capacity:
-                    part = replace(part, cost=spent)
+                    parts.append(replace(part, cost=spent))
+                    start = end
                     break
-                part = None
                 excess = spent - capacity
                 while end > start and excess > 0:
                     end -= 1
                     excess -= max(units[end].cost, 1)
                 end = self._find_cut(units, start, end)
-            if part is None:
+            else:
                 short = self._shorten_line(units[start])
                 if short is None:
                     return None
                 units[start] = short  # try again with the shorter line
-                continue
-            parts.append(part)
-            start = end
         return parts or None
 
     def heading(self, part: Part) -> str:

@@ -176,8 +176,7 @@ def _read_sarif(runs: Sequence[Any]) -> Iterator[_Entry]:
 
 
 def _read_result(result: Any) -> Iterator[Finding | None]:
-    level = _text(result, "level")
-    severity = {"error": ERROR, "warning": WARNING, None: WARNING}.get(level, REMARK)
+    severity = {"error": ERROR, "warning": WARNING, None: WARNING}.get(_text(result, "level"), REMARK)
     message = _text(_dict(result, "message"), "text")
     locations = result.get("locations") if isinstance(result, dict) else None
     for location in locations if isinstance(locations, list) else ():

@@ -209,12 +209,6 @@ def entries_of(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
     return filter(is_entry, walk(digest, into=lambda node: not is_entry(node)))
 
 
-def containers_of(entries: Iterable[EnvelopeValue], digest: EnvelopeValue) -> list[EnvelopeValue]:
-    """Lists the containers of the entries, in document order."""
-    parents = {node.path[:-1] for node in entries}
-    return [node for node in walk(digest, into=lambda node: not is_entry(node)) if node.path in parents]
-
-
 def fields_without_entries(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
     """Yields the outermost nodes of the digest that are not entries and hold none, except naming fields."""
     above = {node.path[:length] for node in entries_of(digest) for length in range(1, len(node.path) + 1)}

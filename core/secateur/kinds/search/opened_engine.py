@@ -98,16 +98,6 @@ def query_of(inputs: Inputs, environment: Environment, settings: Settings) -> st
     return str(environment.found[QUERY])
 
 
-def list_of_files(inputs: Inputs, environment: Environment) -> tuple[str, ...]:
-    """Returns the files that `--files-from` lists. Raises UsageError: standard input already holds the query."""
-    name: str = inputs["files_from"]
-    if name == "-" and inputs["query"] == "-":
-        raise UsageError(
-            "the query and --files-from cannot both be read from standard input", hint="write one of them to a file"
-        )
-    return parse_file_list(environment.bytes_of(name, "list of files", flag="--files-from", instead="name a file"))
-
-
 def file_of(path: str, file: str, environment: Environment) -> tuple[Path | None, str]:
     """Returns the folder that holds a file of PATH, and the file's path in it. In a workspace it is the repository's
     folder.
@@ -138,14 +128,13 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
     if inputs["files_from"]:
         if isinstance(opener, WorkspaceOpener):
             raise UsageError("--files-from does not go with a workspace", hint="name one of its repositories")
-        opener = ListedOpener(opener, list_of_files(inputs, environment))
-    engine = Engine(
-        opener,
-        settings,
-        cache_dir=None,
-        config_dir=None,
-        environ=environment.environ,
-        notices=notices,
-    )
+        name: str = inputs["files_from"]
+        if name == "-" and inputs["query"] == "-":
+            raise UsageError(
+                "the query and --files-from cannot both be read from standard input", hint="write one of them to a file"
+            )
+        listed = environment.bytes_of(name, "list of files", flag="--files-from", instead="name a file")
+        opener = ListedOpener(opener, parse_file_list(listed))
+    engine = Engine(opener, settings, cache_dir=None, config_dir=None, environ=environment.environ, notices=notices)
     engine.warns_of_index = environment.shared is None  # a shared index is the same on every machine
     return engine

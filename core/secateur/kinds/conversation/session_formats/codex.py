@@ -79,9 +79,8 @@ class CodexCli(SessionFormat):
     def owns(self, value: Any) -> bool:
         if not isinstance(value, dict):
             return False
-        if text_at(value, "type") in _RECORDS and isinstance(value.get("payload"), dict):
-            return True
-        if "record_type" in value and len(value) == 1:
+        record = text_at(value, "type") in _RECORDS and isinstance(value.get("payload"), dict)
+        if record or ("record_type" in value and len(value) == 1):
             return True
         return _is_bare_head(value) or (text_at(value, "type") in ITEMS - {"message"} and "payload" not in value)
 
