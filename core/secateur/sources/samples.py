@@ -133,19 +133,15 @@ def _replay(commits: list[dict[str, Any]]) -> tuple[dict[str, tuple[str, str]], 
                 del files[path]
                 stream.append(f"D {_quote_path(path)}\n".encode())
                 continue
-            text = _apply_edits(files.get(path, ("", ""))[1], edits)
+            lines = files.get(path, ("", ""))[1].split("\n")
+            lines = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+            for start, end, replacement in reversed(edits):
+                lines[start:end] = [replacement]
+            text = "".join(lines)
             mode = commit.get("modes", {}).get(path, _PLAIN)
             files[path] = (mode, text)
             stream += [f"M {mode} inline {_quote_path(path)}\n".encode(), _data(text)]
     return files, [*stream, b"done\n"]
-
-
-def _apply_edits(text: str, edits: list[tuple[int, int, str]]) -> str:
-    lines = text.split("\n")
-    lines = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-    for start, end, replacement in reversed(edits):
-        lines[start:end] = [replacement]
-    return "".join(lines)
 
 
 def _data(text: str) -> bytes:

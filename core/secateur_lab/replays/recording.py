@@ -114,7 +114,11 @@ def parse_recording(data: bytes, path: Path) -> Recording:
         if len(line) > LONGEST_LINE:
             raise malformed(path, at, f"the line is longer than {LONGEST_LINE:,} bytes", "an event is a short line")
         if head is None:
-            head = _head(line, at, path)
+            record = _object(line, at, path)
+            if record.get("replay") != FORMAT:
+                fault = f"replay = {shown(str(record.get('replay')))} is not a format that this version reads"
+                raise malformed(path, at, fault, f'the first line is: {{"replay": {FORMAT}}}')
+            head = _convert(record, RecordingHead, at, path)
             continue
         event = _event(line, at, path)
         if events and event.at < events[-1].at:
@@ -143,14 +147,6 @@ def _is_complete(line: bytes) -> bool:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return False
     return True
-
-
-def _head(line: bytes, at: int, path: Path) -> RecordingHead:
-    record = _object(line, at, path)
-    if record.get("replay") != FORMAT:
-        fault = f"replay = {shown(str(record.get('replay')))} is not a format that this version reads"
-        raise malformed(path, at, fault, f'the first line is: {{"replay": {FORMAT}}}')
-    return _convert(record, RecordingHead, at, path)  # type: ignore[no-any-return]
 
 
 def _event(line: bytes, at: int, path: Path) -> AnyEvent:
