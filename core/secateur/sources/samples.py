@@ -108,7 +108,14 @@ def materialise(
     try:
         commits = [json.loads(line) for line in history.split(b"\n") if line]
         files, stream = _replay(commits)
-        _write_files(scratch / name, files)
+        root = scratch / name
+        root.mkdir()
+        for path, (mode, text) in files.items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(text.encode())
+            if mode != _PLAIN:
+                target.chmod(0o755)
         if git:
             _make_repository(scratch / name, stream, git)
         scratch.rename(home)
@@ -151,16 +158,6 @@ def _data(text: str) -> bytes:
 
 def _quote_path(path: str) -> str:
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-
-
-def _write_files(root: Path, files: dict[str, tuple[str, str]]) -> None:
-    root.mkdir()
-    for path, (mode, text) in files.items():
-        target = root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode())
-        if mode != _PLAIN:
-            target.chmod(0o755)
 
 
 def _make_repository(root: Path, stream: list[bytes], git: str) -> None:

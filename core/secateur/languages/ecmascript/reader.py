@@ -126,7 +126,15 @@ class _EcmascriptReader:
             definition = out.define(
                 node, FragmentKind.CLASS, name or out.field_text(node, "name") or "default", outer=outer, owner=owner
             )
-            for base in _find_bases(node):
+            bases: list[Node] = []
+            for child in node.named_children:
+                if child.type == "class_heritage":
+                    clauses = [clause for clause in child.named_children if clause.type.endswith("s_clause")]
+                    for clause in clauses or [child]:
+                        bases += [base for base in clause.named_children if base.type != "type_arguments"]
+                elif child.type == "extends_type_clause":
+                    bases += child.named_children
+            for base in bases:
                 out.add_base(definition, read_type_name(out.text(base)))
         for node in self.captures.get("namespace", ()):
             out.define(node, FragmentKind.CLASS, out.field_text(node, "name").strip(_QUOTES), methods=False)
@@ -166,15 +174,3 @@ class _EcmascriptReader:
                 self.definitions.add(node.id)
             else:
                 out.define(node, None, "", opens_at=LONG_WRAPPER, methods=False)
-
-
-def _find_bases(node: Node) -> list[Node]:
-    bases: list[Node] = []
-    for child in node.named_children:
-        if child.type == "class_heritage":
-            clauses = [clause for clause in child.named_children if clause.type.endswith("s_clause")]
-            for clause in clauses or [child]:
-                bases += [base for base in clause.named_children if base.type != "type_arguments"]
-        elif child.type == "extends_type_clause":
-            bases += child.named_children
-    return bases
