@@ -93,7 +93,11 @@ def connect(address: str) -> DaskCluster:
     except ImportError as error:
         problem = "--on needs the extra cluster, which is not installed"
         raise SecateurError(problem, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
-    _silence_dask()
+    import logging
+
+    for name in ["distributed", "tornado", "asyncio", *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # we raise errors instead
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about versions, which we check ourselves
@@ -267,7 +271,17 @@ class DaskCluster:
         )
         for address, there in versions.items():
             if not isinstance(there, OSError):  # else it died while it was asked
-                _check_versions(address, there)
+                hint = f"install the same on all machines: pip freeze there and here; {PAGE}"
+                if isinstance(there, BaseException):
+                    problem = f"worker {address} cannot run secateur: {type(there).__name__}: {there}"
+                    raise SecateurError(problem, hint=hint, code="CLUSTER_WORKER")
+                here = list_versions()
+                if there != here:
+                    more, less = sorted(set(there) - set(here)), sorted(set(here) - set(there))
+                    problem = f"worker {address} is not as this process is: it has {shown(', '.join(more) or 'less')}"
+                    raise SecateurError(
+                        f"{problem}; here: {shown(', '.join(less) or 'less')}", hint=hint, code="CLUSTER_WORKER"
+                    )
                 self._checked.add(address)
 
     def _identity(self) -> Mapping[str, Any]:
@@ -327,18 +341,6 @@ def _hash_versions() -> str:
 # --- connecting -------------------------------------------------------------------------------------------------------
 
 
-def _check_versions(address: str, there: Any) -> None:
-    hint = f"install the same on all machines: pip freeze there and here; {PAGE}"
-    if isinstance(there, BaseException):
-        problem = f"worker {address} cannot run secateur: {type(there).__name__}: {there}"
-        raise SecateurError(problem, hint=hint, code="CLUSTER_WORKER")
-    here = list_versions()
-    if there != here:
-        more, less = sorted(set(there) - set(here)), sorted(set(here) - set(there))
-        problem = f"worker {address} is not as this process is: it has {shown(', '.join(more) or 'less')}"
-        raise SecateurError(f"{problem}; here: {shown(', '.join(less) or 'less')}", hint=hint, code="CLUSTER_WORKER")
-
-
 def _security(address: str) -> Any:
     """Returns Dask's settings of certificates. Raises UsageError: the address is encrypted and a file is missing."""
     from distributed.security import Security
@@ -365,12 +367,3 @@ def _security(address: str) -> Any:
             hint=f"name the files of the authority, the certificate and its key; {PAGE} says how they are made",
         )
     return security
-
-
-def _silence_dask() -> None:
-    """Makes Dask print nothing: we raise errors instead."""
-    import logging
-
-    for name in ["distributed", "tornado", "asyncio", *logging.root.manager.loggerDict]:
-        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)

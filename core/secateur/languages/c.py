@@ -102,7 +102,17 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("function", ()):
         _read_function(node, templates.get(node.id, node), out)
     for node in captures.get("typed", ()):
-        _read_declaration(node, out)
+        declared_type = out.field_text(node, "type")
+        for declarator in node.children_by_field_name("declarator"):
+            bound = _skip_declarators(declarator, "function_declarator")
+            if bound is None or bound.type not in _IDENTIFIERS:
+                continue
+            type_ = declared_type
+            if type_ == "auto":
+                value = declarator.child_by_field_name("value")
+                match = _CREATED_TYPE.match(out.text(value)[:_VALUE_LENGTH]) if value is not None else None
+                type_ = next(filter(None, match.groups()), "") if match else ""
+            out.annotate(declarator, out.text(bound), type_)
 
 
 def _read_classes(captures: Captures, templates: dict[int, Node], out: Collector) -> None:
@@ -197,17 +207,3 @@ def _split_qualified_name(node: Node | None, out: Collector) -> tuple[str, str]:
     else:
         name = "".join(out.text(node).split())
     return name, ".".join(filter(None, scopes))
-
-
-def _read_declaration(node: Node, out: Collector) -> None:
-    declared_type = out.field_text(node, "type")
-    for declarator in node.children_by_field_name("declarator"):
-        bound = _skip_declarators(declarator, "function_declarator")
-        if bound is None or bound.type not in _IDENTIFIERS:
-            continue
-        type_ = declared_type
-        if type_ == "auto":
-            value = declarator.child_by_field_name("value")
-            match = _CREATED_TYPE.match(out.text(value)[:_VALUE_LENGTH]) if value is not None else None
-            type_ = next(filter(None, match.groups()), "") if match else ""
-        out.annotate(declarator, out.text(bound), type_)

@@ -135,20 +135,15 @@ class Globs:
         if not self._numbers:
             return -1
         cut = text.rfind(b"/") + 1
-        ends = self._advance(self._advance_to_folder(text[:cut]), text[cut:]) & self._ends
-        return self._numbers[ends.bit_length() - 1] if ends else -1
-
-    def _advance_to_folder(self, folder: bytes) -> int:
-        """Returns the states after the path of a folder that ends in `/`. They are computed once for all paths in
-        it."""
-        known = folder
+        known = folder = text[:cut]  # its states are computed once for all paths in it
         while known not in self._prefixes:
             known = known[: known.rfind(b"/", 0, -1) + 1]
         if known != folder:
             if len(self._prefixes) > _KEPT_PREFIXES:
                 self._prefixes = {b"": self._start, known: self._prefixes[known]}
             self._prefixes[folder] = self._advance(self._prefixes[known], folder[len(known) :])
-        return self._prefixes[folder]
+        ends = self._advance(self._prefixes[folder], text[cut:]) & self._ends
+        return self._numbers[ends.bit_length() - 1] if ends else -1
 
     def _advance(self, states: int, text: bytes) -> int:
         moves, stays, folders = self._moves, self._stays, self._folders

@@ -172,20 +172,17 @@ class Packages:
             for name in ("tsconfig.json", "jsconfig.json"):
                 path = f"{above}/{name}".lstrip("/")
                 if path in self._configs:
-                    return self._merge_config(path)
+                    whole, pending, seen = _Config(), [path], 0
+                    while pending and seen < _PARENTS:
+                        seen += 1
+                        path = pending.pop(0)
+                        config = self._configs.get(path) or self._configs.get(f"{path}.json")
+                        if config is not None:
+                            whole.base = config.base if whole.base is None else whole.base
+                            whole.paths = whole.paths or config.paths
+                            pending += config.parents
+                    return whole
         return None
-
-    def _merge_config(self, path: str) -> _Config:
-        whole, pending, seen = _Config(), [path], 0
-        while pending and seen < _PARENTS:
-            seen += 1
-            path = pending.pop(0)
-            config = self._configs.get(path) or self._configs.get(f"{path}.json")
-            if config is not None:
-                whole.base = config.base if whole.base is None else whole.base
-                whole.paths = whole.paths or config.paths
-                pending += config.parents
-        return whole
 
 
 def _resolve(folder: str, written: str) -> str:

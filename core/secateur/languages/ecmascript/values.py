@@ -215,7 +215,17 @@ class EcmascriptValues(Flow):
         scope.receiver = holder.receiver if inherits else UNKNOWN if hidden else "this"
         self.scopes.append(scope)
         self._bind_type_parameters(node, scope)
-        self._bind_parameters(node, scope)
+        single = node.child_by_field_name("parameter")
+        for position, parameter in enumerate(field_children(node, "parameters") if single is None else [single]):
+            pattern = parameter.child_by_field_name("pattern") or parameter
+            annotation = parameter.child_by_field_name("type")
+            meaning = self._format_value(annotation)
+            if meaning == UNKNOWN and not position and node.id in self._elements:
+                meaning = self._elements[node.id]
+            self._bind_pattern(pattern, meaning, scope, declared=annotation is not None)
+            first = parameter.child(0) if parameter.child_count else None
+            if first is not None and first.type in _PROPERTY and meaning != UNKNOWN and not self.is_class_hidden():
+                self.out.declare(parameter, f"this.{self.out.text(pattern)}", type_of(meaning))
         returned = node.child_by_field_name("return_type")
         if not hidden and node.id in self._titles:
             out.declare(node, TITLE, self._titles[node.id][:NAME_LENGTH])
@@ -230,19 +240,6 @@ class EcmascriptValues(Flow):
     def _find_holder(self) -> Scope:
         """Returns the scope that says what `this` means here."""
         return next(scope for scope in reversed(self.scopes) if scope.kind in ("module", "function", "class"))
-
-    def _bind_parameters(self, node: Node, scope: Scope) -> None:
-        single = node.child_by_field_name("parameter")
-        for position, parameter in enumerate(field_children(node, "parameters") if single is None else [single]):
-            pattern = parameter.child_by_field_name("pattern") or parameter
-            annotation = parameter.child_by_field_name("type")
-            meaning = self._format_value(annotation)
-            if meaning == UNKNOWN and not position and node.id in self._elements:
-                meaning = self._elements[node.id]
-            self._bind_pattern(pattern, meaning, scope, declared=annotation is not None)
-            first = parameter.child(0) if parameter.child_count else None
-            if first is not None and first.type in _PROPERTY and meaning != UNKNOWN and not self.is_class_hidden():
-                self.out.declare(parameter, f"this.{self.out.text(pattern)}", type_of(meaning))
 
     def _bind_pattern(self, node: Node, meaning: str, scope: Scope, depth: int = 0, *, declared: bool = False) -> None:
         if depth > DEEPEST:

@@ -241,7 +241,16 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("imports", ()):
         out.mark_import(node)
     for node in captures.get("import", ()):
-        _read_import(node, out)
+        module = out.field_text(node, "path").strip('"`')
+        alias = out.field_text(node, "name")
+        if alias == ".":
+            out.add_import(node, "", module, "*")
+        elif alias == "_":
+            out.add_import(node, "", module)
+        else:  # a package is likely called by the last part of its path that is not a version, without usual affixes
+            parts = module.split("/")
+            last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else parts[-1]
+            out.add_import(node, alias or _IMPORT_NOISE.sub("", last) or last, module)
     for node in captures.get("function", ()):
         receiver = _RECEIVER.search(out.field_text(node, "receiver"))
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"), owner=receiver[1] if receiver else "")
@@ -258,19 +267,6 @@ def read(captures: Captures, out: Collector) -> None:
         call_receiver = values.format_receiver(node)
         if call_receiver is not None:
             out.calls.append((node.start_point.row, out.text(node), call_receiver))
-
-
-def _read_import(node: Node, out: Collector) -> None:
-    module = out.field_text(node, "path").strip('"`')
-    alias = out.field_text(node, "name")
-    if alias == ".":
-        out.add_import(node, "", module, "*")
-    elif alias == "_":
-        out.add_import(node, "", module)
-    else:  # a package is likely called by the last part of its path that is not a version, without usual affixes
-        parts = module.split("/")
-        last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else parts[-1]
-        out.add_import(node, alias or _IMPORT_NOISE.sub("", last) or last, module)
 
 
 def _read_type(spec: Node, outer: Node, values: GoValues, out: Collector) -> None:

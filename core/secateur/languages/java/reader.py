@@ -310,7 +310,13 @@ def read(captures: Captures, out: Collector) -> None:
         )
         out.mark_import(node)
     for node in captures.get("import", ()):
-        _read_import(node, out)
+        out.mark_import(node)
+        path = out.text(named_child(node))
+        if any(child.type == "asterisk" for child in node.named_children):
+            out.add_import(node, "", path, "*")
+        else:
+            module, _, symbol = path.rpartition(".")
+            out.add_import(node, symbol, module, symbol)
     for node in captures.get("class", ()):
         _read_class(node, values, out)
     variable_names = {}
@@ -360,13 +366,3 @@ def _read_class(node: Node, values: JavaValues, out: Collector) -> None:
     for constant in field_children(node, "body") if node.type == "enum_declaration" else ():
         if constant.type == "enum_constant":
             out.declare(constant, out.field_text(constant, "name"), name)
-
-
-def _read_import(node: Node, out: Collector) -> None:
-    out.mark_import(node)
-    path = out.text(named_child(node))
-    if any(child.type == "asterisk" for child in node.named_children):
-        out.add_import(node, "", path, "*")
-    else:
-        module, _, symbol = path.rpartition(".")
-        out.add_import(node, symbol, module, symbol)

@@ -355,11 +355,6 @@ def read(captures: Captures, out: Collector) -> None:
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
     for node in captures.get("future", ()):
         out.mark_import(node)
-    _read_imports(captures, out)
-    PythonValues(captures, out)
-
-
-def _read_imports(captures: Captures, out: Collector) -> None:
     for node in captures.get("import", ()):
         out.mark_import(node)
         for item in node.named_children:
@@ -388,3 +383,4 @@ def _read_imports(captures: Captures, out: Collector) -> None:
                 out.add_import(node, name, module, name, level=level)
             elif item.type == "wildcard_import":
                 out.add_import(node, "", module, "*", level=level)
+    PythonValues(captures, out)

@@ -80,7 +80,10 @@ class RustValues(BlockValues):
         ordered = sorted(nodes, key=lambda node: node.type not in _PARAMETERS)
         for node in ordered:
             if node.type in _PARAMETERS:
-                self._store_bound(node)
+                item, name, bound = self._split_bound(node)
+                if item is not None and item.type == "impl_item" and bound:
+                    path = self.format_impl_path(item.child_by_field_name("type"))
+                    self._bounds.setdefault((path, self.out.text(name)), bound)
         super().bind_all(ordered)
 
     # --- types --------------------------------------------------------------------------------------------------------
@@ -194,12 +197,6 @@ class RustValues(BlockValues):
         item = holder_of(node)
         name = node.child_by_field_name("name") or node.child_by_field_name("left")
         return item, name, self.format_type(node.child_by_field_name("bounds"))
-
-    def _store_bound(self, node: Node) -> None:
-        item, name, bound = self._split_bound(node)
-        if item is not None and item.type == "impl_item" and bound:
-            path = self.format_impl_path(item.child_by_field_name("type"))
-            self._bounds.setdefault((path, self.out.text(name)), bound)
 
     def _bind_type_parameter(self, node: Node) -> None:
         item, name, bound = self._split_bound(node)
@@ -370,7 +367,13 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("class", ()):
         _read_class(node, values, out)
     for node in captures.get("impl", ()):
-        _read_implementation(node, values, out)
+        path = values.format_impl_path(node.child_by_field_name("type"))
+        definition = out.define(node, FragmentKind.CLASS, path.rpartition(".")[2] or "impl")
+        if path:
+            out.annotations.append((definition.sig_first, IMPLEMENTED, path))
+        trait = node.child_by_field_name("trait")
+        if trait is not None:
+            out.add_base(definition, read_type_name(out.text(trait)))
     for node in captures.get("module", ()):
         name = out.field_text(node, "name")
         if node.child_by_field_name("body") is None:
@@ -392,7 +395,30 @@ def read(captures: Captures, out: Collector) -> None:
         out.mark_import(node)
         out.add_import(node, out.field_text(node, "alias") or name, name)
     for node in captures.get("use", ()):
-        _read_use(node, out)
+        # Reads a use tree with an explicit stack of (node, path to the node).
+        out.mark_import(node)
+        exported = _is_public(node)
+        start = node.child_by_field_name("argument")
+        stack = [(start, "")] if start is not None else []
+        while stack:
+            item, prefix = stack.pop()
+            if item.type == "use_list":
+                stack += [(child, prefix) for child in reversed(item.named_children)]
+            elif item.type == "scoped_use_list":
+                inner = item.child_by_field_name("list")
+                if inner is not None:
+                    stack.append((inner, _join(prefix, out.field_text(item, "path"))))
+            elif item.type == "use_wildcard":
+                out.add_import(node, "", _join(prefix, out.text(named_child(item))), "*", exported=exported)
+            elif item.type in ("use_as_clause", "identifier", "scoped_identifier", "self", "crate", "super"):
+                aliased = item.type == "use_as_clause"
+                path = out.field_text(item, "path") if aliased else out.text(item)
+                whole = prefix if path == "self" and prefix else _join(prefix, path)
+                module, _, symbol = whole.rpartition("::")
+                local = out.field_text(item, "alias") if aliased else symbol
+                out.add_import(
+                    node, "" if local == "_" else local, module or symbol, symbol if module else "", exported=exported
+                )
     for node in captures.get("call", ()):
         receiver = values.format_receiver(node)
         if receiver is not None:
@@ -433,46 +459,9 @@ def _read_fields(body: Node, prefix: str, values: RustValues, out: Collector) ->
             )
 
 
-def _read_implementation(node: Node, values: RustValues, out: Collector) -> None:
-    path = values.format_impl_path(node.child_by_field_name("type"))
-    definition = out.define(node, FragmentKind.CLASS, path.rpartition(".")[2] or "impl")
-    if path:
-        out.annotations.append((definition.sig_first, IMPLEMENTED, path))
-    trait = node.child_by_field_name("trait")
-    if trait is not None:
-        out.add_base(definition, read_type_name(out.text(trait)))
-
-
 def _is_public(node: Node) -> bool:
     first = named_child(node)
     return first is not None and first.type == "visibility_modifier"
-
-
-def _read_use(node: Node, out: Collector) -> None:
-    """Reads a use tree with an explicit stack of (node, path to the node)."""
-    out.mark_import(node)
-    exported = _is_public(node)
-    start = node.child_by_field_name("argument")
-    stack = [(start, "")] if start is not None else []
-    while stack:
-        item, prefix = stack.pop()
-        if item.type == "use_list":
-            stack += [(child, prefix) for child in reversed(item.named_children)]
-        elif item.type == "scoped_use_list":
-            inner = item.child_by_field_name("list")
-            if inner is not None:
-                stack.append((inner, _join(prefix, out.field_text(item, "path"))))
-        elif item.type == "use_wildcard":
-            out.add_import(node, "", _join(prefix, out.text(named_child(item))), "*", exported=exported)
-        elif item.type in ("use_as_clause", "identifier", "scoped_identifier", "self", "crate", "super"):
-            aliased = item.type == "use_as_clause"
-            path = out.field_text(item, "path") if aliased else out.text(item)
-            whole = prefix if path == "self" and prefix else _join(prefix, path)
-            module, _, symbol = whole.rpartition("::")
-            local = out.field_text(item, "alias") if aliased else symbol
-            out.add_import(
-                node, "" if local == "_" else local, module or symbol, symbol if module else "", exported=exported
-            )
 
 
 def _join(prefix: str, path: str) -> str:

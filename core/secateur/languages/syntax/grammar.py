@@ -155,21 +155,16 @@ def is_endless(source: bytes, traits: LanguageTraits) -> bool:
     if traits.silent is None or not _find_stretches(source):
         return False
     if traits.lines_end_statements:
-        code = _mark_line_ends(traits.silent.sub(b"", source))
+        depth, parts = 0, list[bytes]()
+        for line in traits.silent.sub(b"", source).split(b"\n"):
+            depth = max(0, depth + sum(map(line.count, _OPENING)) - sum(map(line.count, _CLOSING)))
+            parts += (line, b"\n" if depth or line.endswith(b"\\") else b";")
+        code = b"".join(parts)
     else:
         # The parser ignores a comment that is never closed, and searching for its end each time would be slow.
         end = source.rfind(b"*/") + 2 if b"*/" in source else 0
         code = traits.silent.sub(b"", _COMMENT.sub(b"", source[:end]) + source[end:])
     return any(len(_OPERATOR.findall(stretch)) > _MOST_OPERATORS for stretch in _find_stretches(code))
-
-
-def _mark_line_ends(code: bytes) -> bytes:
-    depth = 0
-    parts: list[bytes] = []
-    for line in code.split(b"\n"):
-        depth = max(0, depth + sum(map(line.count, _OPENING)) - sum(map(line.count, _CLOSING)))
-        parts += (line, b"\n" if depth or line.endswith(b"\\") else b";")
-    return b"".join(parts)
 
 
 def _find_stretches(source: bytes) -> list[bytes]:

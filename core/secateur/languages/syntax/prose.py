@@ -61,7 +61,17 @@ def split_sections(language: str, lines: Sequence[str]) -> list[Fragment]:
         return split_blocks(lines)
     sections = _make_sections(lines, headings)
     if language in _KEYED:
-        sections = _join_tiny(sections, _TINY_LINES_OF.get(language, _TINY_LINES))
+        joined, can_join, least = list[_Section](), False, _TINY_LINES_OF.get(language, _TINY_LINES)
+        for name, qualname, first, last in sections:
+            tiny = last - first + 1 < least
+            if tiny and can_join and last - joined[-1][2] < _JOINED_LINES:
+                names = ", ".join(part for part in (joined[-1][0], name) if part)
+                names = names if len(names) <= _NAME_LENGTH else joined[-1][0]
+                joined[-1] = (names, names, joined[-1][2], last)
+            else:
+                joined.append((name, qualname, first, last))
+                can_join = tiny
+        sections = joined
     fragments = []
     for name, qualname, first, last in sections:
         kind = FragmentKind.SECTION if name or language in _KEYED else FragmentKind.BLOCK
@@ -97,21 +107,6 @@ def _make_sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_
         if span := trim(lines, first, last):
             sections.append((heading.name, " > ".join(name for _, name in path[-_PATH_DEPTH:]), *span))
     return sections
-
-
-def _join_tiny(sections: Sequence[_Section], least: int) -> list[_Section]:
-    joined: list[_Section] = []
-    can_join = False
-    for name, qualname, first, last in sections:
-        tiny = last - first + 1 < least
-        if tiny and can_join and last - joined[-1][2] < _JOINED_LINES:
-            names = ", ".join(part for part in (joined[-1][0], name) if part)
-            names = names if len(names) <= _NAME_LENGTH else joined[-1][0]
-            joined[-1] = (names, names, joined[-1][2], last)
-        else:
-            joined.append((name, qualname, first, last))
-            can_join = tiny
-    return joined
 
 
 # --- headings of documents -------------------------------------------------------------------------------------------
