@@ -203,8 +203,6 @@ REPOSITORY_MAY_SET = {
     "context_budget.reserve",
     "chunking.max_chunk_tokens",
     "chunking.ignore",
-    "chunking.rules",
-    "chunking.max_file_kb",
     "chunking.context_lines",
     "log.max_tokens",
 }

@@ -136,6 +136,9 @@ REMOVED = {
         "it is removed: its value is fixed; context_budget.tokens and reserve are the settings of envelopes",
     ),
     "context_budget.extensions": "it is removed: begin the names of fields that may be trimmed with x_",
+    "chunking.max_file_kb": "it is removed: !GLOB in chunking.ignore takes a file of any size in",
+    "chunking.keep_together": "it is removed: files that belong together share a chunk if no chunk is added",
+    "chunking.rules": "it is removed: name a file with --rules",
     "inputs.archive_mb": "it is removed: archives are no longer read; unpack yours (tar xf) and name the folder",
     "ui.remember": "it is removed: save a profile, a scenario or a recording of what you want to keep",
 }

@@ -250,19 +250,11 @@ class Chunking(Table, frozen=True):
             scope="any",
         ),
     ] = ()
-    max_file_kb: Annotated[
-        int,
-        Meta(ge=1, le=1_048_576),
-        about("Files of this size and above are left out.", scope="any", lowered_only=True),
-    ] = 1024
     context_lines: Annotated[
         int,
         Meta(ge=0, le=1000),
         about("Unchanged lines around a change, for diffs made from a repository.", flag="--context", scope="any"),
     ] = 3
-    keep_together: Annotated[
-        bool, about("Put files of one folder, and files that use each other, into one chunk if no chunk is added.")
-    ] = True
     signatures: Annotated[
         bool,
         about(
@@ -271,10 +263,6 @@ class Chunking(Table, frozen=True):
             flag="--signatures",
         ),
     ] = False
-    rules: Annotated[
-        tuple[str, ...],
-        about("Files at the repository's top that hold its rules, read as they were before the change.", scope="any"),
-    ] = ("CLAUDE.md", "AGENTS.md")
 
 
 class Log(Table, frozen=True):
