@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 from support.same_examples import without_constants_of_loaded_modules
-from support.slow import TESTS, slow_tests
+from support.slow import TESTS, ProcessorTime, slow_tests
 
 pytest_plugins = ["pytester"]
 
@@ -36,6 +36,10 @@ for _name in [name for name in os.environ if name.startswith("TEXTUAL") or name 
 os.environ["TEXTUAL_FPS"] = "250"
 
 O200K_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ProcessorTime())
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
