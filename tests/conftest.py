@@ -70,6 +70,21 @@ def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def patience_with_git() -> Iterator[None]:
+    """A git that does nothing for two seconds because the machine is busy is not given up, which made tests fail that
+    read repositories. Those of giving up pass a patience of their own, or run a process."""
+    from secateur.sources.git import Git
+    from secateur.sources.process import Patience, run_git
+
+    patient = Patience(idle=600.0, query=600.0, untracked=600.0, listing=600.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(run_git.__wrapped__.__kwdefaults__, "idle", patient.idle)
+        for function in (Git.__init__, Git.discover.__func__):
+            patch.setitem(function.__kwdefaults__, "patience", patient)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def same_examples() -> Iterator[None]:
     """Derandomised properties draw the same values whichever tests ran before, in one process or in many."""
     with pytest.MonkeyPatch.context() as patch:
