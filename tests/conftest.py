@@ -24,7 +24,7 @@ from support.slow import TESTS, ProcessorTime, slow_tests
 
 pytest_plugins = ["pytester"]
 
-settings.register_profile("default run", derandomize=True, deadline=None, database=None, max_examples=40)
+settings.register_profile("default run", derandomize=True, deadline=None, database=None, max_examples=20)
 settings.register_profile("explore", deadline=None, database=None, print_blob=True)
 settings.register_profile("mutate", settings.get_profile("default run"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("default run")
