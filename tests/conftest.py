@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     slow = set(slow_tests())
     for item in items:
         path = item.path.relative_to(TESTS).as_posix() if item.path.is_relative_to(TESTS) else ""
-        if path in slow or f"{path}::{item.name.partition('[')[0]}" in slow:
+        if not slow.isdisjoint((path, f"{path}::{item.name.partition('[')[0]}", f"{path}::{item.name}")):
             item.add_marker("slow")
 
 

@@ -21,7 +21,7 @@ MOST_SECONDS = 1.0
 
 
 def slow_tests() -> list[str]:
-    """Lines `FILE` or `FILE::TEST` of `slow.txt`, relative to the folder of the tests."""
+    """Lines `FILE`, `FILE::TEST` or `FILE::TEST[PARAMETERS]` of `slow.txt`, relative to the folder of the tests."""
     lines = (TESTS / "slow.txt").read_text(encoding="utf-8").splitlines()
     return [line for line in lines if line and not line.startswith("#")]
 
@@ -58,7 +58,7 @@ class ProcessorTime:
             self._costly.append((seconds, report.nodeid))
 
     def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
-        if config.option.markexpr == "not slow":
+        if config.option.markexpr == "not slow" and not config.option.collectonly:
             terminalreporter.write_line(f"{len(self._costly)} tests above {MOST_SECONDS} s of processor")
             for seconds, name in sorted(self._costly, reverse=True):
                 terminalreporter.write_line(f"{seconds:6.1f} s {name}")
