@@ -201,15 +201,12 @@ REPOSITORY_MAY_SET = {
     "conversation_prune.safe_zone_tokens",
     "context_budget.tokens",
     "context_budget.reserve",
-    "context_budget.context_share",
     "chunking.max_chunk_tokens",
     "chunking.ignore",
     "chunking.rules",
     "chunking.max_file_kb",
     "chunking.context_lines",
     "log.max_tokens",
-    "log.block_share",
-    "log.last_share",
 }
 """Written out: a key becomes one of these on purpose, and a new key is not."""
 

@@ -76,7 +76,6 @@ class ScenarioItem(pytest.Item):
 
 
 def _session(config: pytest.Config) -> Session:
-    """Returns the session of this process. All scenarios share its open indexes and the inputs that were read."""
     from secateur_lab.scenarios.running import Session
 
     if _SESSION not in config.stash:

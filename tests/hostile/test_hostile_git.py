@@ -228,7 +228,7 @@ EVERY_GIT_METHOD: dict[str, Callable[[Git], object]] = {
         "4b825dc642cb6eb9a060e54bf8d69288fbee4904", git.resolve("main")
     ),  # all of it, the missing blob too
     "history": lambda git: drain(git.history(git.resolve("main"), since=git.resolve("main~1"))),
-    "changes_of": lambda git: drain(git.changes_of(git.resolve("main"), "a.txt", limit=3)),
+    "changes_of": lambda git: drain(git.history(git.resolve("main"), path="a.txt", limit=3)),
     "log": lambda git: drain(git.log(git.resolve("main"))),
     "is_linear": lambda git: git.is_linear(git.resolve("main~1"), git.resolve("main")),
     "shallow": lambda git: git.shallow(),

@@ -306,7 +306,7 @@ def test_a_pin_with_its_room_leaves_the_shares_of_the_others_as_they_are(tmp_pat
     path.write_text("\n".join(lines))
 
     def decided(budget, **pins):
-        values = {"log.max_tokens": budget, "log.fill": False, **pins}
+        values = {"log.max_tokens": budget, **pins}
         return {entry.id: entry.after for entry in prune("log", values, path=str(path)).ledger.entries}
 
     alone = decided(1_000)

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from secateur.errors import BudgetExceeded, SecateurError
 from secateur.kinds.diff.arrangement import Arrangement, Piece, arrange, fewest_bins, first_fit_decreasing
 from secateur.kinds.diff.chunks import Chunks, chunk_diff
-from secateur.kinds.diff.diff_parser import parse_diff
-from secateur.kinds.diff.names import unquote
+from secateur.kinds.diff.diff_parser import parse_diff, unquote
 from secateur.tokens import count_tokens
 from support.diffs import first_fit, git_apply, line_diff
 

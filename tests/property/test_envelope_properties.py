@@ -59,12 +59,8 @@ envelopes = st.fixed_dictionaries(
     {section: digests if section == "dependency_digest" else small for section in SECTIONS}
 )
 rules = st.builds(
-    lambda counter, items, chars: with_values(
-        Settings(), {"tokens.counter": counter, "context_budget.keep_items": items, "context_budget.keep_chars": chars}
-    ),
+    lambda counter: with_values(Settings(), {"tokens.counter": counter}),
     st.sampled_from(["o200k_base", "estimate", "chars4"]),
-    st.sampled_from([0, 1, 3, 10]),
-    st.sampled_from([20, 60, 400]),
 )
 picks = st.lists(st.integers(0, 40), max_size=2)
 """Which values of an envelope are pinned, by their numbers in the order of a walk."""
@@ -206,7 +202,7 @@ def test_a_decision_is_the_same_whatever_was_decided_before(
         _, settings = pinned(value, numbers, rule)
         counter = get_counter(settings.tokens.counter)
         budget = Budget(max(1, int(share * counter.count(text(value)))), 0)
-        arguments = original, budget, settings.context_budget, counter, settings.pins
+        arguments = original, budget, counter, settings.pins
         assert describe(*arguments, remembered) == describe(*arguments)
     assert original == sections(value)
 

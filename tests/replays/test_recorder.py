@@ -98,13 +98,13 @@ def test_a_profile_and_what_was_turned_since_are_two_events(folder: Path, opened
     recorder = Recorder(path, opened, Clock())
     first = seen(folder)
     recorder.observe(first)
-    chosen = with_values(with_profile(first.settings, "recommended"), {"log.last_lines": 3})
+    chosen = with_values(with_profile(first.settings, "recommended"), {"log.max_tokens": 3})
     recorder.observe(replace(first, settings=chosen))
     recorder.observe(replace(first, settings=first.settings))
     recorder.close()
     told = [line for line in lines(path)[1:] if line["do"] not in ("decided", "open")]
     assert [line["do"] for line in told] == ["profile", "set", "profile", "set"]
-    assert told[1]["values"] == {"log.last_lines": 3}
+    assert told[1]["values"] == {"log.max_tokens": 3}
 
 
 def test_the_cursor_is_written_where_it_rested(folder: Path, opened: Session):

@@ -94,9 +94,9 @@ def test_changes_of_a_file_are_those_of_the_history_that_name_it(repository: Pat
     history = list(git.history(commit))
     for path in dict.fromkeys(path for one in history for path in one.paths):
         expected = [one.id for one in history if path in one.paths]
-        assert [one.id for one in git.changes_of(commit, path, limit=100)] == expected
-        assert [one.id for one in git.changes_of(commit, path, limit=1)] == expected[:1]
-    assert list(git.changes_of(commit, "no/such*file", limit=9)) == []
+        assert [one.id for one in git.history(commit, path=path, limit=100)] == expected
+        assert [one.id for one in git.history(commit, path=path, limit=1)] == expected[:1]
+    assert list(git.history(commit, path="no/such*file", limit=9)) == []
 
 
 def test_history_is_streamed_and_may_be_left_early(repository: Path) -> None:

@@ -171,7 +171,7 @@ class Inspector(Host):
     @property
     def at_work(self) -> bool:
         playing = self._player is not None and self._player.busy
-        return playing or any(screen.busy for screen in self.screen_stack if isinstance(screen, Bench))
+        return playing or any(screen.jobs.busy for screen in self.screen_stack if isinstance(screen, Bench))
 
     def on_app_focus(self) -> None:
         for screen in self.screen_stack:

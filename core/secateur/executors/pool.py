@@ -121,7 +121,6 @@ class ProcessPool:
             self._workers = []
 
     def _put(self, entries: Sequence[_Entry]) -> None:
-        """Queues entries, and starts workers until there is one for each waiting entry, or the limit is reached."""
         with self._changed:
             self._waiting += entries
             self._changed.notify_all()

@@ -65,7 +65,6 @@ class OpenMember:
             self._open()
 
     def _open(self) -> OpenIndex:
-        """Returns the index of its records, and opens it at the first use."""
         if self._index is None:
             with self.naming():
                 self._index = OpenIndex(self.opener, self.cache_dir, self.given)

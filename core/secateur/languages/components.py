@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from secateur.languages.ecmascript import RULES
 from secateur.languages.ecmascript import reader as ecmascript
 from secateur.languages.syntax.collector import ALWAYS, Captures, Collector, Definition
-from secateur.languages.syntax.endless import SCRIPT_SILENT
-from secateur.languages.traits import Grammar, LanguageTraits
+from secateur.languages.traits import SCRIPT_SILENT, Grammar, LanguageTraits
 from secateur.model import FragmentKind
 
 LANGUAGES = tuple(
@@ -68,7 +67,6 @@ def read(captures: Captures, out: Collector) -> None:
 
 
 def _find_blocks(source: bytes) -> Iterator[tuple[str, int, int]]:
-    """Yields (name, start, end) of each script and style; `end` is exclusive."""
     at = 0
     if front := _FRONT_MATTER.match(source):
         yield "script", front.start(1), front.end(1)

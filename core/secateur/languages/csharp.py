@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector
-from secateur.languages.syntax.endless import C_SILENT
 from secateur.languages.syntax.names import read_type_name, words
-from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
+from secateur.languages.traits import C_SILENT, CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
@@ -92,7 +91,6 @@ def _read_using(node: Node, out: Collector) -> None:
 
 
 def _read_variables(node: Node, out: Collector) -> None:
-    """Reads types from `Cart cart = ...;` and `var cart = new Cart();`, as local or field."""
     type_node = node.child_by_field_name("type")
     for declarator in node.named_children:
         if declarator.type != "variable_declarator":

@@ -119,7 +119,6 @@ def _read_command(node: Node, out: Collector) -> None:
 
 
 def _read_new(call: Node | None, out: Collector) -> str:
-    """Returns "Store" for `Store.new(...)`, otherwise ""."""
     if call is None or out.field_text(call, "method") != "new":
         return ""
     receiver = read_dotted_name(out.field_text(call, "receiver"))
@@ -132,7 +131,6 @@ def _normalize_receiver(text: str) -> str:
 
 
 def _resolve_new(row: int, name: str, receiver: str) -> tuple[int, str, str]:
-    """Turns a call of `Store.new` into a call of `Store`."""
     if name == "new" and _CLASS_NAME.fullmatch(receiver):
         owner, _, class_name = receiver.rpartition(".")
         return row, class_name, owner

@@ -78,8 +78,6 @@ def count_pack(selection: Selection, pack: str, counter: Counter) -> int:
 
 
 class _Entries(Sequence[Entry]):
-    """The entries of a search: rows of its pool, each made when it is looked at, and the wrapper."""
-
     def __init__(self, selection: Selection, after: Callable[[], int]) -> None:
         self._selection, self._after = selection, after
         self._position = cache(lambda: {row: position for position, row in enumerate(selection.pack_rows, 1)})

@@ -1,9 +1,16 @@
 """Runs the slow phase, from a query to a Pool: searches the snapshot, counts what the candidates cost, and writes the
-warnings."""
+warnings.
+
+A better embedding model than the index's own, if one is set, scores the best candidates: it takes milliseconds per
+fragment, so it cannot embed a repository while somebody waits. Their vectors are cached by content: the answer does not
+depend on the cache. Vectors of two models never mix: a fragment that this model did not embed has no semantic part.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -11,8 +18,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from secateur.errors import EmbeddingError, UsageError
-from secateur.index.facts.embedding import Embedder
+from secateur.index.facts.embedding import Embedder, SemanticSpace, document_text
+from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
+from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import FloatArray, IntArray, Notice, Pool
 from secateur.render.layouts import LAST_LINE, LONGEST_LABEL, PackCosts
 from secateur.retrieval.candidates import SearchResult, part_notices
@@ -20,12 +29,53 @@ from secateur.retrieval.evidence.collect import embed_query
 from secateur.retrieval.evidence.phrases import Lines
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
-from secateur.retrieval.rerank import Reranker, document_of
 from secateur.retrieval.search import KNOWN_TERMS_SHARE, SearchQuestion, search
 from secateur.settings import Settings
 from secateur.suggestions import describe_unknown
 from secateur.terminal import clip, visible
 from secateur.tokens import Counter
+
+KEPT_VECTORS = 20_000
+"""Most vectors that are kept, of all models together: the latest ones, about 10 MB."""
+
+_KIND = "vectors"
+
+
+class Reranker(Struct, frozen=True):
+    """Holds an embedder, and the store that keeps its vectors."""
+
+    embedder: Embedder
+    store: Store
+
+    def similarity(self, query: str, texts: Sequence[str]) -> FloatArray:
+        """Computes the cosine of the query with each text, centred on these texts, in [0, 1]. Raises EmbeddingError:
+        the model or its server failed; the cache holds no part of its answer."""
+        digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for text in texts]
+        names = [f"{self.embedder.id}:{digest}" for digest in digests]
+        known = {
+            name: vector for name in dict.fromkeys(names) if (vector := self.store.get_blob(_KIND, name)) is not None
+        }
+        missing = {name: text for name, text in zip(names, texts, strict=True) if name not in known}
+        if missing:
+            fresh = self.embedder.embed(list(missing.values()), "document")
+            added = {name: vector.tobytes() for name, vector in zip(missing, fresh, strict=True)}
+            with suppress(UnwritableIndex), self.store.writing():  # without the cache, the next run asks again
+                self.store.put_blobs(_KIND, added, most=KEPT_VECTORS)
+            known |= added
+        matrix = (
+            np.stack([np.frombuffer(known[name], dtype=np.int8) for name in names])
+            if names
+            else np.zeros((0, self.embedder.dimension), dtype=np.int8)
+        )
+        return SemanticSpace(matrix).similarity(self.embedder.embed([query], "query")[0])
+
+
+def document_of(snapshot: Snapshot, lines: Callable[[str], list[str]], row: int) -> str:
+    """Builds the text that a model embeds for a row. `lines` reads the lines of a file by its path."""
+    own = lines(snapshot.paths[int(snapshot.file[row])])
+    text = text_of(own, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
+    return document_text(snapshot.symbol_id(row), text)
+
 
 MODELLESS = ("none", "static")
 """Values of `embedding.model` with which a search asks no model."""
@@ -99,7 +149,7 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, result: 
     costs = PackCosts(retrieval.counter, retrieval.format)
     backticks, cdata_ends = rows.wrapping.T
     wrapper = costs.wrappers(rows.headings, cdata_ends)
-    # the search that really ran (specs README, point 8): without an anchor no call was followed
+    # the search that really ran (GRAG-OUTPUT): without an anchor no call was followed
     has_vectors, source = retrieval.embedder is not None and not query.empty, "keyword"
     if has_vectors and result.fragments:
         source = "graph-rag" if settings.graph_rag.enabled and result.anchors else "embedding"
@@ -192,7 +242,6 @@ def _warn_of_low_relevance(query: Query, result: SearchResult, settings: Setting
 
 
 def _explain_no_match(result: SearchResult, settings: Settings) -> Notice:
-    """Returns the notice that says why there is no anchor, and what would help."""
     relevance, symbol = result.nearest
     nearest = f"the nearest, {clip(visible(symbol), LONGEST_LABEL)},"
     if relevance <= 0:

@@ -16,7 +16,7 @@ from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray
 from secateur.redaction.spans import parse_spans
 from secateur.render.layouts import Item, PackCosts
 from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult, anchors_of, rows_in_part
-from secateur.retrieval.evidence.collect import collect_evidence
+from secateur.retrieval.evidence.collect import QueryStatistics, collect_evidence, statistics
 from secateur.retrieval.evidence.phrases import Lines
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import (
@@ -30,7 +30,6 @@ from secateur.retrieval.relevance import (
     spread_files,
     weights_for,
 )
-from secateur.retrieval.statistics import QueryStatistics, statistics
 from secateur.settings import Relevance, Settings
 from secateur.tokens import Counter
 
@@ -186,7 +185,6 @@ def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:
 
 
 def _follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
-    """Finds the fragments that calls reach from the anchors: either way, towards callers, and towards callees."""
     rag, graph, roots = settings.graph_rag, snapshot.graph, anchors.tolist()
     reach = graph.search(roots, rag.max_depth if rag.enabled else 0, BOTH)
     deepest = int(reach.depth.max(initial=0))
@@ -224,6 +222,10 @@ def _gather_candidates(question: SearchQuestion, snapshot: Snapshot, scores: Sco
     rows, inside = chosen.rows, chosen.inside
     hotspots, names, files = snapshot.hotspots, snapshot.qualnames, snapshot.file[rows]
     own, walk = scores.relevance[rows], _gather_walk(snapshot, chosen, question.settings)
+    channels = scores.channels[rows]
+    reached = (walk.distance > 1) & (walk.distance != UNREACHABLE)
+    alone = reached if question.settings.relevance.pool == "anchors" else reached & (own <= MIN_RELEVANCE)
+    graph = 1 << Channel.GRAPH
     return Candidates(
         symbol_id=[snapshot.symbol_id(int(row)) for row in rows],
         path=[snapshot.paths[file] for file in files],
@@ -243,22 +245,13 @@ def _gather_candidates(question: SearchQuestion, snapshot: Snapshot, scores: Sco
         parts={name: column[rows] for name, column in scores.parts.items()},
         hotspot=hotspots.score[rows],
         ranks={"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
-        channels=_add_walk_channel(scores.channels[rows], own, walk, question.settings.relevance),
+        channels=np.where(alone, graph, np.where(reached, channels | graph, channels)),
         anchor=np.isin(rows, chosen.anchors),
         row_number=rows,
         walk=walk,
         redactions=_list_redactions(snapshot, rows),
         elsewhere=np.zeros(len(rows), dtype=np.bool_) if inside is None else ~inside[rows],
     )
-
-
-def _add_walk_channel(channels: IntArray, relevance: FloatArray, walk: CallWalk, rules: Relevance) -> IntArray:
-    """Adds the graph to the channels of the candidates that calls led to. In the anchors pool such a candidate was
-    found by calls alone, whatever words it holds."""
-    reached = (walk.distance > 1) & (walk.distance != UNREACHABLE)
-    alone = reached if rules.pool == "anchors" else reached & (relevance <= MIN_RELEVANCE)
-    graph = 1 << Channel.GRAPH
-    return np.where(alone, graph, np.where(reached, channels | graph, channels))
 
 
 def _count_headings(question: SearchQuestion, snapshot: Snapshot, rows: IntArray) -> IntArray:

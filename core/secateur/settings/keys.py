@@ -127,6 +127,15 @@ def replace_values(settings: Settings, flat: Mapping[str, Any]) -> Settings:
 
 
 REMOVED = {
+    **dict.fromkeys(
+        ("log.block_share", "log.last_share", "log.last_lines", "log.context_lines", "log.fill", "log.longest_line"),
+        "it is removed: its value is fixed; log.max_tokens is the setting of logs",
+    ),
+    **dict.fromkeys(
+        ("context_budget.context_share", "context_budget.keep_items", "context_budget.keep_chars"),
+        "it is removed: its value is fixed; context_budget.tokens and reserve are the settings of envelopes",
+    ),
+    "context_budget.extensions": "it is removed: begin the names of fields that may be trimmed with x_",
     "inputs.archive_mb": "it is removed: archives are no longer read; unpack yours (tar xf) and name the folder",
     "ui.remember": "it is removed: save a profile, a scenario or a recording of what you want to keep",
 }

@@ -219,7 +219,7 @@ class ContextBudget(Table, frozen=True):
     tokens: Annotated[
         Limit,
         about(
-            "Most tokens of an envelope without `--context-budget`; 0: a share of the model's window.",
+            "Most tokens of an envelope without `--context-budget`; 0: 70 % of the model's window.",
             flag="--context-budget",
             scope="any",
         ),
@@ -232,27 +232,7 @@ class ContextBudget(Table, frozen=True):
             scope="any",
         ),
     ] = 0
-    context_share: Annotated[
-        float,
-        Meta(ge=0.01, le=0.99),
-        about("Share of the model's window for context when no budget is given.", scope="any"),
-    ] = 0.7
     windows: Annotated[Mapping[str, int], about("Windows of further models, in tokens.")] = field(default_factory=dict)
-    keep_items: Annotated[
-        int, Meta(ge=0, le=1_000_000), about("Least items that a summarised dependency list keeps unchanged.")
-    ] = 10
-    keep_chars: Annotated[
-        int,
-        Meta(ge=20, le=1_000_000),
-        about("Least characters that a truncated text keeps, and most characters of a summary."),
-    ] = 400
-    extensions: Annotated[
-        tuple[str, ...],
-        about(
-            "Names of fields outside the target and the dependency digest that may be trimmed, in addition to fields "
-            "whose names begin with `x_` or `x-`."
-        ),
-    ] = ("extensions", "extension", "ext", "extras", "extra")
 
 
 class Chunking(Table, frozen=True):
@@ -301,23 +281,6 @@ class Log(Table, frozen=True):
     """`[log]`: logs within a budget."""
 
     max_tokens: Annotated[Limit, about("Most tokens of a log in the output.", flag="--max-tokens", scope="any")] = 4000
-    block_share: Annotated[
-        Share,
-        about(
-            "Largest share of the tokens for one error with its stack while other errors are waiting; a longer error "
-            "keeps its most telling lines, its beginning and its end.",
-            scope="any",
-        ),
-    ] = 0.4
-    last_share: Annotated[
-        Share, about("Share of the tokens reserved for the last lines and the results of a run.", scope="any")
-    ] = 0.2
-    last_lines: Annotated[int, Meta(ge=0, le=10_000), about("Lines at the end of a log that are preferred.")] = 20
-    context_lines: Annotated[
-        int, Meta(ge=0, le=100), about("Lines before and after an error that are preferred to routine lines.")
-    ] = 3
-    fill: Annotated[bool, about("Fill the remaining room with routine lines, nearest to selected lines first.")] = True
-    longest_line: Annotated[int, Meta(ge=80, le=1_000_000), about("Characters after which a line is cut.")] = 2000
 
 
 class Settings(Table, frozen=True):

@@ -136,7 +136,6 @@ def fetch(
 def _wait_for_git(
     process: subprocess.Popen[bytes], git_dir: Path, address: GitAddress, limits: InputLimits, progress: Progress
 ) -> str:
-    """Waits until git ends and returns its last output. Raises RepositoryError at a limit; `progress` may raise."""
     assert process.stderr is not None
     pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(process.stderr, pieces), daemon=True).start()

@@ -172,7 +172,12 @@ class ShellPattern:
         self._bounds = sorted(letters | {letter + 1 for letter in letters})
         if len(self._bounds) >= 128:
             raise ValueError("too many different letters")
-        glob = Glob.parse(self._encode("/".join(map(_convert_to_git, pattern.split("/")))), is_path=True)
+        # Each part is written so that git reads it as a shell does.
+        parts = (
+            part if part == "**" else _BRACKET.sub(_convert_bracket, re.sub(r"\*+", "*", part.replace("\\", r"\\")))
+            for part in pattern.split("/")
+        )
+        glob = Glob.parse(self._encode("/".join(parts)), is_path=True)
         if glob is None:
             raise ValueError("unknown character class")
         self._globs = Globs([(0, glob)])
@@ -192,11 +197,6 @@ class ShellPattern:
 
 _LEADING_DOT = re.compile(r"(?<![^/])\.")
 _BRACKET = re.compile(r"\[(?:([!^]?+\]?+[^]]*+\])|[^]]*+\Z)?", re.DOTALL)
-
-
-def _convert_to_git(part: str) -> str:
-    """Writes a part of a pattern so that git reads it as a shell does."""
-    return part if part == "**" else _BRACKET.sub(_convert_bracket, re.sub(r"\*+", "*", part.replace("\\", r"\\")))
 
 
 def _convert_bracket(match: re.Match[str]) -> str:

@@ -175,7 +175,6 @@ def _lies_in(folder: Path, within: Sequence[Path]) -> bool:
 
 
 def _last_part(location: str) -> str:
-    """Returns the last part of a path or URL, which is the name of its clone."""
     return location.rstrip("/\\").replace("\\", "/").rpartition("/")[2].rpartition(":")[2].removesuffix(".git")
 
 

@@ -67,7 +67,6 @@ def _filled_pages(lines: Iterable[str], budget: int, count: Count) -> list[str]:
 
 
 def _texts(engine: Engine, pool: Pool, row: int) -> tuple[str, str]:
-    """Returns the declaration of a candidate in one line, and its source."""
     try:
         return " ".join(engine.signature(pool, row).split()).rstrip(" {:"), engine.content(pool, row)
     except SecateurError:  # its file changed since

@@ -114,7 +114,6 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    """Escapes a property of a workflow command."""
     return _data(visible(text)).replace(":", "%3A").replace(",", "%2C")
 
 

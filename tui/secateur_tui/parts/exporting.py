@@ -56,20 +56,18 @@ class Exporting(ScreenPart):
     """See the module docstring."""
 
     def no_copy(self) -> str:
-        return "" if self._bench.state.asks else self._bench.kind_page.nothing_asked
+        return "" if self.state.asks else self.kind_page.nothing_asked
 
     def no_copy_item(self) -> str:
-        return "this is no item" if self._bench.state.entry_number is None else ""
+        return "this is no item" if self.state.entry_number is None else ""
 
     # --- copying ---
 
     def do_copy(self) -> None:
         """Copies the command line and shows it; a further key copies something else."""
-        command = self._bench.command()
-        self._bench.app.copy_to_clipboard(command)
-        others = {
-            key: what for key, what in (("p", _PACK), ("i", _ITEM)) if not self._bench.unavailable(f"copy-{what}")
-        }
+        command = self.bench.command()
+        self.app.copy_to_clipboard(command)
+        others = {key: what for key, what in (("p", _PACK), ("i", _ITEM)) if not self.bench.unavailable(f"copy-{what}")}
         labels = {_PACK: "the text that is sent", _ITEM: "this item"}
 
         def draw(cells: int) -> Sequence[Line]:
@@ -78,13 +76,13 @@ class Exporting(ScreenPart):
             return [*lines, (), line(*(span for pair in keys for span in pair))] if keys else lines
 
         page = ModalPage("Copied: this screen, headless", draw, others)
-        self._bench.ask(page, self._copy_other)
+        self.bench.ask(page, self._copy_other)
 
     def _copy_other(self, what: str) -> None:
-        outcome, entry_number, say = self._bench.state.outcome, self._bench.state.entry_number or 0, self._bench.app.say
-        if outcome is None or (what == _ITEM and self._bench.state.entry_number is None):
+        outcome, entry_number, say = self.state.outcome, self.state.entry_number or 0, self.app.say
+        if outcome is None or (what == _ITEM and self.state.entry_number is None):
             return
-        kind = self._bench.kind_page.kind
+        kind = self.kind
 
         def text_of() -> tuple[str, str]:
             if what == _PACK:
@@ -98,11 +96,11 @@ class Exporting(ScreenPart):
             if not text:
                 say("nothing to copy: it has no text")
                 return
-            self._bench.app.copy_to_clipboard(text)
+            self.app.copy_to_clipboard(text)
             more = "" if len(text) <= MOST_COPIED else f" ({len(text):,} characters: some terminals take fewer)"
             say(f"copied: {visible(label)}{more}")
 
-        self._bench.jobs.work_out("copy", text_of, copy, lambda error: say(f"not copied: {error.message}"))
+        self.jobs.work_out("copy", text_of, copy, lambda error: say(f"not copied: {error.message}"))
 
     do_copy_pack, do_copy_item = partialmethod(_copy_other, _PACK), partialmethod(_copy_other, _ITEM)
 
@@ -113,10 +111,10 @@ class Exporting(ScreenPart):
             return [line(Span(f" {export.key}  ", "key"), export.summary) for export in EXPORTS]
 
         choices = {export.key: export.form for export in EXPORTS}
-        self._bench.ask(ModalPage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
+        self.bench.ask(ModalPage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
 
     def _ask_name(self, form: str) -> None:
-        chosen, bench = next(export for export in EXPORTS if export.form == form), self._bench
+        chosen, bench = next(export for export in EXPORTS if export.form == form), self.bench
         try:
             name = propose_name(bench.kind_page.kind, bench.given, Path.cwd(), chosen.ending)
         except OSError as error:  # the working folder was removed
@@ -136,7 +134,7 @@ class Exporting(ScreenPart):
     def _export_to(self, chosen: Export, typed: str) -> None:
         if not typed:
             return
-        bench, path = self._bench, _path(typed, chosen)
+        bench, path = self.bench, _path(typed, chosen)
         say = bench.app.say
 
         def export(draw: Callable[[], str]) -> None:

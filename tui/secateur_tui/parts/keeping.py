@@ -40,13 +40,13 @@ class Keeping(ScreenPart):
     """See the module docstring."""
 
     def no_edit(self) -> str:
-        return "" if self._bench.state.outcome is not None and self._bench.state.listed else "there is no item"
+        return "" if self.state.outcome is not None and self.state.listed else "there is no item"
 
     # --- where to keep it ---
 
     def do_save(self) -> None:
         page = Chooser("Save", self._offer_targets, "scenario, yours, repository, default", fitted=True)
-        self._bench.ask(page, self._save_to)
+        self.bench.ask(page, self._save_to)
 
     def _offer_targets(self, typed: str) -> Offers:
         places = {
@@ -55,7 +55,7 @@ class Keeping(ScreenPart):
             REPOSITORY: "the settings as a profile in its secateur.toml, as far as it may set them",
             DEFAULT: f"the profile {self._default} becomes your default{self._left_behind}",
         }
-        if unanswered := self._bench.state.outcome is None:
+        if unanswered := self.state.outcome is None:
             del places[SCENARIO]
         if self._root is None:
             del places[REPOSITORY]
@@ -67,36 +67,36 @@ class Keeping(ScreenPart):
 
     def _save_to(self, choice: str) -> None:
         if choice == SCENARIO:
-            self._bench.part(Scenarios).ask_name()
+            self.bench.part(Scenarios).ask_name()
         elif choice == DEFAULT:
             self._make_default()
         else:
-            profile = self._bench.state.settings.profile
+            profile = self.state.settings.profile
             self._ask_profile(choice, _NEW if profile in PROFILES else profile)
 
     def _ask_profile(self, choice: str, name: str, wrong: str = "") -> None:
         page = AskPage("Save as a profile", partial(self._draw_profile, choice, name, wrong), name, replaced=not wrong)
-        self._bench.ask(page, partial(self._save_profile, choice))
+        self.bench.ask(page, partial(self._save_profile, choice))
 
     @property
     def _root(self) -> Path | None:
-        given = self._bench.given
+        given = self.bench.given
         path = given.get("path")
         try:
-            folder = self._bench.kind_page.outside.folder_of(path) if isinstance(path, str) and path else Path()
+            folder = self.kind_page.outside.folder_of(path) if isinstance(path, str) and path else Path()
         except SecateurError:
             return None
         return folder if folder.is_dir() else None
 
     @property
     def _user_dir(self) -> Path:
-        return directories.config_dir(self._bench.app.environ)
+        return directories.config_dir(self.app.environ)
 
     def _target(self, choice: str) -> ConfigFile:
         return repository_file(self._root or Path()) if choice == REPOSITORY else own_file(self._user_dir)
 
     def _draw_profile(self, choice: str, asked: str, wrong: str, cells: int, name: str) -> Sequence[Line]:
-        settings = self._bench.state.settings
+        settings = self.state.settings
         if wrong and name == asked:
             return wrap_words(visible(wrong), cells, "error")
         try:
@@ -115,7 +115,7 @@ class Keeping(ScreenPart):
     def _save_profile(self, choice: str, name: str) -> None:
         if not name:
             return
-        bench, state = self._bench, self._bench.state
+        bench, state = self.bench, self.state
         try:
             target = self._target(choice)
             file, written = WrittenFile.by(target.path, partial(write_profile, target, name, state.settings))
@@ -130,30 +130,28 @@ class Keeping(ScreenPart):
 
     def do_default(self) -> None:
         """Asks before the offered profile, else the one on the screen, becomes the user's default."""
-        self._bench.ask(AskPage("Make it your default", self._draw_default), lambda _: self._make_default())
+        self.bench.ask(AskPage("Make it your default", self._draw_default), lambda _: self._make_default())
 
     def _draw_default(self, cells: int, _: str) -> Sequence[Line]:
         path = visible(str(own_file(self._user_dir).path))
-        undo = self._bench.app.keymap.first_key("undo")
+        undo = self.key("undo")
         words = f"{visible(self._default)} becomes your default in every repository: {path} is written."
         if self._left_behind:
-            words += (
-                f" What you changed is not in it: {self._bench.app.keymap.first_key('save')} saves that as a profile."
-            )
+            words += f" What you changed is not in it: {self.key('save')} saves that as a profile."
         return [*wrap_words(words, cells), *wrap_words(f"{undo} takes it back." if undo else "", cells, "faint")]
 
     @property
     def _default(self) -> str:
         """The profile that is offered, else the one on the screen."""
-        return self._bench.part(FirstAnswers).offered or self._bench.state.settings.profile
+        return self.bench.part(FirstAnswers).offered or self.state.settings.profile
 
     @property
     def _left_behind(self) -> str:
         """Says that the default will not hold what was changed; "" where nothing is."""
-        return ", without what you changed" if self._bench.state.changed else ""
+        return ", without what you changed" if self.state.changed else ""
 
     def _make_default(self) -> None:
-        bench, profile = self._bench, self._default
+        bench, profile = self.bench, self._default
         settings = bench.state.settings
         try:
             path = own_file(self._user_dir).path
@@ -169,7 +167,7 @@ class Keeping(ScreenPart):
     # --- the editor ---
 
     def do_edit(self) -> None:
-        bench, state, outcome = self._bench, self._bench.state, self._bench.state.outcome
+        bench, state, outcome = self.bench, self.state, self.state.outcome
         entry_number = state.entry_number
         if outcome is None or entry_number is None:
             return
@@ -192,10 +190,10 @@ class Keeping(ScreenPart):
 
     def _run(self, command: EditorCommand) -> None:
         if command.takes_terminal:
-            with self._bench.app.suspend():
+            with self.app.suspend():
                 subprocess.run(command.words, check=False)
-            self._bench.app.refresh(layout=True)
-            self._bench.returned_to()
+            self.app.refresh(layout=True)
+            self.bench.returned_to()
             return
         with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a device
             started = start_detached(command.words, nothing)

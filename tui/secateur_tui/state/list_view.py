@@ -18,7 +18,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from secateur.languages.syntax.recognition import language_of
+from secateur.languages import language_of
 from secateur.model import BoolArray, Entry, FloatArray, IntArray, Reason, Selection, State
 
 LIST_ORDER = "list"

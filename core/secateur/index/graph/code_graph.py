@@ -273,10 +273,8 @@ def best_steps(
     """Returns the position of the best step to each node that is not `seen`, ordered by confidence, then node. Of steps
     with equal confidence, the one with the lowest `rank` is best, then the one with the lowest `way`."""
     new = np.flatnonzero(~seen[ends])
-    descending = -confidence[new].astype(np.int32)
-    order = new[np.lexsort((way[new], rank[new], descending, ends[new]))]
-    _, firsts, _ = distinct(ends[order])
-    best = order[firsts]
+    order = new[np.lexsort((way[new], rank[new], -confidence[new].astype(np.int32), ends[new]))]
+    best = order[distinct(ends[order])[1]]
     return best[np.lexsort((ends[best], -confidence[best].astype(np.int32)))]
 
 
@@ -308,8 +306,7 @@ def to_networkx(
     source_of = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))
     drawn = (graph.confidence >= min_confidence) & np.isin(graph.kind, [int(kind) for kind in kinds])
     rows = np.flatnonzero(drawn & shown[source_of] & shown[graph.indices])
-    sources = source_of[rows]
-    for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
+    for row, source in zip(rows.tolist(), source_of[rows].tolist(), strict=True):
         kind = EdgeKind(int(graph.kind[row])).name.lower()
         view.add_edge(
             source,

@@ -325,7 +325,14 @@ def _connect(name: str) -> sqlite3.Connection:
         db.execute("PRAGMA synchronous=NORMAL")
         db.execute(f"PRAGMA journal_size_limit={WAL_LIMIT}").fetchall()
         if _layout(db) != LAYOUT:
-            _make_tables(db)
+            db.execute("BEGIN IMMEDIATE")
+            if _layout(db) != LAYOUT:
+                if db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
+                    raise _Outdated
+                for statement in _TABLES.split(";"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version={LAYOUT}")
+            db.execute("COMMIT")
     except BaseException:
         db.close()
         raise
@@ -335,18 +342,6 @@ def _connect(name: str) -> sqlite3.Connection:
 def _layout(db: sqlite3.Connection) -> int:
     (layout,) = db.execute("PRAGMA user_version").fetchone()
     return int(layout)
-
-
-def _make_tables(db: sqlite3.Connection) -> None:
-    """Makes the tables, unless another process has just made them."""
-    db.execute("BEGIN IMMEDIATE")
-    if _layout(db) != LAYOUT:
-        if db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
-            raise _Outdated
-        for statement in _TABLES.split(";"):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version={LAYOUT}")
-    db.execute("COMMIT")
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:

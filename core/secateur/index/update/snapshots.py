@@ -201,7 +201,6 @@ class SnapshotManager:
         self._name = ""
 
     def _begin_with(self, stored: StoredSnapshot | None) -> Snapshot | None:
-        """Replaces the snapshot in memory by one from disk."""
         self._drop()
         if stored is None:
             return None
@@ -351,7 +350,6 @@ class Histories:
         return None
 
     def _list_known(self) -> list[str]:
-        """Lists the names of the kept histories, the newest first."""
         data = self._store.get_blob("histories", "")
         with suppress(msgspec.DecodeError):
             return msgspec.msgpack.decode(data, type=list[str]) if data is not None else []

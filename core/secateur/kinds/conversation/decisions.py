@@ -230,7 +230,6 @@ def measure(
 
 
 def _keep_known(before: MeasuredTranscript, by_part: Sequence[tuple[int, ...] | None]) -> dict[Hashable, Any]:
-    """Keeps the cached values of messages that are still the same."""
     return {
         key: value
         for key, value in before.known.items()
@@ -395,7 +394,6 @@ def _action(entry: Entry) -> TrimAction | None:
 
 
 def _media_notices(measured: MeasuredTranscript) -> list[Notice]:
-    """Says that pictures and other media are charged by estimate, if there are any."""
     parts = [part for message in measured.transcript.messages for part in message.parts if part.media]
     if not parts:
         return []

@@ -265,7 +265,6 @@ def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:
 
 
 def _excerpt(line: str, width: int) -> str:
-    """Cuts a line to `width` characters around its first sign of worth."""
     if len(line) <= width:
         return line
     first = min(
@@ -280,7 +279,6 @@ def _excerpt(line: str, width: int) -> str:
 
 
 def _speech_lines(role: str, part: MessagePart) -> Iterator[tuple[str, str]]:
-    """Yields (speaker, line) for the competing lines of a part."""
     if part.kind is PartKind.CALL:
         yield f"call {part.tool}".strip(), _call_line(part)
     elif part.kind is PartKind.RESULT:
@@ -290,7 +288,6 @@ def _speech_lines(role: str, part: MessagePart) -> Iterator[tuple[str, str]]:
 
 
 def _call_line(part: MessagePart) -> str:
-    """Writes the arguments of a call on one line: short ones in full, the sizes of the others."""
     if len(part.written) <= LONGEST_ARGUMENT:
         return part.written
     try:
@@ -310,7 +307,6 @@ def _call_line(part: MessagePart) -> str:
 
 
 def _report_lines(text: str) -> Iterator[str]:
-    """Yields the first line of a tool's output, and the lines that report something."""
     first = text.lstrip()[:LONGEST_SCORED].partition("\n")[0]
     lines = [" ".join(first.split())]
     for half in _halves(text):

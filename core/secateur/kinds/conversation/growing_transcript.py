@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from secateur.kinds.conversation.api_formats import SESSION_FORMATS
 from secateur.kinds.conversation.decisions import MeasuredTranscript, measure
 from secateur.kinds.conversation.session_formats.base import SessionFormat
-from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS
 from secateur.kinds.conversation.session_reading import SessionMessages
 from secateur.kinds.conversation.transcripts import Transcript, parse_line
 from secateur.kinds.reading import LARGEST

@@ -16,10 +16,10 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, MeasuredTranscript, MessageDecision
 from secateur.kinds.conversation.extractive_summaries import summary_lines
 from secateur.kinds.conversation.messages import Message, PartKind, replace_texts
-from secateur.kinds.conversation.session_formats.registry import parse_value
 from secateur.llm.interface import Question, Reply, notices_of
 from secateur.model import ModelCall, Notice, Reason, State
 from secateur.settings import Settings
@@ -71,15 +71,12 @@ class ModelSummaries:
 
 @dataclass(frozen=True, slots=True)
 class _MessageSpan:
-    """The messages of one question."""
-
     numbers: tuple[int, ...]
     messages: tuple[Message, ...]
     room: int  # tokens the notes may take
 
     @property
     def is_asked(self) -> bool:
-        """Tells whether there is room enough to ask a model; else the notes are excerpts."""
         return self.room >= LEAST_ROOM
 
 
@@ -171,7 +168,6 @@ def _summaries(
 
 
 def _find_stretches(items: Sequence[MessageDecision]) -> Iterator[tuple[int, list[int]]]:
-    """Yields the position of each summary with the indices of the messages that it replaces."""
     row, numbers = -1, list[int]()
     for index, item in enumerate(items):
         if item.number < 0 and (
@@ -234,7 +230,6 @@ def _question(piece: _MessageSpan, text_tokens: int, counter: Counter) -> Questi
 
 
 def _format_message(message: Message, most: int, counter: Counter) -> str:
-    """Formats a message as text with its speakers; as excerpts if it has more than `most` tokens."""
     lines: list[str] = []
     for part in message.parts:
         if part.kind is PartKind.CALL:
@@ -279,7 +274,6 @@ def _apply_notes(
 
 
 def _fit_notes(notes: Notes, room: int, counter: Counter) -> list[str]:
-    """Takes notes as lines, from the first on, while there is room."""
     lines: list[str] = []
     for note in notes.notes:
         words = " ".join("".join(sign if sign.isprintable() else " " for sign in note).split()).lstrip("-*• ")
@@ -293,7 +287,6 @@ def _fit_notes(notes: Notes, room: int, counter: Counter) -> list[str]:
 
 
 def _excerpts(piece: _MessageSpan, counter: Counter) -> list[str]:
-    """Makes excerpts that fit the room of the notes."""
     characters = piece.room * CHARACTERS_A_TOKEN
     while characters >= LEAST_ROOM:
         lines = summary_lines(piece.messages, characters)

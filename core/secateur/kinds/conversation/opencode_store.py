@@ -173,7 +173,6 @@ def _value(data: Any, known: dict[str, Any]) -> Any:
 
 
 def _message(info: Any, parts: list[Any]) -> Any:
-    """Joins a message with its parts; an unreadable part becomes a text."""
     if not isinstance(info, dict):
         return info
     texts = ({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)

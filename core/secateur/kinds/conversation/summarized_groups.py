@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING, Any
 
+from secateur.kinds.conversation.api_formats import MESSAGE_FORMATS
 from secateur.kinds.conversation.decisions import (
     BRIDGE,
     NOTED,
@@ -25,7 +26,6 @@ from secateur.kinds.conversation.elements import ASSISTANT, USER, Element
 from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary, SpokenLines
 from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.placeholders import digest_of
-from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS
 from secateur.kinds.protocols import Outcome
 from secateur.model import Reason, State
 from secateur.progress import Progress
@@ -158,7 +158,6 @@ def _fit_summary(
 
 
 def _find_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
-    """Finds the stretches of elements that may go, as (first, stop)."""
     starts = [
         index
         for index, element in enumerate(elements)
@@ -173,7 +172,6 @@ def _find_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
 
 
 def _groups(elements: Sequence[Element], first: int, stop: int, size: int) -> list[list[Element]]:
-    """Groups elements `first` to `stop` by at least `size` messages; the last group may be smaller."""
     groups: list[list[Element]] = []
     held = size
     for element in elements[first:stop]:
@@ -228,7 +226,6 @@ def _heading(messages: int, digest: str) -> str:
 
 
 def _stretch_text(measured: MeasuredTranscript, stretch: Sequence[Element]) -> str:
-    """Writes the messages of a stretch as one text, each below its role."""
     messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
     return "\n\n".join("\n".join([f"[{message.role}]", *(part.text for part in message.parts)]) for message in messages)
 
@@ -278,7 +275,6 @@ def _find_origins(asked: Pruned, row: int) -> dict[str, int]:
 
 
 def _summary_lines(item: MessageDecision) -> Iterator[str]:
-    """Yields the lines of the summary that a message which was added holds, without what leads and cuts them."""
     for text in _strings(item.message):
         for line in text.splitlines()[1:] if text.startswith(SUMMARY_MARK) else ():
             said = max(_LEAD.sub("", line).split("…"), key=len)
@@ -287,7 +283,6 @@ def _summary_lines(item: MessageDecision) -> Iterator[str]:
 
 
 def _strings(value: Any) -> Iterator[str]:
-    """Yields the texts in a message that goes out, of whatever format."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):

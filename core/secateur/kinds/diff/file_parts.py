@@ -85,8 +85,6 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A row with its place."""
-
     patch: int
     hunk: int
     olds: tuple[int, ...]
@@ -99,7 +97,6 @@ class _Unit:
 
     @property
     def missing(self) -> int:
-        """Characters of the line that are left out."""
         return len(self.original.partition("\n")[0]) - self.kept if self.original else 0
 
 
@@ -286,7 +283,6 @@ class Splitter:
     # --- lines that alone are too long --------------------------------------------------------------------------------
 
     def _shorten_line(self, unit: _Unit) -> _Unit | None:
-        """Cuts a row to the beginning of its line; None if it cannot get shorter."""
         kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
         if kept <= len(unit.row.old) or len(_line_of(unit)) <= kept:
             return None

@@ -271,7 +271,6 @@ def measure_diff(
 
 
 def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> list[Remark]:
-    """Findings as remarks: first those about changed lines, errors before warnings."""
     changed = change.changed_lines()
     texts = [finding.text for finding in findings]
     ranks = [(at.line not in changed, at.severity, at.line, at.column) for at in findings]

@@ -164,7 +164,6 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
 def _all_pieces(
     measured: MeasuredDiff, verdicts: dict[int, Verdict | None], capacity: int
 ) -> tuple[list[FilePiece], dict[int, Verdict]]:
-    """Returns the pieces of all files that go out, and a verdict on each file for which not even one line has room."""
     pieces: list[FilePiece] = []
     without_room: dict[int, Verdict] = {}
     for file in measured.files:

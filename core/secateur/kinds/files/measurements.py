@@ -132,7 +132,6 @@ def _order_paths(names: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def _matching_lines(piece: SourcePiece, lines: Sequence[str], query: Query) -> tuple[int, ...]:
-    """The lines of a piece that hold words of the query, best first."""
     if not piece.relevance or piece.end - piece.start < FEW_LINES:
         return ()
     words = (line[:LONGEST_LINE] for line in lines[piece.start - 1 : piece.end])

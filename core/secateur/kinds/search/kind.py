@@ -16,10 +16,19 @@ from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Ki
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.run import parse_dropped_limit
-from secateur.kinds.search.command_line import boosts_of, weights_of
-from secateur.kinds.search.inputs import INPUTS
-from secateur.kinds.search.knobs import BUDGET, DEPTH, KNOBS, SIGNATURES, STRATEGY, TOP_K, WEIGHTS, pool_key
-from secateur.kinds.search.opened_engine import ENGINE, file_of, open_engine, query_of
+from secateur.kinds.search.knobs import (
+    BUDGET,
+    DEPTH,
+    KNOBS,
+    SIGNATURES,
+    STRATEGY,
+    TOP_K,
+    WEIGHTS,
+    boosts_of,
+    pool_key,
+    weights_of,
+)
+from secateur.kinds.search.opened_engine import ENGINE, INPUTS, file_of, open_engine, query_of
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Pool, Selection
 from secateur.render.layouts import LAYOUTS
@@ -355,7 +364,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[SearchDecision] | None = None
     ) -> str:
-        from secateur.kinds.search.command_line import search_command
+        from secateur.kinds.search.knobs import search_command
 
         query, rev = inputs["query"], inputs["rev"] or None
         if outcome is not None:

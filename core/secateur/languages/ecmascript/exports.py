@@ -83,7 +83,6 @@ def _read_import(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]
 
 
 def _split_specifier(node: Node, out: Collector) -> tuple[str, str]:
-    """Splits `a as b` into ("a", "b"), and `a` into ("a", "a")."""
     name = _read_string(node.child_by_field_name("name"), out)
     alias = node.child_by_field_name("alias")
     return name, _read_string(alias, out) if alias is not None else name

@@ -164,8 +164,6 @@ class _EcmascriptReader:
                 out.define(node, None, "", opens_at=LONG_WRAPPER, methods=False)
 
     def _define_object(self, node: Node) -> None:
-        """Defines an object with methods: a class if it has a name, a scope if it is the value of a member or of
-        `module.exports`."""
         name, owner, outer = self.names.get(node.id, ("", "", node))
         name = "" if name == "default" else name
         if name and outer.type != "pair":

@@ -47,7 +47,6 @@ class JavaManifests:
 
 
 def _strip_other_projects(text: str) -> str:
-    """Returns the lines about the project itself, without the sections about other projects."""
     lines, section, start = [], "", 0
     for tag in _NESTED.finditer(text):
         if not section and tag[1]:

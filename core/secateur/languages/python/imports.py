@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from configparser import ConfigParser, Error
+from functools import cache
 from typing import Any
 
 from secateur.languages.packages import NEVER_INSTALLED, Package
@@ -50,8 +51,7 @@ class PythonFinder(Finder):
             names = stem.replace("/", ".").rsplit(".", 2)
             for end in {names[-1], ".".join(names[-2:])}:
                 self._by_end.setdefault(end, []).append(stem)
-        self._by_name: dict[str, tuple[dict[str, Module], Module | None]] = {}
-        self._memo: dict[tuple[str, str], Module | None] = {}
+        self._by_roots, self._absolute = cache(self._find_by_roots), cache(self._find_absolute)
 
     def find_module(self, file: int, name: str, level: int) -> Module | None:
         here = folder_of(self._paths[file])
@@ -60,15 +60,10 @@ class PythonFinder(Finder):
             if level > len(above):
                 return None
             return self._at.get(join_path(above[level - 1], name.replace(".", "/")))
-        key = (here, name)
-        if key not in self._memo:
-            self._memo[key] = self._find_absolute(here, name)
-        return self._memo[key]
+        return self._absolute(here, name)
 
     def _find_absolute(self, here: str, name: str) -> Module | None:
-        if name not in self._by_name:
-            self._by_name[name] = self._find_by_roots(name)
-        by_root, elsewhere = self._by_name[name]
+        by_root, elsewhere = self._by_roots(name)
         for root in folders_above(here) if by_root else ():
             if root in by_root:
                 return by_root[root]

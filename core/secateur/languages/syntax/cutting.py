@@ -65,7 +65,6 @@ def cut(lines: Sequence[str], first: int, last: int, most: int) -> list[tuple[in
 
 
 def _cut_row(lines: Sequence[str], low: int, high: int) -> int:
-    """Returns the row in `low..high` before which to cut."""
     best, best_rank = high, 0
     outer = min(
         (_measure_indent(lines[row]) for row in range(low - 1, high + 1) if not is_blank(lines[row])), default=0

@@ -45,8 +45,6 @@ _MODULE = -1
 
 @dataclass(slots=True)
 class _OwnedRows:
-    """Rows that belong to one definition, or to the module."""
-
     owner: int
     first: int
     last: int
@@ -99,7 +97,6 @@ _row = itemgetter(0)  # facts of one row stay in the order of the source
 
 
 def _nest(definitions: list[Definition]) -> list[Definition]:
-    """Returns definitions in source order with their parents, qualified names, and whether they are containers."""
     definitions = sorted(
         definitions, key=lambda definition: (definition.start, -definition.end, definition.kind is not None)
     )

@@ -121,7 +121,6 @@ class CallResolver:
         return self._bare(file, gid, cls, name)
 
     def _in_namespace(self, family: str, namespace: str, name: str) -> list[int]:
-        """Returns the functions of a namespace from all files that reopen it."""
         tail = f".{namespace}.{name}"
         return [
             gid
@@ -225,11 +224,9 @@ class CallResolver:
         return -1
 
     def _variable_called(self, file: int, written: str) -> CallResolution:
-        """Resolves a call of a field or variable, whose type is written in a file."""
         return self._value_called(file, -1, written[1:] if written.startswith("=") else f"<{written}>")
 
     def _value_called(self, file: int, cls: int, value: str) -> CallResolution:
-        """Resolves a call of an expression: of a function, a class, or a callable instance."""
         target, how = self.expressions.receiver(file, cls, value)
         if target is EXTERNAL:
             return OUTSIDE

@@ -254,7 +254,6 @@ class Expressions:
         return self._rest(value, suffixes[1:], depth)
 
     def _rest(self, value: Value, suffixes: list[str], depth: int) -> Value:
-        """Applies the calls and indexes of `suffixes` to a value."""
         for suffix in suffixes:
             if value is None or value is EXTERNAL:
                 return value

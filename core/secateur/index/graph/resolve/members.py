@@ -131,7 +131,6 @@ class Visibility:
 
 
 def _is_importable(path: str, facts: FileFacts, packages: ManifestPackages) -> bool:
-    """Tells whether other members can import a file: in Python it lies in a package, in Java it is not a test."""
     family = rules_of(facts.language).family
     if family != "python":
         return family != "java" or not is_never_installed(folder_of(path))

@@ -182,7 +182,6 @@ def _body(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _item(value: Mapping[str, Any]) -> str:
-    """The kind of the item in a line that is sent to a model, or ""."""
     if text_at(value, "type") not in ("response_item", *ITEMS):
         return ""
     kind = text_at(_body(value), "type")

@@ -129,7 +129,6 @@ def _is_message(value: Mapping[str, Any]) -> bool:
 
 
 def _messages_of(value: Mapping[str, Any]) -> tuple[Where, list[Any] | None]:
-    """The path to a whole conversation in a record, and the conversation, or None."""
     for where in (("$set", "messages"), ("messages",)):
         messages = field_of(value, *where)
         if isinstance(messages, list):

@@ -147,7 +147,6 @@ def _file(file: Any, where: Where) -> Iterator[MessagePart]:
 
 
 def _tool(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
-    """Yields a call, and its result if the call has ended."""
     tool = text_at(part, "tool") or text_at(part, "name") or "unknown"
     call, state = text_at(part, "callID") or text_at(part, "id"), part.get("state")
     where = (*where, "state")
