@@ -22,7 +22,6 @@ from support.cli import secateur
 from support.clusters import cluster
 from support.mined import mined_cases
 from support.repos import SHOP, committed
-from support.systems import posix
 from support.tasks import process_of
 
 
@@ -33,7 +32,6 @@ def kill_some(on: DaskCluster) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-@posix
 def test_records_come_back_from_workers_with_caches_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,7 +55,6 @@ def recorded(root: Path) -> set[tuple[bytes, str]]:
         return {(path, version) for path, version in db.execute("SELECT path, fingerprint FROM record")}
 
 
-@posix
 def test_commands_answer_the_same_whatever_workers_die(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECATEUR_CACHE_DIR", str(tmp_path / "cache"))
     cases = mined_cases(tmp_path)

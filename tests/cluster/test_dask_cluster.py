@@ -21,9 +21,6 @@ from secateur.executors.executor import TaskOutcome
 from support import tasks as work
 from support.clusters import certificates, cluster
 from support.processes import environment, run_process
-from support.systems import posix
-
-pytestmark = posix
 
 
 def outcomes(

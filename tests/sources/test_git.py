@@ -12,7 +12,6 @@ from secateur.errors import RepositoryError
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git
 from secateur.sources.location import NoGit, locate
 from secateur.sources.process import Patience
-from support.systems import mkfifo, posix
 
 ODD_NAMES = [
     b"a b.txt",
@@ -256,10 +255,9 @@ def test_damage_is_an_error_with_a_place(repository: Path, tmp_path: Path) -> No
         assert error.value.hint
 
 
-@posix
 def test_patience_ends(repository: Path, tmp_path: Path) -> None:
     nobody_writes = tmp_path / "fifo"
-    mkfifo(nobody_writes)
+    os.mkfifo(nobody_writes)
     stuck = tmp_path / "bin" / "git"
     stuck.parent.mkdir()
     stuck.write_text(f"#!/bin/sh\nexec cat '{nobody_writes}'\n")
