@@ -173,17 +173,6 @@ class ConversationPrune(Table, frozen=True):
         Literal["summarize", "truncate", "hybrid", "staged", "tool-results"],
         about("How conversations are pruned.", flag="--strategy", scope="any"),
     ] = "tool-results"
-    summary_share: Annotated[
-        float,
-        Meta(ge=0.02, le=0.9),
-        about(
-            "Largest summary, as a share of the text that it replaces; shorter if there is less to tell or the safe "
-            "zone requires it."
-        ),
-    ] = 0.4
-    summary_tokens: Annotated[
-        int, Meta(ge=64, le=100_000), about("Most tokens of one answer that a language model writes for a summary.")
-    ] = 2000
     keep_first: Annotated[
         bool, about("Keep the user's first message, often the task and its rules, in addition to the last.")
     ] = False
@@ -194,23 +183,6 @@ class ConversationPrune(Table, frozen=True):
         int, Meta(ge=0, le=1_000_000), about("Tool results at the end that are never cleared.", flag="--keep-last")
     ] = 0
     keep_tools: Annotated[tuple[str, ...], about("Tools whose results are never cleared.", flag="--keep-tools")] = ()
-    cache_read_price: Annotated[
-        float,
-        Meta(ge=0.001, le=1),
-        about(
-            "Price of a token that a provider reads from its prompt cache, relative to an ordinary token: decides "
-            "when a prune pays."
-        ),
-    ] = 0.1
-    cache_write_price: Annotated[
-        float,
-        Meta(ge=1, le=4),
-        about("Price of a token that is written to the cache, relative to an ordinary token; 1 if writing is free."),
-    ] = 1.25
-
-    def price(self, tokens: int, cached: int) -> float:
-        """Returns the price of a request, of whose tokens so many are in the cache, in ordinary tokens."""
-        return cached * self.cache_read_price + (tokens - cached) * self.cache_write_price
 
 
 class ContextBudget(Table, frozen=True):

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 _LEAD = re.compile(r"- [^:]{1,80}: |  ")
 """The speaker before a line of a summary."""
 
+SUMMARY_SHARE = 0.4
+"""Largest summary, as a share of the text that it replaces: a longer one saves too little for what it leaves out."""
+
 SUMMARIES_OF_ROOM = 0.5
 """Share of the free room that summaries may take; the rest is for the latest messages, unchanged."""
 
@@ -84,13 +87,13 @@ def summarize(
                 messages = [measured.transcript.messages[index] for index in numbers]
                 characters = sum(len(part.text) for message in messages for part in message.parts)
                 held = sum(measured.tokens[index] for index in numbers)
-                wanted += held * min(zone.summary_share, summary.add(messages) / (characters or 1))
+                wanted += held * min(SUMMARY_SHARE, summary.add(messages) / (characters or 1))
                 size, gone, taken = size + characters, gone + held, taken + 1
                 if progress is not None and taken % GROUPS_A_STEP == 0:
                     progress("summarising", taken, len(groups))
             stretch = [element for group in groups[:taken] for element in group]
             left = max(0, zone.safe_zone_tokens - (total - gone))  # room for the summary
-            characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
+            characters = int(min(size * SUMMARY_SHARE, left * size / (gone or 1)))
             new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter, recalls)
             saved = gone - sum(item.after for item in new)
         back = _count_kept([tokens[id(element)] for element in stretch], zone.safe_zone_tokens - (total - saved))
@@ -102,7 +105,7 @@ def summarize(
             summary.add(messages)
             size = sum(len(part.text) for message in messages for part in message.parts)
             left = max(0, zone.safe_zone_tokens - (total - gone))
-            characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
+            characters = int(min(size * SUMMARY_SHARE, left * size / (gone or 1)))
             new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter, recalls)
             saved = gone - sum(item.after for item in new)
         if saved > 0:
