@@ -12,7 +12,7 @@ from secateur.kinds import registry
 from secateur.kinds.steering import Steer
 from secateur.model import Channel, Reason, State
 from secateur.settings import PROFILES, Settings, key_of, with_profile
-from secateur_tui.benches import page_of
+from secateur_tui.app import page_of
 from secateur_tui.glossary import (
     BUDGET,
     COLUMNS,

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from secateur import directories
-from secateur_tui.themes import PALETTE, SIGNALS, STATES, load_themes
+from secateur.render.theme_files import PALETTE, SIGNALS, STATES
+from secateur_tui.themes import load_themes
 from support.systems import mkfifo
 
 OWN = directories.data_dir("themes")

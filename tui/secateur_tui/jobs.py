@@ -148,7 +148,7 @@ class Jobs:
 
     # --- timers ---
 
-    def after(self, name: str, seconds: float, call: Callable[[], None], *, matters: bool = True) -> None:
+    def after(self, name: str, seconds: float, call: Callable[[], object], *, matters: bool = True) -> None:
         """Calls `call` after a rest, unless the timer of this name is set or stopped again before. With `matters` the
         screen counts as busy until then."""
         # A timer of Textual that is kept waiting for longer than its time may be skipped, and then never calls.
@@ -160,7 +160,7 @@ class Jobs:
         if not matters:
             self._unimportant.add(name)
 
-    def _fire(self, name: str, token: object, call: Callable[[], None]) -> None:
+    def _fire(self, name: str, token: object, call: Callable[[], object]) -> None:
         if name in self._timers and self._timers[name][0] is token:  # it may have been stopped while this was waiting
             del self._timers[name]
             call()
