@@ -70,7 +70,7 @@ class Long(ConversationPage):
 
 def held(subject: Any = None) -> tuple[Inspector, Any]:
     app, subject = opened("conversation", ZONE), subject or Held()
-    bench = app._benches.get("conversation")
+    bench = app.bench("conversation")
     assert isinstance(bench, Bench)
     bench.state.kind_page = subject
     return app, subject

@@ -48,8 +48,7 @@ from secateur_tui.jobs import Jobs
 from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, KnobClicked, Report, SegmentChosen
 from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
-from secateur_tui.state.bench_state import BenchState, Request
-from secateur_tui.state.history import WrittenFile
+from secateur_tui.state.bench_state import BenchState, Request, WrittenFile
 from secateur_tui.state.list_view import ListChoice
 from secateur_tui.styled_text import Line, Span, clip_line, line, plain
 from secateur_tui.widgets.budget_bar import BudgetBar
@@ -58,7 +57,7 @@ from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import DrawnView, Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.tab_line import TabLine
-from secateur_tui.widgets.title import TitleFacts, draw_title
+from secateur_tui.widgets.title import BenchTitle, TitleFacts, draw_title
 
 WITHOUT_A_FOLDER = ("query", "theme", "back", "palette", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""
@@ -509,6 +508,7 @@ class Bench(Guarded, Screen[None]):
         """While the keys go to a field those of the benches are faint: they would be typed."""
         scene, jobs, stale, state, page = self.scene, self.jobs, self.answering.stale, self.state, self.kind_page
         activity, key, fresh = jobs.activity, self.app.keymap.first_key("refresh"), None
+        bench = actions.BENCH + page.kind.name
         if jobs.error is None:
             fresh = page.fresh(state.reading.material if state.reading is not None else None)
         if activity and state.partial:  # while a partial answer is shown, how far the whole one is
@@ -524,7 +524,11 @@ class Bench(Guarded, Screen[None]):
             stale=stale,
             remedy=f"{key} reads again" if key else "",
             activity=activity,
-            benches=self.app.bench_titles(page.kind.name),
+            benches=[
+                BenchTitle(self.app.keymap.first_key(action.id), action.label, action.id == bench, action.id)
+                for action in actions.ACTIONS
+                if action.id.startswith(actions.BENCH)
+            ],
         )
         drawn = draw_title(facts, cells)
         return [tuple(span._replace(role="faint") if scene.typing and span.action else span for span in drawn)]
@@ -609,7 +613,7 @@ class ScreenPart:
 
     @property
     def state(self) -> BenchState[Page]:
-        """The facts that are known."""
+        """The state of the bench."""
         return self.bench.state
 
     @property

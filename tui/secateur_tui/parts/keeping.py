@@ -25,8 +25,8 @@ from textual.app import SuspendNotSupported
 from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.screen import ScreenPart
+from secateur_tui.state.bench_state import WrittenFile
 from secateur_tui.state.editors import EditorCommand, build_editor_command
-from secateur_tui.state.history import WrittenFile
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage, ChoiceLine, Chooser, Offers
 
