@@ -292,7 +292,9 @@ class KindPage(Generic[M, P]):
         state, by = scene.state, scene.state.choice.by
         assert state.answer is not None
         by = "" if by == LIST_ORDER else by
-        return self.listing_type(state.answer, state.comparison, scene.crossings, by, scene.screen)
+        return self.listing_type(
+            state.answer, state.comparison, scene.crossings if scene.proven else (), by, scene.screen
+        )
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""
