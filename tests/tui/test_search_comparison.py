@@ -10,7 +10,7 @@ from secateur.settings import Settings, with_values
 from secateur_tui.state.answer import ABSENT, Comparison
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets.candidate_list import draw_trim_diff
+from secateur_tui.widgets.candidates import draw_trim_diff
 
 
 def answer(pool: Pool, settings: Settings) -> SearchAnswer:

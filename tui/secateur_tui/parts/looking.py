@@ -22,7 +22,7 @@ from secateur_tui.styled_text import Line, describe_error
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.pack_view import PackText, PackView
 from secateur_tui.widgets.proof_pages import draw_hints, insert_hints
-from secateur_tui.widgets.text_page import ItemText, PreviewText, TextPage, draw_preview
+from secateur_tui.widgets.text_view import ItemText, PreviewText, TextView, draw_preview
 
 _TEXT = "text"
 
@@ -51,7 +51,7 @@ class Looking(ScreenPart):
                 "preview",
                 "Preview",
                 paint=self._paint_preview,
-                widget=lambda: TextPage(wraps=not isinstance(self._page, SearchPage), id="preview"),
+                widget=lambda: TextView(wraps=not isinstance(self._page, SearchPage), id="preview"),
             ),
             Tab("diff", "Diff", lambda cells: self._page.draw_diff(self._bench.scene, cells)),
         )
@@ -108,7 +108,7 @@ class Looking(ScreenPart):
     # --- why, and the preview ---
 
     def _paint_preview(self) -> None:
-        state, before, view = self._bench.state, self._item, self._bench.query_one(TextPage)
+        state, before, view = self._bench.state, self._item, self._bench.query_one("#preview", TextView)
         if isinstance(state.answer, SearchAnswer) and len(state.answer):
             self._read_text(state.answer, state.cursor)
             view.show(draw_preview(self._text, state.answer, state.cursor, query_terms(state.answer)))
@@ -206,7 +206,7 @@ class ShowingPack(ScreenPart):
         state, view = self._bench.state, self._bench.query_one(PackView)
         answer = state.answer if state.listed and self._bench.jobs.error is None else None
         if answer is None:
-            view.show(None, 0, waits="there is no answer")
+            view.show_pack(None, 0, waits="there is no answer")
             return
         if self._of is not answer:
             self._of, self._pack, self._wrong = answer, None, ""
@@ -219,7 +219,7 @@ class ShowingPack(ScreenPart):
             make, jobs = partial(self._bench.kind_page.pack, answer), self._bench.jobs
             jobs.work_out(PACK, make, take, lambda error: take(None, describe_error(error)), between=True)
         terms = query_terms(answer)
-        view.show(self._pack, state.cursor, terms, self._wrong or "laying out what is sent …")
+        view.show_pack(self._pack, state.cursor, terms, self._wrong or "laying out what is sent …")
 
     def state_taken(self) -> None:
         self._of, self._pack, self._wrong = None, None, ""

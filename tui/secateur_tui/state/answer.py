@@ -318,10 +318,6 @@ class Comparison:
         then = self._then(self.then.rank)
         return np.where(then > 0, then - self.now.rank, 0)
 
-    def is_flipped(self, item: int) -> bool:
-        """Tells whether the decision differs."""
-        return bool(self.flipped[item])
-
     def change_of(self, item: int) -> int | None:
         """Returns the ranks that an item gained, or the tokens where items have no ranks; None for a new item."""
         if self.item_then[item] == ABSENT:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from secateur.kinds.base import Outcome
 from secateur.kinds.search.kind import SearchDecision
-from secateur.kinds.search.knobs import pool_key
 from secateur.model import FloatArray, Reason, Selection, State
 from secateur.settings import Settings
 
@@ -18,26 +16,6 @@ from secateur_tui.state.answer import Answer, Facets, SameColumn, folders_of, la
 
 if TYPE_CHECKING:
     from secateur_lab.scenarios.scenario import Recorded
-
-
-@dataclass(frozen=True)
-class SearchRequest:
-    """A query and the settings that a pool is retrieved for."""
-
-    query: str
-    settings: Settings
-
-    @cached_property
-    def _pool_key(self) -> tuple[object, ...]:
-        return pool_key(self.settings)
-
-    def serves(self, other: SearchRequest) -> bool:
-        """Returns whether a pool retrieved for this request also answers `other`."""
-        return (
-            self.query == other.query
-            and self.settings.graph_rag.max_depth >= other.settings.graph_rag.max_depth
-            and self._pool_key == other._pool_key
-        )
 
 
 class SearchAnswer(Answer[SearchDecision]):

@@ -22,13 +22,14 @@ from secateur_tui.styled_text import (
     clip_line,
     count_fitting,
     format_change,
+    format_places,
     format_signed,
     line,
     spread_line,
     wrap_name,
     wrap_words,
 )
-from secateur_tui.widgets.text_page import ItemText, text_lines
+from secateur_tui.widgets.text_view import ItemText, text_lines
 
 T = TypeVar("T")
 
@@ -203,7 +204,7 @@ def draw_since(
 
     def draw_climb(item: int) -> Line:
         climbed = int(comparison.climbed[item])
-        start = Span(f"{'▲' if climbed > 0 else '▼'}{abs(climbed):,}".rjust(6), "up" if climbed > 0 else "down")
+        start = Span(format_places(climbed).rjust(6), "up" if climbed > 0 else "down")
         return (start, Span("  "), *draw_item(now, item, cells - 8))
 
     lines = [*head]
