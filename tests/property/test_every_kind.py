@@ -27,7 +27,7 @@ from secateur_tui.benches import page_of
 from secateur_tui.columns import lay_out_columns
 from secateur_tui.glossary import COLUMNS
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import begin_sentence, plain
 from secateur_tui.widgets import candidates, item_pages
@@ -65,7 +65,7 @@ def titles_of(listing: ItemListing) -> set[str]:
     return {title.strip() for column in listing.columns for title in column.title.split(SORTED)}
 
 
-def is_on_screen(subject: KindPage[Any, Any], answer: Answer[Any]) -> None:
+def is_on_screen(subject: KindPage[Any, Any], answer: ShownAnswer[Any]) -> None:
     """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
     ledger, drawn, listing = answer.ledger, [], subject.listing_type(answer)
     layout, items = lay_out_columns(listing.columns, CELLS), list(answer.entries)[: len(answer)]

@@ -40,7 +40,7 @@ from secateur_tui.columns import Label, ListColumn, sample_items
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_name, shorten_words
-from secateur_tui.state.answer import Answer, ledger_answer
+from secateur_tui.state.answer import ShownAnswer, ledger_answer
 from secateur_tui.state.input_files import SessionWatch
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clip_line, line, wrap_words
@@ -84,7 +84,7 @@ class ConversationListing(ItemListing):
         return super().cell(item, column, cells)
 
     @staticmethod
-    def label_of(answer: Answer[Pruned], item: int) -> Label:
+    def label_of(answer: ShownAnswer[Pruned], item: int) -> Label:
         if answer.entries[item].id == WRAPPER:
             return label_wrapper(answer.entries[item])
         message = message_of(answer.outcome.payload, item)
@@ -117,7 +117,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
             return super().draw_caption(scene, cells)
         return clip_line(line(Span(f" Live: {describe_ledger(self.live)} ", "faint")), cells)
 
-    def notices(self, answer: Answer[Pruned]) -> Sequence[tuple[str, str]]:
+    def notices(self, answer: ShownAnswer[Pruned]) -> Sequence[tuple[str, str]]:
         cache, measured = answer.outcome.payload.cache, answer.outcome.payload.measured
         rules = answer.settings.conversation_prune
         held = ", ".join(rules.keep_tools)
@@ -136,7 +136,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         )
         return [*notices, (words, "accent")]
 
-    def make_answer(self, settings: Settings, outcome: Outcome[Pruned]) -> Answer[Pruned]:
+    def make_answer(self, settings: Settings, outcome: Outcome[Pruned]) -> ShownAnswer[Pruned]:
         answer = ledger_answer(
             settings,
             outcome,
@@ -147,7 +147,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         )
         return answer
 
-    def facts(self, answer: Answer[Pruned], item: int, cells: int) -> list[Line]:
+    def facts(self, answer: ShownAnswer[Pruned], item: int, cells: int) -> list[Line]:
         payload = answer.outcome.payload
         row, message = item_of(payload, item), message_of(payload, item)
         cached = "still in the cached prefix (=)" if _is_cached(payload, item) else "no longer in the cached prefix"

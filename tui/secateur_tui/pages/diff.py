@@ -30,7 +30,7 @@ from secateur_tui.columns import ListColumn, measure_usual, sample_items
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_path, shorten_words
-from secateur_tui.state.answer import Answer, ledger_answer
+from secateur_tui.state.answer import ShownAnswer, ledger_answer
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import FileWatch, stamp_file
 from secateur_tui.state.kind_reader import Inputs
@@ -92,7 +92,7 @@ class ChunkListing(ItemListing):
         return line(Span(clip(words, cells), "accent" if moved else "faint"))
 
 
-def chunks_of(answer: Answer[Planned]) -> Mapping[str, tuple[int, ...]]:
+def chunks_of(answer: ShownAnswer[Planned]) -> Mapping[str, tuple[int, ...]]:
     """Returns the numbers of the chunks of each path; nothing for recorded decisions, which name no chunks."""
     planned = answer.outcome.payload
     return {covered.path: covered.chunks for covered in planned.plan.coverage} if planned is not None else {}
@@ -125,14 +125,14 @@ def _describe_lines(planned: Planned, covered: Coverage) -> str:
 
 
 @lru_cache(maxsize=2)
-def _measure_beside(answer: Answer[Planned]) -> tuple[int, int]:
+def _measure_beside(answer: ShownAnswer[Planned]) -> tuple[int, int]:
     planned = answer.outcome.payload
     items = (item for item in sample_items(len(answer)) if item < len(planned.plan.coverage))
     return measure_usual((_describe_lines(planned, planned.plan.coverage[item]) for item in items), *_BESIDE)
 
 
 @lru_cache(maxsize=2)
-def _headings(answer: Answer[Planned]) -> Sequence[Between]:
+def _headings(answer: ShownAnswer[Planned]) -> Sequence[Between]:
     """Returns a heading for each chunk, above the first file that begins in it or later; then for what is in none."""
     coverage, planned = answer.outcome.payload.plan.coverage, answer.outcome.payload
     firsts = sorted(min(covered.chunks) for covered in coverage if covered.chunks)
@@ -176,7 +176,7 @@ def draw_chunk(planned: Planned, chunk: int, cells: int) -> Line:
 
 
 @lru_cache(maxsize=4)
-def chunks_picture(answer: Answer[Planned]) -> BudgetPicture:
+def chunks_picture(answer: ShownAnswer[Planned]) -> BudgetPicture:
     """Returns the picture of a diff's budget: a frame for each chunk with its parts of files. A file that is cut counts
     once."""
     plan = answer.outcome.payload.plan
@@ -225,25 +225,25 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
     def action_labels(self) -> Mapping[str, str]:
         return {**super().action_labels, "pin": "Take in", "exclude": "Leave out"}
 
-    def make_answer(self, settings: Settings, outcome: Outcome[Planned]) -> Answer[Planned]:
+    def make_answer(self, settings: Settings, outcome: Outcome[Planned]) -> ShownAnswer[Planned]:
         """Returns the answer with the files in the order of their chunks."""
         first = [min(covered.chunks, default=_LEFT_OUT) for covered in outcome.payload.plan.coverage]
         order = sorted(range(len(first)), key=first.__getitem__)
         return ledger_answer(settings, outcome, order, paths=True, empty=not first)
 
-    def pack(self, answer: Answer[Planned]) -> PackText:
+    def pack(self, answer: ShownAnswer[Planned]) -> PackText:
         """Returns the text of all chunks; a file that is cut stands in several."""
         plan = answer.outcome.payload.plan
         item_of = {covered.file.number: item for item, covered in enumerate(plan.coverage)}
         parts = [[(item_of[piece.file.number], piece.text) for piece in chunk] for chunk in plan.chunks]
         return PackText.join([PackText.of(text_of(plan, at), part) for at, part in enumerate(parts, 1)])
 
-    def picture(self, answer: Answer[Any]) -> BudgetPicture:
+    def picture(self, answer: ShownAnswer[Any]) -> BudgetPicture:
         if answer.outcome.payload is None:  # recorded decisions name no chunks
             return super().picture(answer)
         return chunks_picture(answer)
 
-    def facts(self, answer: Answer[Planned], item: int, cells: int) -> list[Line]:
+    def facts(self, answer: ShownAnswer[Planned], item: int, cells: int) -> list[Line]:
         """Returns what the kind tells of a file, then its chunks, and the lines of its parts."""
         lines, planned = super().facts(answer, item, cells), answer.outcome.payload
         for covered in planned.plan.coverage[item : item + 1]:
@@ -285,7 +285,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         )
         return ItemText(text.head, [tuple(span._replace(role=role) for span in drawn) for drawn, role in roles])
 
-    def notices(self, answer: Answer[Planned]) -> Sequence[tuple[str, str]]:
+    def notices(self, answer: ShownAnswer[Planned]) -> Sequence[tuple[str, str]]:
         plan = answer.outcome.payload.plan
         measured = plan.measured
         notices = [(measured.compared.what, "faint")] if measured.compared.base or measured.compared.head else []

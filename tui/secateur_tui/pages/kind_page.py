@@ -28,7 +28,7 @@ from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_paths
-from secateur_tui.state.answer import Answer, compare, ledger_answer
+from secateur_tui.state.answer import ShownAnswer, compare, ledger_answer
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.kind_reader import Inputs
@@ -145,7 +145,7 @@ class KindPage(Generic[M, P]):
         outcome = answer_of(self.kind, material, self.given(inputs), settings, progress=progress)
         return self.make_answer(settings, outcome)
 
-    def make_answer(self, settings: Settings, outcome: Outcome[P]) -> Answer[P]:
+    def make_answer(self, settings: Settings, outcome: Outcome[P]) -> ShownAnswer[P]:
         """Returns an outcome as the answer that is drawn."""
         return ledger_answer(settings, outcome)
 
@@ -222,15 +222,6 @@ class KindPage(Generic[M, P]):
         if state.reading is None or answer is None:
             return None
         return trials_of(self.kind, state.reading.material, self.given(state.inputs), answer.settings, answer.outcome)
-
-    def trial_item(self, answer: Any, item: int) -> int | None:
-        """Returns the number of an item among those of `trials`; None if it is not among them."""
-        entry_number: int | None = answer.entry_number(item)
-        return entry_number
-
-    def trial_name(self, answer: Any, item: int) -> str:
-        """Returns the short name of an item of `trials`."""
-        return str(answer.outcome.ledger.ids[item])
 
     # --- the title line ---
 

@@ -155,10 +155,6 @@ class SearchPage(KindPage[Any, SearchDecision]):
         except SecateurError:  # a file changed: its text is not the text that was found
             return selection.used + selection.last_line
 
-    def trial_name(self, answer: SearchAnswer, item: int) -> str:
-        pool = answer.selection.pool
-        return pool.qualname[item] or pool.path[item].rpartition("/")[2]
-
     # --- knobs and inputs ---
 
     def knobs_of(self, settings: Settings) -> Sequence[Knob]:

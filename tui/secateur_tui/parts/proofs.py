@@ -17,7 +17,7 @@ from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
 from secateur_tui.messages import Report
 from secateur_tui.screen import Bench, ScreenPart
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.proving import (
     Crossed,
     Nothing,
@@ -45,7 +45,7 @@ class Proofs(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench)
-        self._answer: Answer[Any] | None = None  # that all below is proven of
+        self._answer: ShownAnswer[Any] | None = None  # that all below is proven of
         self._item: int | None = None  # looked at, among those that are tried
         self._proving: Proving | None = None
         self._hints: list[ProvenHint] = []
@@ -95,7 +95,7 @@ class Proofs(ScreenPart):
         bench, state = self._bench, self._bench.state
         answer = state.answer
         if answer is not None and state.listed and not state.needs_reading:
-            item = bench.kind_page.trial_item(answer, state.cursor)
+            item = answer.entry_number(state.cursor)
             if self._answer is not answer:
                 self._answer, self._item = answer, None
                 self._proving, self._ranges, self._curve, self._crossings = None, {}, None, ()
@@ -110,7 +110,7 @@ class Proofs(ScreenPart):
                 self._start()
         self._show()
 
-    def _forget_hints(self, answer: Answer[Any]) -> None:
+    def _forget_hints(self, answer: ShownAnswer[Any]) -> None:
         self._hints, self._chosen, self._nothing, self._not_known = [], 0, "", ""
         self._awaits_hint = self._awaits_hint and self._bench.state.entry == self._awaited_for
         cursor = self._bench.state.cursor
@@ -166,7 +166,7 @@ class Proofs(ScreenPart):
         finally:
             unwanted.set()
 
-    def _take(self, answer: Answer[Any], proof: Proof) -> None:
+    def _take(self, answer: ShownAnswer[Any], proof: Proof) -> None:
         if answer is not self._answer:
             return
         if isinstance(proof, Range):
@@ -201,13 +201,13 @@ class Proofs(ScreenPart):
             self._bench.action_do("hint")
 
     def _crossed(self, proof: Crossed) -> None:
-        answer, page = self._answer, self._bench.kind_page
+        answer = self._answer
         if answer is None or self._proving is None:
             return
         present = self._proving.trials.budget
 
         def names(items: Sequence[int]) -> list[str]:
-            return [page.trial_name(answer, item) for item in items]
+            return [answer.called(item) for item in items]
 
         self._crossings = [
             Crossing(int(step.value) - present, names(step.others.gains), names(step.others.loses))

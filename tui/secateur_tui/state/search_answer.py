@@ -12,13 +12,13 @@ from secateur.kinds.search.kind import SearchDecision
 from secateur.model import FloatArray, Reason, Selection, State
 from secateur.settings import Settings
 
-from secateur_tui.state.answer import Answer, Facets, SameColumn, folders_of, label_codes
+from secateur_tui.state.answer import Facets, SameColumn, ShownAnswer, folders_of, label_codes
 
 if TYPE_CHECKING:
     from secateur_lab.scenarios.scenario import Recorded
 
 
-class SearchAnswer(Answer[SearchDecision]):
+class SearchAnswer(ShownAnswer[SearchDecision]):
     """A selection and the settings it was decided with. An item is a row of its pool."""
 
     @classmethod
@@ -94,7 +94,7 @@ def query_terms(answer: Any) -> Collection[str]:
     return terms.keys()
 
 
-def restore_answer(recorded: Recorded, now: SearchAnswer, outcome: Outcome[Any]) -> Answer[Any]:
+def restore_answer(recorded: Recorded, now: SearchAnswer, outcome: Outcome[Any]) -> ShownAnswer[Any]:
     """Returns the recorded decisions of a scenario over the candidates of now and those that are gone. What was not
     recorded did not leave; its rank is not known."""
     gone = [item for item in recorded.items if item.id not in now.place_of]
@@ -105,7 +105,7 @@ def restore_answer(recorded: Recorded, now: SearchAnswer, outcome: Outcome[Any])
         number = item_of[item.id]
         state[number], rank[number], after[number] = states[item.state], item.rank or 0, item.tokens[1]
     order = np.lexsort((rank, rank == 0))
-    return Answer(
+    return ShownAnswer(
         now.settings,
         outcome,
         ids,

@@ -22,7 +22,7 @@ from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import NAME, Label, ListColumn, bar_cells
 from secateur_tui.short_names import shorten_path, shorten_words
-from secateur_tui.state.answer import Answer, Comparison, SameColumn
+from secateur_tui.state.answer import AnswerComparison, SameColumn, ShownAnswer
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.styled_text import (
@@ -165,7 +165,7 @@ def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:
     return choose_fitting([*(line(variant) for variant in variants), ()], cells)
 
 
-def draw_trim_diff(comparison: Comparison | None, cells: int) -> list[Line]:
+def draw_trim_diff(comparison: AnswerComparison | None, cells: int) -> list[Line]:
     """Draws what changed since the baseline."""
     if comparison is None:
         return draw_since(None, cells)
@@ -181,7 +181,7 @@ def draw_trim_diff(comparison: Comparison | None, cells: int) -> list[Line]:
     return draw_since(comparison, cells, head, _draw_candidate)
 
 
-def _draw_candidate(answer: Answer[Any], row: int, cells: int) -> Line:
+def _draw_candidate(answer: ShownAnswer[Any], row: int, cells: int) -> Line:
     """Draws a candidate by its name, and behind it its place; of a scenario's recorded decision there is the name
     alone."""
     if not isinstance(answer, SearchAnswer):

@@ -30,7 +30,7 @@ from secateur_tui.columns import (
 )
 from secateur_tui.glossary import SIGNS
 from secateur_tui.short_names import fit_path, shorten_label, shorten_shared
-from secateur_tui.state.answer import LONGEST_BESIDE, Answer, Comparison, SameColumn
+from secateur_tui.state.answer import LONGEST_BESIDE, AnswerComparison, SameColumn, ShownAnswer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 
 _GAP = Span(" ")
@@ -114,8 +114,8 @@ class ItemListing:
 
     def __init__(
         self,
-        answer: Answer[Any],
-        comparison: Comparison | None = None,
+        answer: ShownAnswer[Any],
+        comparison: AnswerComparison | None = None,
         crossings: Sequence[Crossing] = (),
         sorted_by: str = "",
         screen: int = 0,
@@ -216,7 +216,7 @@ class ItemListing:
 
 
 @lru_cache(maxsize=2)
-def _find_cut(answer: Answer[Any]) -> CutLine | None:
+def _find_cut(answer: ShownAnswer[Any]) -> CutLine | None:
     reason, state = answer.reason[answer.order], answer.state[answer.order]
     short = np.flatnonzero(np.isin(reason, _WITHOUT_ROOM))
     if not len(short):
@@ -376,10 +376,14 @@ def _pad_line(drawn: Line, cells: int, right: bool = False) -> Line:
 def draw_cut(cut: CutLine, cells: int) -> Line:
     """Draws the line where the budget ends, and what crosses it; fewer words where there is less room."""
     budget = Span(f"cut at {cut.budget:,}", "bold accent")
-    below = f" · {cut.below:,} below still fit{'s' if cut.below == 1 else ''}" if cut.below else ""
+    below = [f" · {cut.below:,} below still fit{'s' if cut.below == 1 else ''}"] if cut.below else []
     whole, brief = ([_tell_crossing(crossing, fully) for crossing in cut.crossings] for fully in (True, False))
-    endings = [f" ── {' · '.join(crossings)}" for crossings in (whole, whole[:1], brief[:1]) if crossings]
-    variants = [line(budget, Span(f"{text}{end}", "accent")) for end in (*endings, "") for text in (below, "")]
+    variants = [
+        (budget, *(Span(part, "accent") for part in (*start, *end)))
+        for crossings in (whole, whole[:1], brief[:1], ())
+        for end in [[part for at, told in enumerate(crossings) for part in (" · " if at else " ── ", told)]]
+        for start in (below, [])
+    ]
     inner = choose_fitting([(Span(" "), *variant, Span(" ")) for variant in variants], max(1, cells - 6))
     rule = max(0, cells - 4 - width(inner))
     return clip_line((Span(" ", ""), Span("───", "accent"), *inner, Span("─" * rule, "accent")), cells)

@@ -78,8 +78,9 @@ class TextView(LineView, can_focus=True):
     def show(self, text: Any) -> None:
         """Paints a text, such as an `ItemText`; None: there is none."""
         before, self._text = self._text, text
-        if (before and before.lines) is not (text and text.lines):
-            self.reset_text()
+        if (before and before.lines) is not (text and text.lines):  # another text is shown from its beginning
+            self._panned, self._typed, self._words, self._hits, self._wrapped_for = 0, None, "", (), None
+            self.scroll_to(y=0, animate=False, immediate=True, force=True)
         self.repaint()
 
     # --- what a text is ---
@@ -116,11 +117,6 @@ class TextView(LineView, can_focus=True):
         return "L unwraps, / finds" if self.wraps else "L wraps, ←/→ pans, / finds"
 
     # --- showing ---
-
-    def reset_text(self) -> None:
-        """Shows a new text from its beginning."""
-        self._panned, self._typed, self._words, self._hits, self._wrapped_for = 0, None, "", (), None
-        self.scroll_to(y=0, animate=False, immediate=True, force=True)
 
     def repaint(self) -> None:
         self._wrap()
