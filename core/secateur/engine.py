@@ -27,11 +27,11 @@ from msgspec.structs import replace
 
 from secateur import directories, retrieval
 from secateur.errors import IndexingError
+from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.extract import text_of
-from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
-from secateur.index.opening import AnyOpener, open_index, opener_of
+from secateur.index.open_workspace import AnyOpener, open_index, opener_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState

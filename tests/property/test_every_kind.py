@@ -23,7 +23,7 @@ from secateur.kinds.run import answer_of
 from secateur.kinds.run import render as render_of
 from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State, Sums
 from secateur.settings import with_values
-from secateur_tui.benches import page_of
+from secateur_tui.app import page_of
 from secateur_tui.columns import lay_out_columns
 from secateur_tui.glossary import COLUMNS
 from secateur_tui.pages.kind_page import KindPage

@@ -384,7 +384,7 @@ async def settle(app: Inspector) -> Sequence[str]:
     while time.monotonic() < end:
         await asyncio.sleep(FRAME)
         await quiet(app)
-        busy = any(bench.busy for bench in app.screen_stack if isinstance(bench, Bench))
+        busy = any(bench.jobs.busy for bench in app.screen_stack if isinstance(bench, Bench))
         still, paints = (0 if busy or app.paints != paints else still + 1), app.paints
         if still < 3 or len(app.screen_stack) < 2:
             continue

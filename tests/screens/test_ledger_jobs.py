@@ -72,7 +72,7 @@ class Long(ConversationPage):
 
 def held(subject: Any = None) -> tuple[Inspector, Any]:
     app, subject = opened("conversation", ZONE), subject or Held()
-    bench = app._benches.get("conversation")
+    bench = app.bench("conversation")
     assert isinstance(bench, Bench)
     bench.state.kind_page = subject
     return app, subject
@@ -181,7 +181,7 @@ async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None
         screen.jobs.stop("patience")  # what is in the queue of a timer that is stopped right after it fired
         screen.call_next(screen.jobs._fire, "patience", token, screen.answering._be_late)
         lines = await settle(app)
-        assert "deciding" not in lines[0] and not screen.busy
+        assert "deciding" not in lines[0] and not screen.jobs.busy
 
 
 async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() -> None:

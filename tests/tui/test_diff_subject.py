@@ -127,9 +127,7 @@ def test_what_is_typed_is_what_is_compared() -> None:
 def test_a_repository_is_read_again_where_its_diff_depends_on_a_knob_and_a_diff_file_is_not(tmp_path: Path) -> None:
     write_repository(tmp_path)
     wide = with_values(LIMIT, {"chunking.context_lines": 9, "chunking.signatures": True})
-    near = with_values(
-        LIMIT, {"chunking.max_chunk_tokens": 900, "chunking.keep_together": False, "chunking.ignore": ["*.md"]}
-    )
+    near = with_values(LIMIT, {"chunking.max_chunk_tokens": 900, "chunking.ignore": ["*.md"]})
     for path, again in ((PULL, False), ("shop", True)):
         inputs = TYPED | {"path": path}
         assert (DIFF.reading_key(inputs, wide) != DIFF.reading_key(inputs, LIMIT)) is again

@@ -14,7 +14,7 @@ from secateur.kinds.steering import Steer
 from secateur.ledger import Sums
 from secateur.model import Channel, Reason, State
 from secateur.settings import PROFILES, Settings, key_of, with_profile
-from secateur_tui.benches import page_of
+from secateur_tui.app import page_of
 from secateur_tui.glossary import (
     BUDGET,
     COLUMNS,

@@ -13,7 +13,7 @@ from secateur import directories
 from secateur.errors import SecateurError
 from secateur.executors.executor import Executor
 from secateur.executors.pool import ProcessPool
-from secateur.index.facts.models import Models, vectors_of
+from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.open_member import OpenMember
 from secateur.index.open_workspace import WorkspaceOpener
 from secateur.index.store.records import UnwritableIndex

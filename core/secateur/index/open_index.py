@@ -144,7 +144,7 @@ class OpenIndex(OpenedIndex):
             self._snapshot = snapshot_of(
                 self._state, self._source, self._store, extractor, progress, self._snapshots, self.histories
             )
-            self._texts.clear()
+            self._texts = {}
         status = status_of(state, self._snapshot, self.source, extractor)
         self.status = structs.replace(status, notices=(*status.notices, *(notice.message for notice in self.notices)))
         return self.status

@@ -145,7 +145,6 @@ class KindTrials(Trials):
         return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {}, left)
 
     def _number_knob(self, name: str, knob: Knob) -> NumberKnob | None:
-        """The values to try for a knob; None if it is not a number, or changes what is read."""
         key, present = key_of(knob.key), knob.value(self._settings)
         if key.kind not in (int, float) or isinstance(present, str | bool):
             return None
@@ -160,7 +159,6 @@ class KindTrials(Trials):
 
 
 def _values(knob: Knob, present: float) -> tuple[float, ...]:
-    """The values to try, ascending, in fine steps unless there would be too many."""
     key = key_of(knob.key)
     step = knob.fine_step or (1 if knob.integer else 0.01)
     low = key.low or 0.0

@@ -19,10 +19,9 @@ from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import Channel, FloatArray, FragmentKind, IntArray, add_columns
-from secateur.retrieval.evidence.collect import collect_evidence, embed_query
+from secateur.retrieval.evidence.collect import collect_evidence, embed_query, statistics
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
-from secateur.retrieval.statistics import statistics
 from secateur.selection.priority import HALF, quantised
 from secateur.settings import Penalty, Relevance
 

@@ -64,7 +64,8 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
         held = _held_with_room(runs, item, min((lever.cost for lever in levers if not lever.cost[1]), default=None))
         levers += [held] if held is not None else []
         if fewest := _fewest_dearer(levers):
-            partly = _part_at_budget(runs, item)
+            budgets = [budget for budget in runs.near_budgets if budget <= runs.enough]
+            partly = _cheapest(runs, budgets, lambda budget: _partly(runs, item, (BUDGET, budget)))
             levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
         if fewest == math.inf:
             least = _held_part(runs, item)
@@ -105,12 +106,6 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
     if best is None or best.others.dearer >= nearest.others.dearer:
         return None
     return replace(best, again=_again(runs, item, int(best.value), swept))
-
-
-def _part_at_budget(runs: TrialRuns, item: int) -> Lever | None:
-    """Finds the cheapest near budget at which a useful part of an item goes out."""
-    budgets = [budget for budget in runs.near_budgets if budget <= runs.enough]
-    return _cheapest(runs, budgets, lambda budget: _partly(runs, item, (BUDGET, budget)))
 
 
 def _held_part(runs: TrialRuns, item: int) -> Lever | None:

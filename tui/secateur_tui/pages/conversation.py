@@ -128,7 +128,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
             notices.append((f"window: {facts.filled:,} of {facts.window:,} tokens{soon}", "faint"))
         if cache.first_changed is None:
             return [*notices, ("prompt cache: nothing is read again", "faint")]
-        requests = cache.pays_after(rules.cache_read_price, rules.cache_write_price)
+        requests = cache.pays_after
         pays = "never pays" if requests is None else f"pays after {count_noun(requests, 'request')}"
         words = (
             f"prompt cache: from #{cache.first_changed:,} on {cache.reread_tokens:,} tokens are read again,"

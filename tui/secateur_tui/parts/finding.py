@@ -104,7 +104,7 @@ class ItemFinding(ScreenPart):
         self._chooser = Chooser("Find", self._hits)
 
     def no_next_changed(self) -> str:
-        return "nothing has changed since the ghost" if self._bench.state.comparison is None else ""
+        return "nothing has changed since the ghost" if self.state.comparison is None else ""
 
     no_previous_changed = no_next_changed
 
@@ -114,7 +114,7 @@ class ItemFinding(ScreenPart):
     # --- going on ---
 
     def _next(self, what: str, step: int) -> None:
-        state = self._bench.state
+        state = self.state
         columns = state.columns
         if columns is None:
             return
@@ -128,9 +128,9 @@ class ItemFinding(ScreenPart):
         if item is None:
             shown = " in what is shown" if state.view is not None else ""
             words = NONE_OF[what] if mask.any() else NONE_OF[what].replace("else ", "").replace("other ", "")
-            self._bench.app.say(words + shown)
+            self.app.say(words + shown)
         else:
-            self._bench.move_cursor(item)
+            self.bench.move_cursor(item)
 
     do_next_changed, do_previous_changed = partialmethod(_next, "changed", 1), partialmethod(_next, "changed", -1)
     do_next_cut, do_previous_cut = partialmethod(_next, "cut", 1), partialmethod(_next, "cut", -1)
@@ -139,7 +139,7 @@ class ItemFinding(ScreenPart):
     # --- finding ---
 
     def do_find(self) -> None:
-        bench, state = self._bench, self._bench.state
+        bench, state = self.bench, self.state
         if state.columns is None or state.answer is None:
             return
         self._chooser = Chooser("Find", self._hits, "letters of a name, words of a path or a text", self._seek_texts)
@@ -160,7 +160,7 @@ class ItemFinding(ScreenPart):
             self._seek_texts(self._chooser.sought)
 
     def _hits(self, sought: str) -> Offers:
-        state, haystack = self._bench.state, self._haystack
+        state, haystack = self.state, self._haystack
         columns = state.columns
         if columns is None:
             return Offers()
@@ -176,28 +176,28 @@ class ItemFinding(ScreenPart):
         return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
 
     def _go(self, item: int | None) -> None:
-        self._bench.jobs.stop(_PAUSE)
-        self._bench.jobs.cancel(_TEXTS)
+        self.jobs.stop(_PAUSE)
+        self.jobs.cancel(_TEXTS)
         if item is None:
             return
-        before = self._bench.state.choice.filters
-        self._bench.move_cursor(item)
-        self._bench.go_home()
-        if before and not self._bench.state.choice.filters:
-            self._bench.app.say("The filter hid it, and is off")
+        before = self.state.choice.filters
+        self.bench.move_cursor(item)
+        self.bench.go_home()
+        if before and not self.state.choice.filters:
+            self.app.say("The filter hid it, and is off")
 
     def _seek_texts(self, sought: str) -> None:
-        jobs = self._bench.jobs
+        jobs = self.jobs
         jobs.cancel(_TEXTS)
         jobs.stop(_PAUSE)
         # What is found in texts comes below the names, so it waits for them.
         if len(sought.strip()) >= LEAST_TEXT and self._haystack is not None:
-            pause = self._bench.app.pace.debounce
+            pause = self.app.pace.debounce
             jobs.after(_PAUSE, pause, lambda: jobs.start(partial(self._look_through, sought), _TEXTS))
 
     async def _look_through(self, sought: str) -> None:
         """Adds matches in texts, a few texts at a time; the next key cancels the search."""
-        state, chooser = self._bench.state, self._chooser
+        state, chooser = self.state, self._chooser
         columns, answer = state.columns, state.answer
         if columns is None or answer is None:
             return
@@ -205,7 +205,7 @@ class ItemFinding(ScreenPart):
         looking = search_texts(columns, sought, partial(state.kind_page.source_text, answer))
         seen, hits, until = 0, 0, time.monotonic() + MOST_SECONDS
         while hits < MOST_TEXT_HITS and time.monotonic() < until:
-            looked = await self._bench.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)), between=True)
+            looked = await self.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)), between=True)
             if not looked:
                 break
             seen += len(looked)
@@ -219,12 +219,12 @@ class ItemFinding(ScreenPart):
     # --- filters and orders ---
 
     def do_filter(self) -> None:
-        columns = self._bench.state.columns
+        columns = self.state.columns
         placeholder = ", ".join(columns.facets) if columns is not None else ""
-        self._bench.ask(Chooser("Filter", self._filters, placeholder), self._choose)
+        self.bench.ask(Chooser("Filter", self._filters, placeholder), self._choose)
 
     def _filters(self, sought: str) -> Offers:
-        state = self._bench.state
+        state = self.state
         columns = state.columns
         if columns is None:
             return Offers()
@@ -244,10 +244,10 @@ class ItemFinding(ScreenPart):
         return Offers(_match_rows(rows, sought), state.view.caption if state.view is not None else "all are shown")
 
     def do_order(self) -> None:
-        self._bench.ask(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
+        self.bench.ask(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
 
     def _orders(self, sought: str) -> Offers:
-        state = self._bench.state
+        state = self.state
         columns = state.columns
         if columns is None:
             return Offers()
@@ -260,8 +260,8 @@ class ItemFinding(ScreenPart):
         return Offers(_match_rows(rows, sought))
 
     def _choose(self, choice: ListChoice) -> None:
-        self._bench.choose(choice)
-        self._bench.go_home()
+        self.bench.choose(choice)
+        self.bench.go_home()
 
 
 def _mask_items(columns: ShownAnswer[Any], what: str, changed: BoolArray) -> BoolArray:

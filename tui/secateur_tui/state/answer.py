@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from secateur.kinds import registry
 from secateur.kinds.base import Kind, Outcome
-from secateur.languages.syntax.recognition import language_of
+from secateur.languages import language_of
 from secateur.ledger import WRAPPER
 from secateur.model import BoolArray, Entry, FloatArray, IntArray, Ledger, Reason, State
 from secateur.settings import Settings

@@ -131,7 +131,6 @@ def find_terms(text: str, terms: Collection[str]) -> Iterator[tuple[int, int, st
 
 
 def _find_in_word(word: str, start: int, terms: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """Yields the whole word if it is a term, else its parts that are terms."""
     if has_cjk(word[:1]):
         end = 0
         for at in range(max(1, len(word) - 1)):

@@ -164,7 +164,6 @@ class _Processes:
 
 
 def _tasks(files: Iterable[File]) -> Iterator[list[File]]:
-    """Divides files into tasks. A large file is a task of its own."""
     task: list[File] = []
     size = 0
     for file in files:

@@ -19,7 +19,7 @@ from typing import Any
 from msgspec import structs
 
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.decisions import Cache, count_texts, measure
+from secateur.kinds.conversation.decisions import CACHE_READ_PRICE, CACHE_WRITE_PRICE, Cache, count_texts, measure
 from secateur.kinds.conversation.file_operations import file_accesses, is_unchanged_note
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind, canonical, replace_texts
 from secateur.kinds.conversation.strategies import decide
@@ -59,6 +59,11 @@ class Fold:
         """Returns the tokens that a prompt cache still holds of the request before, whose fold is `before`."""
         cut = self.cut
         return before.tokens if cut is None or cut.first_changed is None else min(before.tokens, cut.prefix_tokens)
+
+    @staticmethod
+    def price(tokens: int, cached: int) -> float:
+        """Returns the price of a request, of whose tokens so many are in the cache, in ordinary tokens."""
+        return cached * CACHE_READ_PRICE + (tokens - cached) * CACHE_WRITE_PRICE
 
     def goes_on(self, history: Sequence[Any]) -> bool:
         """Tells whether a fold of this history, which begins as this one does, has this one on its way."""

@@ -26,7 +26,7 @@ from secateur.settings import Settings, with_values
 PROFILE = "recommended"
 """The profile under which `Live` prunes."""
 
-_OF_SESSION = "safe_zone_tokens", "keep_tools", "cache_read_price", "cache_write_price"
+_OF_SESSION = "safe_zone_tokens", "keep_tools"
 """Settings of `[conversation_prune]` that are of the session and not of the way to cut: those of any profile count."""
 
 RECALL = "recall"
@@ -58,7 +58,7 @@ class LiveLedger:
 
 def live_settings(settings: Settings) -> Settings:
     """Returns the settings that decide: those of the profile `recommended`, which may be changed; under another
-    profile its cuts, with the safe zone and the prices of these settings."""
+    profile its cuts, with the safe zone and the tools of these settings."""
     if settings.profile == PROFILE:
         return settings
     rules = {f"conversation_prune.{key}": getattr(settings.conversation_prune, key) for key in _OF_SESSION}
@@ -69,15 +69,15 @@ def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Prog
     """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools. Raises
     SecateurError: a cut is due, and no message can be read."""
     settings = live_settings(settings)
-    rules, messages = settings.conversation_prune, measured.transcript.messages
+    messages = measured.transcript.messages
     sent = [number for number, message in enumerate(messages) if message.role != ASIDE]
     before, cuts, requests, not_sent, paid, whole = Fold(), list[LiveCut](), 0, 0, 0.0, 0.0
     folds = before.extend_to([messages[number].raw for number in sent], settings, progress, overhead=measured.head)
     for fold in folds:
         requests += 1
         not_sent += fold.whole - fold.tokens
-        paid += rules.price(fold.tokens, fold.cached_tokens(before))
-        whole += rules.price(fold.whole, before.whole)
+        paid += Fold.price(fold.tokens, fold.cached_tokens(before))
+        whole += Fold.price(fold.whole, before.whole)
         if fold.cut is not None:
             changes = sorted(fold.changes.items(), key=itemgetter(0))
             entries = tuple(
@@ -85,9 +85,10 @@ def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Prog
                 for number, entry in changes
                 if before.changes.get(number) is not entry and entry.before != entry.after  # else only its parent line
             )
-            pays = fold.cut.pays_after(rules.cache_read_price, rules.cache_write_price)
             whole_request = fold.tokens + fold.cut.tokens_saved
-            cuts.append(LiveCut(requests, whole_request, fold.tokens, fold.cut.reread_tokens, pays, entries))
+            cuts.append(
+                LiveCut(requests, whole_request, fold.tokens, fold.cut.reread_tokens, fold.cut.pays_after, entries)
+            )
         before = fold
     calls = (part for number in sent for part in messages[number].calls)
     recalls = sum(part.tool.rpartition("__")[2] == RECALL for part in calls)
@@ -114,5 +115,4 @@ def describe_cut(cut: LiveCut) -> str:
 def find_cut(ledger: LiveLedger, number: int) -> tuple[LiveCut, Entry] | None:
     """Returns the last cut that changed the message with this number, and what it decided; None if there is none."""
     name = f"messages[{number}]"
-    cuts = ((cut, entry) for cut in reversed(ledger.cuts) for entry in cut.entries if entry.id == name)
-    return next(cuts, None)
+    return next(((cut, entry) for cut in reversed(ledger.cuts) for entry in cut.entries if entry.id == name), None)

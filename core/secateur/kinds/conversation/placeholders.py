@@ -14,8 +14,7 @@ from html import escape, unescape
 
 from secateur.kinds.conversation.decisions import LONGEST_NAME
 from secateur.kinds.conversation.file_operations import FileOperation, file_accesses
-from secateur.kinds.conversation.messages import MessagePart, PartKind
-from secateur.kinds.conversation.text_results import opening_tag
+from secateur.kinds.conversation.messages import MessagePart, PartKind, opening_tag
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.levels import LIKELY
 from secateur.model import Reason

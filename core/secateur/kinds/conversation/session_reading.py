@@ -12,9 +12,13 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, Where, json_type, malformed
-from secateur.kinds.conversation.pairs import warn_of_unpaired
 from secateur.kinds.conversation.session_formats.base import LONGEST_FACT, SessionFormat
-from secateur.kinds.conversation.unreadable import damage_notices, damaged_message, unread_line_message
+from secateur.kinds.conversation.unreadable import (
+    damage_notices,
+    damaged_message,
+    unread_line_message,
+    warn_of_unpaired,
+)
 from secateur.model import Notice
 
 UNKNOWN_KINDS = "unknown_records"
@@ -62,8 +66,6 @@ def message_in(
 
 @dataclass(frozen=True, slots=True)
 class _ReadMessage:
-    """A message that was read, and the calls that named its results."""
-
     message: Message
     named: tuple[MessagePart | None, ...]
     fault: SecateurError | None

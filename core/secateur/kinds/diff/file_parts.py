@@ -85,8 +85,6 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
-    """A row with its place."""
-
     patch: int
     hunk: int
     olds: tuple[int, ...]
@@ -99,7 +97,6 @@ class _Unit:
 
     @property
     def missing(self) -> int:
-        """Characters of the line that are left out."""
         return len(self.original.partition("\n")[0]) - self.kept if self.original else 0
 
 
@@ -107,9 +104,7 @@ class Splitter:
     """Cuts one changed file for any capacity. Its rows are counted once, at the first use."""
 
     def __init__(self, change: Change, counter: Counter, outline: Outline | None) -> None:
-        self._change = change
-        self._counter = counter
-        self._outline = outline
+        self._change, self._counter, self._outline = change, counter, outline
         self._old = change.treatment is Treatment.DELETED
 
     @cached_property
@@ -146,27 +141,23 @@ class Splitter:
         start = 0
         while start < len(units):
             end = self._reach_end(units, start, capacity)
-            part = None
             while end > start:
                 part = self._part(units, start, end)
                 spent = self._counter.count(self.heading(part) + block(part.text))
                 if spent <= capacity:
-                    part = replace(part, cost=spent)
+                    parts.append(replace(part, cost=spent))
+                    start = end
                     break
-                part = None
                 excess = spent - capacity
                 while end > start and excess > 0:
                     end -= 1
                     excess -= max(units[end].cost, 1)
                 end = self._find_cut(units, start, end)
-            if part is None:
+            else:
                 short = self._shorten_line(units[start])
                 if short is None:
                     return None
                 units[start] = short  # try again with the shorter line
-                continue
-            parts.append(part)
-            start = end
         return parts or None
 
     def heading(self, part: Part) -> str:
@@ -286,7 +277,6 @@ class Splitter:
     # --- lines that alone are too long --------------------------------------------------------------------------------
 
     def _shorten_line(self, unit: _Unit) -> _Unit | None:
-        """Cuts a row to the beginning of its line; None if it cannot get shorter."""
         kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
         if kept <= len(unit.row.old) or len(_line_of(unit)) <= kept:
             return None

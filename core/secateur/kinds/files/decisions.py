@@ -38,7 +38,13 @@ def add_displaced_lines(
     if rules.strategy != "extract" or all(decision.reason is not Reason.WHOLE for decision in decisions):
         return list(decisions), []
     decided_without = decide(measured, structs.replace(rules, full_file_share=0.0), counter, pins)
-    with_lines = [_add_displaced(decision, other) for decision, other in zip(decisions, decided_without, strict=True)]
+    with_lines = list(decisions)
+    for index, (decision, again) in enumerate(zip(decisions, decided_without, strict=True)):
+        refused = next((piece for piece in decision.tried if not piece.kept), None)
+        if refused is not None and again.text is not None:
+            lines = refused.start, refused.end
+            if not again.ranges or any(start <= lines[0] and lines[1] <= end for start, end in again.ranges):
+                with_lines[index] = replace(decision, displaced=lines)
     top = max(best(file.pieces) for file in measured.files)
     notices = []
     for decision in with_lines:
@@ -50,14 +56,6 @@ def add_displaced_lines(
             message += " With context_prune.full_file_share = 0 they go out."
             notices.append(Notice("whole_files_first", message))
     return with_lines, notices[:1]
-
-
-def _add_displaced(decision: FileDecision, again: FileDecision) -> FileDecision:
-    refused = next((piece for piece in decision.tried if not piece.kept), None)
-    if refused is None or again.text is None:
-        return decision
-    goes_out = not again.ranges or any(start <= refused.start and refused.end <= end for start, end in again.ranges)
-    return replace(decision, displaced=(refused.start, refused.end)) if goes_out else decision
 
 
 def add_missing_room(
@@ -91,10 +89,9 @@ def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
     check_windows(rules.sliding_window_size, rules.sliding_window_overlap)
     if needs_scores(measured, rules) and not measured.query:
         raise missing_query_error(rules.strategy)
-    pins = settings.pins
-    decided = decide(measured, rules, counter, pins)
-    with_room = add_missing_room(decided, measured, rules, counter, pins)
-    decisions, displaced = add_displaced_lines(with_room, measured, rules, counter, pins)
+    decisions = decide(measured, rules, counter, settings.pins)
+    decisions = add_missing_room(decisions, measured, rules, counter, settings.pins)
+    decisions, displaced = add_displaced_lines(decisions, measured, rules, counter, settings.pins)
     unknown = warn_unknown_pins(settings, measured.ids)
     notices = (*measured.notices, *unknown, *displaced, *_notices(measured, decisions, settings))
     return PrunedFiles(measured, tuple(decisions), rules.max_tokens, rules.strategy, notices)

@@ -25,7 +25,7 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, location_in
 from secateur.ledger import LedgerShape, Reason
 from secateur.llm.interface import Question
-from secateur.model import Entry, FloatArray, Notice, State, TrimReport
+from secateur.model import Entry, Notice, State, TrimReport
 from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, count_noun, line_range, not_shown
 from secateur.render.sentences import sentence
@@ -326,7 +326,10 @@ class _FileTrials(KindTrials):
     def __init__(
         self, kind: FilesKind, material: ReadFiles, inputs: Inputs, settings: Settings, outcome: Outcome[PrunedFiles]
     ) -> None:
-        super().__init__(kind, material, inputs, settings, outcome, worth=_scores(outcome))
+        pruned, rules = outcome.payload, outcome.settings.context_prune
+        scored = rules.enabled and pruned.strategy == "score" and pruned.decisions
+        worth = np.array([decision.score for decision in pruned.decisions]) if scored else None
+        super().__init__(kind, material, inputs, settings, outcome, worth=worth)
         if material.asked:
             self.choices = [(key, strategy) for key, strategy in self.choices if strategy != "delete"]
 
@@ -354,13 +357,6 @@ class _FileTrials(KindTrials):
         columns = BudgetColumns(budgets, cost @ kept + around, kept.sum(axis=0), worth @ kept, lost)
         dearer = (~kept[self.now.whole]).sum(axis=0)
         return Swept(int(budgets[0]), int(budgets[-1]), budgets, lambda item: kept[item], dearer, columns)
-
-
-def _scores(outcome: Outcome[PrunedFiles]) -> FloatArray | None:
-    pruned, rules = outcome.payload, outcome.settings.context_prune
-    if not rules.enabled or pruned.strategy != "score" or not pruned.decisions:
-        return None
-    return np.array([decision.score for decision in pruned.decisions])
 
 
 def _check_asked(asked: bool, settings: Settings) -> None:

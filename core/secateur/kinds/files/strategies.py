@@ -3,7 +3,7 @@
 `delete` keeps files in their order, `score` by falling score. `extract` takes whole files first, within a share of the
 budget; then the ranges that a model named; then single pieces by falling relevance; then other whole files that fit. Of
 a piece that does not fit, the lines around its best match go out. What does not fit is skipped and the next is tried
-(specs README, points 1 and 12).
+(PRUNER-FILES, PRUNER-EXTRACT).
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from secateur.kinds.files.sourcecode import (
     end_lines,
     header,
     merge_ranges,
-    snippet_text,
 )
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import IntArray, Reason, State
@@ -255,10 +254,8 @@ class _Snippets:
     """Takes pieces in order. Each is charged the most it can add; the written text is counted at the end."""
 
     def __init__(self, counter: Counter, form: str, rules: ContextPrune) -> None:
-        self._counter = counter
-        self._form = form
-        self._budget = rules.max_tokens
-        self._shared = rules.sliding_window_overlap
+        self._counter, self._form = counter, form
+        self._budget, self._shared = rules.max_tokens, rules.sliding_window_overlap
         self._kept: dict[int, dict[int, list[Range]]] = {}  # file -> position of a piece -> its kept lines
 
     def take(self, candidates: Sequence[tuple[_FileStatus, int]], free: int) -> int:
@@ -368,7 +365,9 @@ class _Snippets:
         ranges = merge_ranges((part for position in sorted(kept) for part in kept[position]), lines)
         owners_in = ({piece.owner for piece in pieces if start <= piece.start <= end} for start, end in ranges)
         owners = tuple(inside.pop() if len(inside) == 1 else "" for inside in owners_in)
-        text = snippet_text(lines, ranges, owners)
+        parts = zip(ranges, owners, strict=True)
+        snippets = (header(start, end, owner) + end_lines(lines[start - 1 : end]) for (start, end), owner in parts)
+        text = "".join([HEAD, *snippets])
         tokens = status.file.count_once(
             (self._counter.name, self._form, tuple(ranges), owners),
             lambda: cost(source.module_name, text, self._form, self._counter),

@@ -3,22 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from msgspec import Struct
 
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
+from secateur.index.facts.lexical import hash_of
+from secateur.index.facts.names import NameMatch
+from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray
 from secateur.retrieval.evidence.calls import score_first_pass, walk_from_best
-from secateur.retrieval.evidence.names import match_definitions, match_spelled_names, match_usages
-from secateur.retrieval.evidence.paths import match_named_files, match_trace_frames
+from secateur.retrieval.evidence.names import (
+    match_commits,
+    match_definitions,
+    match_spelled_names,
+    match_usages,
+    match_words,
+)
+from secateur.retrieval.evidence.paths import FilesByName, match_named_files, match_trace_frames
 from secateur.retrieval.evidence.phrases import Lines, match_quoted_messages
-from secateur.retrieval.evidence.words import match_commits, match_words
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
-from secateur.retrieval.statistics import QueryStatistics
 from secateur.settings import Relevance
+
+
+class WordFields(NamedTuple):
+    """Holds the words of a snapshot by field: the properties of `Snapshot` with these names."""
+
+    body: WordField
+    names: WordField
+    path_words: WordField
+    file_words: WordField
+    commit_words: WordField
+
+
+class QueryStatistics(Struct, frozen=True):
+    """Holds the figures that one query needs about a snapshot. `names`: how well its names match the query."""
+
+    fields: WordFields
+    names: NameMatch
+    files_by_name: FilesByName
+
+    def frequency(self, query: Query) -> list[int]:
+        """Returns for each term of the query how many fragments hold it."""
+        return [self.fields.body.frequency(term) for term, _ in query.terms]
+
+    def occurring(self, query: Query) -> float:
+        """Computes the share of the query's words that occur in the snapshot. Synonyms count as one word."""
+        body = self.fields.body
+        words = [any(body.frequency(term) for term, _ in same) for same, _ in body.group_synonyms(query.terms)]
+        return sum(words) / len(words) if words else 0.0
+
+
+def statistics(query: Query, snapshot: Snapshot) -> QueryStatistics:
+    """Computes the statistics of a query."""
+    synonyms = [frozenset(hash_of(word) for word in group) for group in query.synonyms]
+    return QueryStatistics(
+        fields=WordFields(*(WordField(getattr(snapshot, name), synonyms) for name in WordFields._fields)),
+        names=snapshot.name_table.match(query.identifiers, query.plain),
+        files_by_name=FilesByName(snapshot),
+    )
+
 
 TITLE_SHARE = 2 / 3
 """Share of the first line in the similarity with a query of several lines, and in the words of its path: a long text is

@@ -19,7 +19,7 @@ from secateur.index.facts.lexical import hash_of, word_terms, words
 from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, IntArray
-from secateur.retrieval.evidence.words import FULL_IDF
+from secateur.retrieval.evidence.names import FULL_IDF
 from secateur.retrieval.query import Query
 
 Lines = Callable[[str], list[str]]

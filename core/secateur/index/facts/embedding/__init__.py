@@ -21,7 +21,8 @@ from secateur.index.facts.embedding.vectors import (
     quantise,
 )
 from secateur.index.facts.runs import RunCounts
-from secateur.settings import Embedding
+from secateur.settings import Embedding, Settings
+from secateur.tokens import Counter, get_counter
 
 __all__ = [
     "Embedder",
@@ -75,3 +76,29 @@ def documents(
     named = [document_text(name, text) for name, text in zip(symbol_ids, texts, strict=True)]
     files = [named[first:end] for first, end in pairwise(accumulate(sizes, initial=0)) if first < end]
     return np.concatenate([embedder.embed(file, "document") for file in files])
+
+
+class Models:
+    """See the module docstring. `environ` holds the keys of servers."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._counters: dict[str, Counter] = {}
+        self._embedders: dict[Embedding, Embedder | None] = {}
+
+    def counter(self, name: str) -> Counter:
+        """Returns the token counter of this name."""
+        if name not in self._counters:
+            self._counters[name] = get_counter(name)
+        return self._counters[name]
+
+    def embedder(self, embedding: Embedding) -> Embedder | None:
+        """Returns the model that the settings describe; None for the model `none`. Raises EmbeddingError."""
+        if embedding not in self._embedders:
+            self._embedders[embedding] = open_embedder(embedding, self._environ)
+        return self._embedders[embedding]
+
+
+def vectors_of(models: Models, settings: Settings) -> Embedder | None:
+    """Returns the embedder whose vectors the index holds; None if vectors are switched off."""
+    return None if settings.embedding.model == "none" else models.embedder(Embedding())
