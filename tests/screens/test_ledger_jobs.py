@@ -14,7 +14,7 @@ from secateur.progress import Progress, unreported
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
-from secateur_tui.state.answer import Answer, compare
+from secateur_tui.state.answer import ShownAnswer, compare
 from secateur_tui.state.kind_reader import Inputs
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
@@ -56,7 +56,9 @@ class Long(ConversationPage):
         super().__init__(get_kind("conversation"))
         self.begun, self.ended, self.end = threading.Event(), threading.Event(), time.monotonic() + GUARD
 
-    def decide(self, material: Any, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Answer[Any]:
+    def decide(
+        self, material: Any, inputs: Inputs, settings: Settings, progress: Progress = unreported
+    ) -> ShownAnswer[Any]:
         if settings.conversation_prune.safe_zone_tokens != 2500:
             return super().decide(material, inputs, settings, progress)
         self.begun.set()

@@ -30,7 +30,7 @@ from secateur.selection import select
 from secateur.settings import Settings, Ui, with_values
 from secateur_tui.actions import ACTIONS
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets.candidate_list import draw_gap
+from secateur_tui.widgets.candidates import draw_gap
 from secateur_tui.widgets.dialogue import ModalPage
 from textual import events
 

@@ -31,8 +31,7 @@ from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import describe_error, plain, width
 from secateur_tui.widgets.blank import draw_error
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_headline
-from secateur_tui.widgets.candidate_list import TITLES
-from secateur_tui.widgets.why import draw_why
+from secateur_tui.widgets.candidates import TITLES, draw_why
 from support.engine_answers import answered
 from support.repos import SHOP, write
 

@@ -22,7 +22,7 @@ from secateur_tui.host import Pace
 from secateur_tui.jobs import DEBOUNCE, ENGINE
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
 
 PATIENCE = 0.1
@@ -185,11 +185,11 @@ class Answering:
 
 @suspend_collection()
 def _decide_quietly(
-    page: KindPage[Any, Any], material: Any, asked: Request, baseline: Answer[Any] | None, progress: Progress
-) -> Answer[Any] | SecateurError:
+    page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer[Any] | None, progress: Progress
+) -> ShownAnswer[Any] | SecateurError:
     """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
-        answer: Answer[Any] = page.decide(material, dict(asked.inputs), asked.settings, progress)
+        answer: ShownAnswer[Any] = page.decide(material, dict(asked.inputs), asked.settings, progress)
         page.prepare_answer(answer, baseline)
         return answer
     except SecateurError as error:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 from msgspec.structs import replace
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
-from secateur.kinds.base import PIN, Environment, Kind, Outcome
+from secateur.kinds.base import PIN, Environment, Input, Kind, Outcome
 from secateur.kinds.command_line import quote_word
 from secateur.kinds.knobs import Knob, further_knobs
 from secateur.kinds.run import answer_of, command_line_of, trials_of
@@ -28,17 +28,17 @@ from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_paths
-from secateur_tui.state.answer import Answer, compare, ledger_answer
+from secateur_tui.state.answer import ShownAnswer, compare, ledger_answer
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import FileWatch
-from secateur_tui.state.kind_reader import Field, Inputs
+from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import blank, item_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, picture_of, reach_of
 from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.pack_view import PackText
-from secateur_tui.widgets.text_page import ItemText
+from secateur_tui.widgets.text_view import ItemText
 
 M = TypeVar("M")  # what was read
 P = TypeVar("P")  # what the kind decided
@@ -67,15 +67,11 @@ class KindPage(Generic[M, P]):
         self.scenario = opened
         self.outside = Environment(fetching=FetchOptions()) if opened is None else opened.environment
         self._opened: list[M] = []  # the baseline may still show the texts of what was read before
-        self.fields: Sequence[Field] = tuple(
-            Field(shown.name, shown.title, shown.placeholder, shown.optional, shown.lines)
-            for shown in kind.inputs
-            if shown.title
-        )
+        self.fields: Sequence[Input] = tuple(shown for shown in kind.inputs if shown.title)
         self.watch: Any = FileWatch()
 
     @property
-    def asking_field(self) -> Field:
+    def asking_field(self) -> Input:
         """The field in which people ask: the query where there is one, else what is opened."""
         return next((field for field in self.fields if field.name == "query"), self.fields[0])
 
@@ -149,7 +145,7 @@ class KindPage(Generic[M, P]):
         outcome = answer_of(self.kind, material, self.given(inputs), settings, progress=progress)
         return self.make_answer(settings, outcome)
 
-    def make_answer(self, settings: Settings, outcome: Outcome[P]) -> Answer[P]:
+    def make_answer(self, settings: Settings, outcome: Outcome[P]) -> ShownAnswer[P]:
         """Returns an outcome as the answer that is drawn."""
         return ledger_answer(settings, outcome)
 
@@ -227,15 +223,6 @@ class KindPage(Generic[M, P]):
             return None
         return trials_of(self.kind, state.reading.material, self.given(state.inputs), answer.settings, answer.outcome)
 
-    def trial_item(self, answer: Any, item: int) -> int | None:
-        """Returns the number of an item among those of `trials`; None if it is not among them."""
-        entry_number: int | None = answer.entry_number(item)
-        return entry_number
-
-    def trial_name(self, answer: Any, item: int) -> str:
-        """Returns the short name of an item of `trials`."""
-        return str(answer.outcome.ledger.ids[item])
-
     # --- the title line ---
 
     def source(self, scene: Scene) -> str:
@@ -266,24 +253,23 @@ class KindPage(Generic[M, P]):
             if not isinstance(state.refusal, BudgetExceeded):
                 return [line(headline), (), line("·" * cells)]
             return [line(f"{headline} · not met"), (), line(Span("▚" * cells, "error"))]
-        item = state.cursor
+        item, then = state.cursor, self.picture(state.baseline) if state.comparison is not None else None
         words = self.listing(scene).describe_item(item) if item < len(state.answer) else ""
-        return draw_budget(self.picture(state.answer), self._picture_then(state), item, words, cells)
+        return draw_budget(self.picture(state.answer), then, item, words, cells)
 
     def segment_at(self, scene: Scene, cell: int, cells: int) -> int | None:
         """Returns the item whose segment of the bar is in a cell; None if no segment is there."""
         state = scene.state
         if state.answer is None or state.refusal is not None:
             return None
-        picture = self.picture(state.answer)
-        return item_at(picture, cell, cells, reach_of(picture, self._picture_then(state)))
+        picture, then = self.picture(state.answer), None
+        if state.comparison is not None:
+            then = self.picture(state.baseline)
+        return item_at(picture, cell, cells, reach_of(picture, then))
 
     def picture(self, answer: Any) -> BudgetPicture:
         """Returns the picture of the budget of an answer."""
         return picture_of(answer)
-
-    def _picture_then(self, state: BenchState[Any]) -> BudgetPicture | None:
-        return self.picture(state.baseline) if state.comparison is not None else None
 
     # --- the list ---
 
@@ -326,10 +312,8 @@ class KindPage(Generic[M, P]):
                 words = f"Enter reads it; {back} leaves the field, then a digit opens a bench."
             return [*wrap_words(self.kind.wording.opening, cells, "bold"), (), *wrap_words(words, cells, "faint")]
         if scene.jobs.activity == self.reading:
-            cancels = (
-                [(), line(Span(f"{back} cancels", "faint"))] if back and not (self.instant or scene.typing) else []
-            )
-            return [*blank.draw_progress(state.question, scene.jobs.progress, cells), *cancels]
+            lines = blank.draw_progress(state.question, scene.jobs.progress, cells)
+            return [*lines, (), line(Span(f"{back} cancels", "faint"))] if back and not scene.typing else lines
         if state.refusal is not None and state.reading is not None:
             below = self.explain_refusal(state.reading.material, state.inputs, state.settings, cells)
             return [*blank.draw_error(state.refusal, cells), (), *below]
@@ -368,7 +352,8 @@ class KindPage(Generic[M, P]):
 
     def facts(self, answer: Any, item: int, cells: int) -> list[Line]:
         """Returns further facts on a decision, below its reason."""
-        return []
+        told = self.kind.describe(answer.outcome, item).facts
+        return [part for label, text in told for part in wrap_words(f"{label} {visible(text)}", cells)]
 
     def texts(self, answer: Any, item: int) -> tuple[str, str]:
         """Returns (what came in, what goes out) of an item, as text for people; "" for nothing."""

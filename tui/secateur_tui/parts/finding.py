@@ -17,7 +17,7 @@ from secateur.terminal import cell_width, clip, clip_left, visible
 from secateur_tui.jobs import Derived
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.short_names import shorten_label
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.finding import MOST_TEXTS, Haystack, Hit, Match, search_texts
 from secateur_tui.state.list_view import (
     LIST_ORDER,
@@ -35,7 +35,7 @@ _LONGEST = 400
 """Characters of a name that are looked at for its line."""
 
 
-def draw_hit(columns: Answer[Any], hit: Hit, cells: int) -> Line:
+def draw_hit(columns: ShownAnswer[Any], hit: Hit, cells: int) -> Line:
     """Draws an item that was found: its decision, its line in the list, its name, where it is, how it was found."""
     state = State(int(columns.state[hit.item]))
     digits = len(f"{len(columns):,}")
@@ -244,7 +244,7 @@ class ItemFinding(ScreenPart):
         self.bench.go_home()
 
 
-def _offer(columns: Answer[Any], hit: Hit) -> ChoiceLine:
+def _offer(columns: ShownAnswer[Any], hit: Hit) -> ChoiceLine:
     return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
 
 

@@ -60,7 +60,7 @@ class SameColumn:
 
 
 @dataclass(eq=False, repr=False)
-class Answer(Generic[P]):
+class ShownAnswer(Generic[P]):
     """See the module docstring. An item is the number of an entry of the ledger; a wrapper of no tokens is no item.
 
     Attributes:
@@ -162,6 +162,10 @@ class Answer(Generic[P]):
         number = self.ledger.number_of.get(entry)
         return number if number is not None and number < len(self) and self.entry_number(number) is not None else None
 
+    def called(self, item: int) -> str:
+        """Returns the short name of an item: what has none is called as its file."""
+        return self.names[item] or self.paths[item].rpartition("/")[2]
+
     def sought_names(self) -> Sequence[str]:
         """Returns the words by which a person looks for each item. May be slow."""
         names = []
@@ -207,7 +211,7 @@ def ledger_answer(
     paths: bool = False,
     facets: Facets = MappingProxyType({}),
     empty: bool = False,
-) -> Answer[P]:
+) -> ShownAnswer[P]:
     """Returns the outcome of a kind whose ledger is a list of entries.
 
     Args:
@@ -231,7 +235,7 @@ def ledger_answer(
         "language": lambda: [language_of(path) if path else "" for path in ids],
         "folder": partial(folders_of, SameColumn(ids)),
     }
-    return Answer(
+    return ShownAnswer(
         settings,
         outcome,
         ids,
@@ -276,11 +280,11 @@ def label_codes(names: type[State] | type[Reason], column: States) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class AnswerComparison:
     """`then` against `now`; columns are per item of `now`."""
 
-    then: Answer[Any]
-    now: Answer[Any]
+    then: ShownAnswer[Any]
+    now: ShownAnswer[Any]
 
     @cached_property
     def item_then(self) -> IntArray:
@@ -318,10 +322,6 @@ class Comparison:
         then = self._then(self.then.rank)
         return np.where(then > 0, then - self.now.rank, 0)
 
-    def is_flipped(self, item: int) -> bool:
-        """Tells whether the decision differs."""
-        return bool(self.flipped[item])
-
     def change_of(self, item: int) -> int | None:
         """Returns the ranks that an item gained, or the tokens where items have no ranks; None for a new item."""
         if self.item_then[item] == ABSENT:
@@ -357,7 +357,7 @@ class Comparison:
         return len(self.then) == len(self.now) and not (self.moved or self.climbed.any() or self.vanished)
 
 
-def _match_items(here: Answer[Any], there: Answer[Any]) -> IntArray:
+def _match_items(here: ShownAnswer[Any], there: ShownAnswer[Any]) -> IntArray:
     """For each item of `here`, the same item of `there`, or ABSENT."""
     if here.ids is there.ids:
         return np.arange(len(here), dtype=np.int64)
@@ -366,7 +366,7 @@ def _match_items(here: Answer[Any], there: Answer[Any]) -> IntArray:
 
 
 @lru_cache(maxsize=2)
-def compare(then: Answer[Any], now: Answer[Any]) -> Comparison:
+def compare(then: ShownAnswer[Any], now: ShownAnswer[Any]) -> AnswerComparison:
     """Returns the same object for the same pair, so that a comparison is worked out once: for the answer on screen, and
     for the one that is being decided."""
-    return Comparison(then, now)
+    return AnswerComparison(then, now)

@@ -17,7 +17,7 @@ from secateur.kinds.base import Outcome
 from secateur.output_files import write_output
 from secateur.settings import Settings, with_profile, with_values
 
-from secateur_tui.state.answer import Answer, compare
+from secateur_tui.state.answer import ShownAnswer, compare
 from secateur_tui.state.kind_reader import KindReader
 from secateur_tui.state.list_view import HIDDEN, WHOLE, ListChoice, ListedItems, ListView, find_nearest, make_view
 
@@ -126,11 +126,11 @@ class BenchState(Generic[K]):
     history: SettingsHistory = field(init=False)
     reading: Reading | None = None
     asked: Request | None = None  # what `answer` or `refusal` is for
-    answer: Answer[Any] | None = None
+    answer: ShownAnswer[Any] | None = None
     refusal: SecateurError | None = None  # in place of an answer: why there is none
     answered: Request | None = None  # what `answer` is for
     decided_on: Reading | None = None  # what `answer` was decided on
-    baseline: Answer[Any] | None = None  # what the answer is compared with
+    baseline: ShownAnswer[Any] | None = None  # what the answer is compared with
     cursor: int = 0  # item looked at
     follows: bool = False  # what grows is read on: a cursor on the newest item goes to the next one
     page: str = "why"  # the open page beside the list
@@ -190,12 +190,12 @@ class BenchState(Generic[K]):
         return self.asks and (self.needs_reading or self.asked != self.wanted)
 
     @property
-    def answer_in_force(self) -> Answer[Any] | None:
+    def answer_in_force(self) -> ShownAnswer[Any] | None:
         """The answer, if it answers the present request."""
         return self.answer if self.asked == self.wanted else None
 
     @property
-    def answer_to_inputs(self) -> Answer[Any] | None:
+    def answer_to_inputs(self) -> ShownAnswer[Any] | None:
         """The answer, if it answers the present inputs under any settings."""
         answered = self.answered
         return self.answer if answered is not None and answered.inputs == self.wanted.inputs else None
@@ -241,7 +241,7 @@ class BenchState(Generic[K]):
     # --- the list ---
 
     @property
-    def columns(self) -> Answer[Any] | None:
+    def columns(self) -> ShownAnswer[Any] | None:
         """The items by which they are found, filtered and sorted; None while there are none."""
         return self.answer if self.listed else None
 
@@ -301,7 +301,7 @@ class BenchState(Generic[K]):
         if self.kind_page.serves(reading.key, self.key):
             self.reading, self.asked = reading, None
 
-    def accept(self, asked: Request, answer: Answer[Any] | SecateurError) -> None:
+    def accept(self, asked: Request, answer: ShownAnswer[Any] | SecateurError) -> None:
         """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still exists,
         and on the first line where other material or another profile brings a better first item; of what is followed,
         from the first answer on, on the newest until it is moved away."""

@@ -1,27 +1,15 @@
-"""The protocol by which the state of a bench reads a kind, and the fields of its input."""
+"""The protocol by which the state of a bench reads a kind."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
-from secateur.kinds.base import Kind
+from secateur.kinds.base import Input, Kind
 from secateur.settings import Settings
 
 Inputs = Mapping[str, str]
 """The text of each field of the input."""
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One field of the input on top."""
-
-    name: str
-    title: str
-    placeholder: str
-    optional: bool = False  # whether it may stay empty
-    lines: bool = False  # whether it takes a text of several lines
 
 
 class KindReader(Protocol):
@@ -38,7 +26,7 @@ class KindReader(Protocol):
     """
 
     kind: Kind[Any, Any]
-    fields: Sequence[Field]
+    fields: Sequence[Input]
     instant: bool
     grows: bool
 

@@ -3,44 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from secateur.kinds.base import Outcome
 from secateur.kinds.search.kind import SearchDecision
-from secateur.kinds.search.knobs import pool_key
 from secateur.model import FloatArray, Reason, Selection, State
 from secateur.settings import Settings
 
-from secateur_tui.state.answer import Answer, Facets, SameColumn, folders_of, label_codes
+from secateur_tui.state.answer import Facets, SameColumn, ShownAnswer, folders_of, label_codes
 
 if TYPE_CHECKING:
     from secateur_lab.scenarios.scenario import Recorded
 
 
-@dataclass(frozen=True)
-class SearchRequest:
-    """A query and the settings that a pool is retrieved for."""
-
-    query: str
-    settings: Settings
-
-    @cached_property
-    def _pool_key(self) -> tuple[object, ...]:
-        return pool_key(self.settings)
-
-    def serves(self, other: SearchRequest) -> bool:
-        """Returns whether a pool retrieved for this request also answers `other`."""
-        return (
-            self.query == other.query
-            and self.settings.graph_rag.max_depth >= other.settings.graph_rag.max_depth
-            and self._pool_key == other._pool_key
-        )
-
-
-class SearchAnswer(Answer[SearchDecision]):
+class SearchAnswer(ShownAnswer[SearchDecision]):
     """A selection and the settings it was decided with. An item is a row of its pool."""
 
     @classmethod
@@ -116,7 +94,7 @@ def query_terms(answer: Any) -> Collection[str]:
     return terms.keys()
 
 
-def restore_answer(recorded: Recorded, now: SearchAnswer, outcome: Outcome[Any]) -> Answer[Any]:
+def restore_answer(recorded: Recorded, now: SearchAnswer, outcome: Outcome[Any]) -> ShownAnswer[Any]:
     """Returns the recorded decisions of a scenario over the candidates of now and those that are gone. What was not
     recorded did not leave; its rank is not known."""
     gone = [item for item in recorded.items if item.id not in now.place_of]
@@ -127,7 +105,7 @@ def restore_answer(recorded: Recorded, now: SearchAnswer, outcome: Outcome[Any])
         number = item_of[item.id]
         state[number], rank[number], after[number] = states[item.state], item.rank or 0, item.tokens[1]
     order = np.lexsort((rank, rank == 0))
-    return Answer(
+    return ShownAnswer(
         now.settings,
         outcome,
         ids,

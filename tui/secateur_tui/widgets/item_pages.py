@@ -14,7 +14,7 @@ from secateur.render.sentences import describe_redactions, fewer_together
 from secateur.terminal import visible
 
 from secateur_tui.short_names import shorten_path
-from secateur_tui.state.answer import ABSENT, Answer, Comparison
+from secateur_tui.state.answer import ABSENT, AnswerComparison, ShownAnswer
 from secateur_tui.styled_text import (
     Line,
     Span,
@@ -22,13 +22,14 @@ from secateur_tui.styled_text import (
     clip_line,
     count_fitting,
     format_change,
+    format_places,
     format_signed,
     line,
     spread_line,
     wrap_name,
     wrap_words,
 )
-from secateur_tui.widgets.text_page import ItemText, text_lines
+from secateur_tui.widgets.text_view import ItemText, text_lines
 
 T = TypeVar("T")
 
@@ -114,7 +115,7 @@ STATE_WORDS: Mapping[State, str] = {
 }
 
 
-def draw_why(answer: Answer[Any], item: int, cells: int, facts: Sequence[Line] = ()) -> list[Line]:
+def draw_why(answer: ShownAnswer[Any], item: int, cells: int, facts: Sequence[Line] = ()) -> list[Line]:
     """Draws the decision in words with its figures, then further facts."""
     entry = answer.entries[item]
     state = entry.state
@@ -153,16 +154,16 @@ def text_of(state: State, before: str, after: str) -> ItemText:
     return ItemText(head, lines)
 
 
-def draw_name(answer: Answer[Any], item: int, cells: int) -> Line:
+def draw_name(answer: ShownAnswer[Any], item: int, cells: int) -> Line:
     """Draws an item by its id."""
     return line(Span(shorten_path(visible(answer.ids[item]), max(1, cells))))
 
 
 def draw_since(
-    comparison: Comparison | None,
+    comparison: AnswerComparison | None,
     cells: int,
     head: Sequence[Line] = (),
-    draw_item: Callable[[Answer[Any], int, int], Line] = draw_name,
+    draw_item: Callable[[ShownAnswer[Any], int, int], Line] = draw_name,
 ) -> list[Line]:
     """Draws what changed since the baseline. `head`: its first lines, if not those about tokens and budget; `draw_item`
     draws an item of an answer in so many cells."""
@@ -203,7 +204,7 @@ def draw_since(
 
     def draw_climb(item: int) -> Line:
         climbed = int(comparison.climbed[item])
-        start = Span(f"{'▲' if climbed > 0 else '▼'}{abs(climbed):,}".rjust(6), "up" if climbed > 0 else "down")
+        start = Span(format_places(climbed).rjust(6), "up" if climbed > 0 else "down")
         return (start, Span("  "), *draw_item(now, item, cells - 8))
 
     lines = [*head]
@@ -220,7 +221,7 @@ def draw_since(
     return [clip_line(drawn, cells) for drawn in lines]
 
 
-def draw_diff(comparison: Comparison | None, entry: str, before: str, after: str, cells: int) -> list[Line]:
+def draw_diff(comparison: AnswerComparison | None, entry: str, before: str, after: str, cells: int) -> list[Line]:
     """Draws what changed since the baseline, then what pruning does to the entry at the cursor."""
     name = line(Span(shorten_path(visible(entry), cells), "bold"))
     changes = draw_changes(before, after, cells) if before != after else [line(Span(STATE_WORDS[State.KEPT], "faint"))]
