@@ -38,6 +38,7 @@ Tokens = npt.NDArray[np.integer]
 
 BOTH = (Direction.CALLS, Direction.CALLED_BY)
 
+POOL_CAP = 3000  # candidates by relevance alone: a budget of 16,000 tokens holds a tenth of them
 MIN_RELEVANCE = 0.02  # of a fragment that is a candidate only by relevance
 MIN_SIMILARITY = 0.4  # of an anchor that shares no word, name or path with the query
 KNOWN_TERMS_SHARE = 0.5  # of the query's words: if so many occur here, the query is about this repository
@@ -80,7 +81,7 @@ def search(
     """Finds the candidates of a query (REQ-GRAG-001, REQ-GRAG-002).
 
     With `pool = anchors` they are the top_k most relevant fragments, and what calls reach from them within max_depth.
-    With `pool = all` every fragment with relevance joins them, up to pool_cap; the anchors then only root the distance.
+    With `pool = all` every fragment with relevance joins them, up to POOL_CAP; the anchors then only root the distance.
     A pinned fragment is a candidate of every query.
 
     Args:
@@ -127,7 +128,7 @@ def _score_fragments(
     query, weights = question.query, weights_for(question.query, question.settings.relevance)
     evidence = collect_evidence(query, snapshot, question.vectors, weights, known, lines)
     if question.settings.graph_rag.anchors == "embedding":
-        return similarity_alone(evidence, weights, rerank)
+        return similarity_alone(evidence, rerank)
     kept = 1.0 - penalties(query, snapshot, weights.penalty)
     return relevance(evidence, kept, Texts.of(snapshot), weights, rerank)
 
@@ -172,17 +173,17 @@ def _best_eligible(relevance: FloatArray, eligible: BoolArray, tokens: Tokens, t
 
 
 def _relevant_rows(relevance: FloatArray, inside: BoolArray | None, rules: Relevance) -> IntArray:
-    """Returns the pool_cap most relevant rows, and the pool_cap most relevant rows `inside`. Returns no rows if only
+    """Returns the POOL_CAP most relevant rows, and the POOL_CAP most relevant rows `inside`. Returns no rows if only
     anchors, and what they reach, make the pool."""
     if rules.pool != "all":
         return np.zeros(0, dtype=np.int64)
-    rows = _most_relevant(relevance, rules)
-    return rows if inside is None else union(rows, _most_relevant(np.where(inside, relevance, 0.0), rules))
+    rows = _most_relevant(relevance)
+    return rows if inside is None else union(rows, _most_relevant(np.where(inside, relevance, 0.0)))
 
 
-def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:
+def _most_relevant(relevance: FloatArray) -> IntArray:
     relevant = np.flatnonzero(relevance > MIN_RELEVANCE)
-    return relevant if len(relevant) <= rules.pool_cap else relevant[best_rows(relevance[relevant], rules.pool_cap)]
+    return relevant if len(relevant) <= POOL_CAP else relevant[best_rows(relevance[relevant], POOL_CAP)]
 
 
 def _follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
