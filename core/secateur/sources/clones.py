@@ -121,17 +121,17 @@ def _fetch(
 ) -> None:
     """Fetches all branches and tags, or with `shallow` only the newest commit, and records the time."""
     rest = (binary, git_dir, address)
-    limits, fetched = options.limits(), int(time.time())
+    fetched = int(time.time())
     if shallow:
-        fetch(*rest, ["--depth=1"], [f"+HEAD:{_DEFAULT}"], limits, progress, options.environ)
+        fetch(*rest, ["--depth=1"], [f"+HEAD:{_DEFAULT}"], progress, options.environ)
     else:
         words = ["--prune", *(["--unshallow"] if (git_dir / "shallow").exists() else [])]
         try:
-            fetch(*rest, words, [*_BRANCHES, f"+HEAD:{_DEFAULT}"], limits, progress, options.environ)
+            fetch(*rest, words, [*_BRANCHES, f"+HEAD:{_DEFAULT}"], progress, options.environ)
         except RepositoryError as error:
             if "remote ref HEAD" not in error.message:
                 raise
-            fetch(*rest, words, _BRANCHES, limits, progress, options.environ)  # its HEAD names no commit
+            fetch(*rest, words, _BRANCHES, progress, options.environ)  # its HEAD names no commit
     _read_answer(binary, git_dir, "pack-refs", "--all")
     _set_head(binary, git_dir)
     record = Clone(address.url, fetched, shallow and (git_dir / "shallow").exists())
