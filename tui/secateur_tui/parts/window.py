@@ -19,7 +19,7 @@ from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
 
 if TYPE_CHECKING:
     from secateur.kinds.conversation.decisions import MeasuredTranscript
-    from secateur.kinds.conversation.live_ledger import LiveLedger
+    from secateur.kinds.conversation.folds import LiveLedger
     from secateur.kinds.conversation.session_facts import SessionFacts, StrategyCut
 
     from secateur_tui.pages.conversation import ConversationPage
@@ -93,7 +93,7 @@ class FilledWindow(ScreenPart):
             self._bench.jobs.after(_REST, rest, self._decide)
 
     def _decide(self) -> None:
-        from secateur.kinds.conversation.live_ledger import live_ledger
+        from secateur.kinds.conversation.folds import live_ledger
         from secateur.kinds.conversation.session_facts import strategy_cuts
 
         wanted, in_sight, start = self._wanted, self._bench.page == PAGE, time.perf_counter()
@@ -174,7 +174,7 @@ class FilledWindow(ScreenPart):
         return _table([titles, *rows], cells, faint=wanted is None or not self._is_decided_for(wanted))
 
     def _draw_ledger(self, ledger: LiveLedger, cells: int) -> Iterator[Line]:
-        from secateur.kinds.conversation.live_ledger import describe_cut, describe_ledger
+        from secateur.kinds.conversation.folds import describe_cut, describe_ledger
 
         yield from wrap_words("pruned before every request, as `Live` does (profile recommended)", cells, "faint")
         yield from wrap_words(describe_ledger(ledger), cells)
