@@ -121,7 +121,7 @@ class Live:
             self.store.savings.add(_record(known[min(1, fold.count)].hex()[:12], before, fold))
         while len(self._folds) > MOST_FOLDS:
             self._folds.popitem(last=False)
-        return Step(_messages(fold, history), _changed(fold), _effect(fold, settings))
+        return Step(_messages(fold, history), _changed(fold), _effect(fold))
 
     def recall(self, digest: str, lines: str = "") -> str:
         """Returns what was taken out, or lines of it; a sentence where that is not possible."""
@@ -166,12 +166,11 @@ def _changed(fold: Fold) -> tuple[Entry, ...]:
     return tuple(entry for _, entry in sorted(fold.changes.items()))
 
 
-def _effect(fold: Fold, settings: Settings) -> CacheEffect:
-    cut, rules = fold.cut, settings.conversation_prune
+def _effect(fold: Fold) -> CacheEffect:
+    cut = fold.cut
     if cut is None:
         return CacheEffect(None)
-    pays = cut.pays_after(rules.cache_read_price, rules.cache_write_price)
-    return CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, pays)
+    return CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
 
 
 def _record(session: str, before: Fold, fold: Fold) -> SavingsRecord:

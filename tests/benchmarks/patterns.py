@@ -38,7 +38,7 @@ BOUNDED = {
     "secateur.kinds.log.failures.NEXT": "called by match alone",
     "secateur.languages.c._CREATED_TYPE": "values of 200 characters",
     "secateur.languages.syntax.cutting._CLOSING": "lines of 200 characters",
-    "secateur.languages.syntax.endless._COMMENT": "up to the last end of a comment",
+    "secateur.languages.syntax.grammar._COMMENT": "up to the last end of a comment",
     "secateur.languages.syntax.file_flags._LOWER": "names of files, by fullmatch alone",
     "secateur.languages.syntax.file_flags._GENERATED_MARK": "the first lines of a file",
     "secateur.languages.syntax.partition._INTRODUCTION": "200 characters",

@@ -235,7 +235,7 @@ def _assert_each_as_built(*states: dict[str, str]) -> None:
 @given(
     start=START, steps=st.lists(st.tuples(STEP, st.sampled_from(["", "", "save", "reopen"])), min_size=1, max_size=6)
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_edited_equals_built(start: dict[str, str], steps: list[tuple[tuple[str, str, str], str]]) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder)) as store:
         files, manager = dict(start), SnapshotManager(store)

@@ -19,7 +19,7 @@ from ledger_kit import ledger_bench, opened, write_transcript
 from msgspec.structs import replace
 from secateur.model import Pool
 from secateur.settings import Settings, with_values
-from secateur_tui.widgets.candidate_list import picture_of
+from secateur_tui.widgets.budget_bar import picture_of
 from secateur_tui.widgets.pack_view import PackView
 from secateur_tui.widgets.text_page import TextPage
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 from secateur.engine import Engine
@@ -42,13 +42,11 @@ from secateur_lab.replays.setting_events import SettingEvent, settings_after
 from secateur_lab.replays.words import describe_event
 from secateur_lab.scenarios.running import Session
 
-from secateur_tui.benches import Benches
 from secateur_tui.host import RecordedStop
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts.asking import Asking
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.history import SettingsHistory
 
 TOGETHER = 1.0
 """Seconds within which an event belongs to the stop of the one before."""
@@ -86,14 +84,16 @@ class _Snapshot:
     done: str
 
 
-@dataclass
-class BenchStage:
-    """The benches of the inspector, as far as a player needs them."""
+class ReplayStage(Protocol):
+    """The application, as far as a player needs it."""
 
-    benches: Benches  # by kind; Search is missing until a folder is opened
-    present: Callable[[], Bench]
-    show: Callable[[str], None]
-    add_search: Callable[[BenchState[Any]], None]
+    def bench(self, name: str) -> Bench | None: ...
+
+    def present(self) -> Bench: ...
+
+    def show_bench(self, name: str) -> None: ...
+
+    def add_search(self, state: BenchState[Any]) -> None: ...
 
 
 @dataclass
@@ -107,7 +107,7 @@ class ReplayPlayer:
     caption: str = ""
     done: str = ""
     error: SecateurError | None = None
-    stage: BenchStage = field(init=False)
+    stage: ReplayStage = field(init=False)
     _wanted: int = 0
     _moving: bool = False
     _snapshots: list[_Snapshot] = field(default_factory=list)
@@ -228,7 +228,7 @@ class ReplayPlayer:
             case Opened():
                 self._open(self._opening(event))
             case BenchShown(kind=kind):
-                self.stage.show(kind)
+                self.stage.show_bench(kind)
             case InputChanged(input=changed):
                 self._type(bench, changed)
             case Held(id=id_):
@@ -261,7 +261,7 @@ class ReplayPlayer:
         return Opening(kind, inputs, replace(loaded.settings, ui=self.own.ui), loaded.notices)
 
     def _open(self, opening: Opening) -> None:
-        bench, inputs = self.stage.benches.get(opening.kind.name), opening.inputs
+        bench, inputs = self.stage.bench(opening.kind.name), opening.inputs
         if opening.kind.name == "search":
             search = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
             state: BenchState[Any] = BenchState(
@@ -277,7 +277,7 @@ class ReplayPlayer:
             bench.take_state(state)
             if bench.is_mounted:
                 bench.read_again()
-        self.stage.show(opening.kind.name)
+        self.stage.show_bench(opening.kind.name)
 
     def _type(self, bench: Bench, changed: Mapping[str, Any]) -> None:
         state, page = bench.state, bench.kind_page
@@ -288,7 +288,7 @@ class ReplayPlayer:
             other: BenchState[Any] = BenchState(
                 page, state.opened, {"query": visible(inputs["query"], keep_newlines=True)}, page=state.page
             )
-            other.history = SettingsHistory(list(state.history.entries), state.history.place)
+            other.history = state.history
             bench.take_state(other)
             bench.read_again()
             return
@@ -299,11 +299,11 @@ class ReplayPlayer:
 
     def _benches(self) -> dict[str, Bench]:
         names = {event.kind for event in self.recording.events if isinstance(event, Opened)}
-        return {name: bench for name in sorted(names) if (bench := self.stage.benches.get(name)) is not None}
+        return {name: bench for name in sorted(names) if (bench := self.stage.bench(name)) is not None}
 
     def _snapshot(self) -> _Snapshot:
         benches = self._benches()
-        states = {name: _copy_state(bench.state) for name, bench in benches.items()}
+        states = {name: copy.copy(bench.state) for name, bench in benches.items()}
         in_page = {name: bench.in_page for name, bench in benches.items() if bench.is_mounted}
         return _Snapshot(self._bench.name_of_bench, states, in_page, self.caption, self.done)
 
@@ -312,14 +312,14 @@ class ReplayPlayer:
         for name, bench in self._benches().items():
             if name in snapshot.states:
                 in_page = snapshot.in_page.get(name, False)
-                bench.take_state(state := _copy_state(snapshot.states[name]))
+                bench.take_state(state := copy.copy(snapshot.states[name]))
                 if bench.standing:  # the answer is among what it knew, and nothing is decided anew
                     bench.go_home()
                     if in_page:
                         bench.show_page(state.page)
                     bench.paint()
         if self._bench.name_of_bench != snapshot.bench:
-            self.stage.show(snapshot.bench)
+            self.stage.show_bench(snapshot.bench)
 
 
 def group_stops(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
@@ -334,12 +334,6 @@ def group_stops(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
             runs.append([event])
         last = event.at if shown else last
     return tuple(Stop(tuple(run), run[0].at) for run in runs)
-
-
-def _copy_state(state: BenchState[Any]) -> BenchState[Any]:
-    copied = copy.copy(state)
-    copied.history = SettingsHistory(list(state.history.entries), state.history.place)
-    return copied
 
 
 def _go_to_entry(bench: Bench, entry: str) -> None:

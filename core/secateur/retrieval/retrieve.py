@@ -145,7 +145,7 @@ def retrieve_with_model(
 
 def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> Pool:
     pool, preferred = result.pool, settings.preference.enabled
-    # the search that really ran (specs README, point 8): without an anchor no call was followed
+    # the search that really ran (GRAG-OUTPUT): without an anchor no call was followed
     has_vectors, source = retrieval.embedder is not None and not query.empty, "keyword"
     if has_vectors and result.fragments:
         source = "graph-rag" if settings.graph_rag.enabled and result.anchors else "embedding"

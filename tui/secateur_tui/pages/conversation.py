@@ -4,8 +4,7 @@ provider's prompt cache."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import ClassVar
 
@@ -41,12 +40,12 @@ from secateur_tui.columns import Label, ListColumn, sample_items
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_name, shorten_words
+from secateur_tui.state.answer import Answer, ledger_answer
 from secateur_tui.state.input_files import SessionWatch
 from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clip_line, line, wrap_words
-from secateur_tui.widgets.ledger_list import LedgerListing, label_wrapper
-from secateur_tui.widgets.texts import wrap_text
+from secateur_tui.widgets.item_pages import wrap_text
+from secateur_tui.widgets.listing import ItemListing, label_wrapper
 
 _LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
 _DESCRIPTION = re.compile(r'\{(?>.*?"description": ?")(.+?)"[,}]')
@@ -56,7 +55,7 @@ _FIRST_CHARS = 400
 """Characters of a text's beginning that stand below the reason."""
 
 
-class ConversationListing(LedgerListing):
+class ConversationListing(ItemListing):
     """Lists messages by number, each with its tools and its share of the budget."""
 
     titles: ClassVar[tuple[str, str]] = ("role", "beginning")
@@ -85,11 +84,11 @@ class ConversationListing(LedgerListing):
         return super().cell(item, column, cells)
 
     @staticmethod
-    def label_of(answer: LedgerAnswer[Pruned], item: int) -> Label:
+    def label_of(answer: Answer[Pruned], item: int) -> Label:
         if answer.entries[item].id == WRAPPER:
             return label_wrapper(answer.entries[item])
         message = message_of(answer.outcome.payload, item)
-        role, words = _role(answer, item), visible(first_words(message)) if message is not None else ""
+        role, words = _role(answer.outcome.payload, item), visible(first_words(message)) if message is not None else ""
         described = _DESCRIPTION.match(words) if role == "request" else None
         return Label(role, described[1] if described else words, prose=True)
 
@@ -118,7 +117,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
             return super().draw_caption(scene, cells)
         return clip_line(line(Span(f" Live: {describe_ledger(self.live)} ", "faint")), cells)
 
-    def notices(self, answer: LedgerAnswer[Pruned]) -> Sequence[tuple[str, str]]:
+    def notices(self, answer: Answer[Pruned]) -> Sequence[tuple[str, str]]:
         cache = answer.outcome.payload.cache
         held = answer.settings.conversation_prune.keep_tools
         notices = [(f"results of {', '.join(held)} are held", "faint")] if held else []
@@ -129,8 +128,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
             notices.append((f"window: {facts.filled:,} of {facts.window:,} tokens{soon}", "faint"))
         if cache.first_changed is None:
             return [*notices, ("prompt cache: nothing is read again", "faint")]
-        rules = answer.settings.conversation_prune
-        requests = cache.pays_after(rules.cache_read_price, rules.cache_write_price)
+        requests = cache.pays_after
         pays = "never pays" if requests is None else f"pays after {count_noun(requests, 'request')}"
         words = (
             f"prompt cache: from #{cache.first_changed:,} on {cache.reread_tokens:,} tokens are read again,"
@@ -138,16 +136,18 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         )
         return [*notices, (words, "accent")]
 
-    def make_answer(self, settings: Settings, outcome: Outcome[Pruned]) -> LedgerAnswer[Pruned]:
-        answer = super().make_answer(settings, outcome)
-        items = range(len(answer))
-        facets: Mapping[str, Callable[[], Sequence[str]]] = {
-            "role": lambda: [_role(answer, item) for item in items],
-            "tool": lambda: [_list_tools(message_of(outcome.payload, item)) for item in items],
-        }
-        return replace(answer, facets=facets)
+    def make_answer(self, settings: Settings, outcome: Outcome[Pruned]) -> Answer[Pruned]:
+        answer = ledger_answer(
+            settings,
+            outcome,
+            facets={
+                "role": lambda: [_role(outcome.payload, item) for item in range(len(answer))],
+                "tool": lambda: [_list_tools(message_of(outcome.payload, item)) for item in range(len(answer))],
+            },
+        )
+        return answer
 
-    def facts(self, answer: LedgerAnswer[Pruned], item: int, cells: int) -> list[Line]:
+    def facts(self, answer: Answer[Pruned], item: int, cells: int) -> list[Line]:
         row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)
         cached = "still in the cached prefix (=)" if _is_cached(answer, item) else "no longer in the cached prefix"
         lines = wrap_words(f"{describe_share(answer.outcome.payload, item)}; {cached}", cells)
@@ -178,7 +178,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         return lines
 
 
-def _find_summary(answer: LedgerAnswer[Pruned], item: int) -> MessageDecision | None:
+def _find_summary(answer: Answer[Pruned], item: int) -> MessageDecision | None:
     """Returns the summary that covers a message: the first of those right before the run of messages it belongs
     to."""
     row = item_of(answer.outcome.payload, item)
@@ -193,9 +193,7 @@ def _find_summary(answer: LedgerAnswer[Pruned], item: int) -> MessageDecision | 
     return items[index] if index >= 0 else None
 
 
-def _draw_placeholders(
-    row: MessageDecision, message: Message | None, answer: LedgerAnswer[Pruned], cells: int
-) -> list[Line]:
+def _draw_placeholders(row: MessageDecision, message: Message | None, answer: Answer[Pruned], cells: int) -> list[Line]:
     out = parse_item(row, answer.outcome.payload.transcript)
     if message is None or out is None:
         return []
@@ -221,13 +219,13 @@ def _measure_tools(outcome: Outcome[Pruned]) -> int:
     return min(_TOOL_CELLS, max(map(cell_width, named), default=0))
 
 
-def _role(answer: LedgerAnswer[Pruned], item: int) -> str:
-    row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)
+def _role(pruned: Pruned, item: int) -> str:
+    row, message = item_of(pruned, item), message_of(pruned, item)
     if row is None or row.number < 0:
         return "request" if row is None else "summary"
     return message.role if message is not None else ""
 
 
-def _is_cached(answer: LedgerAnswer[Pruned], item: int) -> bool:
+def _is_cached(answer: Answer[Pruned], item: int) -> bool:
     row, cache = item_of(answer.outcome.payload, item), answer.outcome.payload.cache
     return row is None or cache.first_changed is None or 0 <= row.number < cache.first_changed

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs
 from secateur import directories
 from secateur.errors import UsageError
 from secateur.kinds.base import Kind, Outcome
@@ -24,14 +22,14 @@ from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
+from secateur_tui.state.answer import Answer, ledger_answer
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import FileWatch, stamp_file
 from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import Line, line, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.chunk_list import ChunkListing, draw_moved, draw_pieces, picture_of
-from secateur_tui.widgets.ledger_list import draw_since
+from secateur_tui.widgets.item_pages import draw_since
 from secateur_tui.widgets.pack_view import PackText
 from secateur_tui.widgets.text_page import ItemText
 
@@ -70,28 +68,25 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
     def action_labels(self) -> Mapping[str, str]:
         return {**super().action_labels, "pin": "Take in", "exclude": "Leave out"}
 
-    def make_answer(self, settings: Settings, outcome: Outcome[Planned]) -> LedgerAnswer[Planned]:
+    def make_answer(self, settings: Settings, outcome: Outcome[Planned]) -> Answer[Planned]:
         """Returns the answer with the files in the order of their chunks."""
-        answer, coverage = super().make_answer(settings, outcome), outcome.payload.plan.coverage
-        if not coverage:
-            return replace(answer, ledger=structs.replace(answer.ledger, entries=()))
-        first = [min(covered.chunks, default=_LEFT_OUT) for covered in coverage]
-        order = sorted(range(len(answer)), key=lambda item: first[item] if item < len(first) else _LEFT_OUT + 1)
-        return replace(answer, order=order, paths=answer.ids)
+        first = [min(covered.chunks, default=_LEFT_OUT) for covered in outcome.payload.plan.coverage]
+        order = sorted(range(len(first)), key=first.__getitem__)
+        return ledger_answer(settings, outcome, order, paths=True, empty=not first)
 
-    def pack(self, answer: LedgerAnswer[Planned]) -> PackText:
+    def pack(self, answer: Answer[Planned]) -> PackText:
         """Returns the text of all chunks; a file that is cut stands in several."""
         plan = answer.outcome.payload.plan
         item_of = {covered.file.number: item for item, covered in enumerate(plan.coverage)}
         parts = [[(item_of[piece.file.number], piece.text) for piece in chunk] for chunk in plan.chunks]
         return PackText.join([PackText.of(text_of(plan, at), part) for at, part in enumerate(parts, 1)])
 
-    def picture(self, answer: LedgerAnswer[Any]) -> BudgetPicture:
-        if answer.outcome is None:  # recorded decisions name no chunks
+    def picture(self, answer: Answer[Any]) -> BudgetPicture:
+        if answer.outcome.payload is None:  # recorded decisions name no chunks
             return super().picture(answer)
         return picture_of(answer)
 
-    def facts(self, answer: LedgerAnswer[Planned], item: int, cells: int) -> list[Line]:
+    def facts(self, answer: Answer[Planned], item: int, cells: int) -> list[Line]:
         """Returns what the kind tells of a file, then its chunks, and the lines of its parts."""
         told = self.kind.describe(answer.outcome, item).facts
         lines = [part for label, text in told for part in wrap_words(f"{label} {visible(text)}", cells)]
@@ -114,7 +109,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         )
         return ItemText(text.head, [tuple(span._replace(role=role) for span in drawn) for drawn, role in roles])
 
-    def notices(self, answer: LedgerAnswer[Planned]) -> Sequence[tuple[str, str]]:
+    def notices(self, answer: Answer[Planned]) -> Sequence[tuple[str, str]]:
         plan = answer.outcome.payload.plan
         measured = plan.measured
         notices = [(measured.compared.what, "faint")] if measured.compared.base or measured.compared.head else []

@@ -38,8 +38,7 @@ from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, restore_answer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import blank
-from secateur_tui.widgets.budget_bar import BudgetPicture
-from secateur_tui.widgets.candidate_list import CandidateListing, draw_gap, draw_trim_diff, picture_of
+from secateur_tui.widgets.candidate_list import CandidateListing, draw_gap, draw_trim_diff
 from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.why import draw_why
 
@@ -162,15 +161,19 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def decide(
         self, material: Retrieved, inputs: Inputs, settings: Settings, progress: Progress = unreported
     ) -> SearchAnswer:
-        return SearchAnswer(settings, self.engine.select(material.pool, settings), engine=self.engine)
+        selection = self.engine.select(material.pool, settings)
+        return SearchAnswer.of(settings, Search().outcome_of(self.engine, selection, settings))
 
     def _leaving_parts(self, answer: Any, outcome: Outcome[SearchDecision]) -> Iterator[tuple[int, str]]:
-        for row in answer.selection.pack_rows:
-            yield row, body(self.kind.texts(outcome, row)[1])
+        for row, text in super()._leaving_parts(answer, outcome):
+            yield row, body(text)
 
-    def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> SearchAnswer:
-        selection = decided.outcome.payload.selection
-        return restore_answer(recorded, SearchAnswer(settings, selection, engine=self.engine), settings)
+    def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> Any:
+        return restore_answer(
+            recorded,
+            SearchAnswer.of(settings, decided.outcome),
+            super().make_baseline(recorded, decided, settings).outcome,
+        )
 
     # --- items ---
 
@@ -234,9 +237,6 @@ class SearchPage(KindPage[Any, SearchDecision]):
         pool = _pool(scene)
         return (len(pool), "candidate") if pool is not None else None
 
-    def picture(self, answer: SearchAnswer) -> BudgetPicture:
-        return picture_of(answer)
-
     def listing(self, scene: Scene) -> ItemListing:
         listing = super().listing(scene)
         listing.of_workspace = self._of_workspace
@@ -284,9 +284,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         ]
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
-        answer, baseline = _answer(scene), cast("SearchAnswer | None", scene.state.baseline)
-        tokens = baseline.tokens if baseline else 0, answer.tokens if answer else 0
-        return draw_trim_diff(scene.state.comparison, tokens, cells)
+        return draw_trim_diff(scene.state.comparison, cells)
 
 
 def _answer(scene: Scene) -> SearchAnswer | None:

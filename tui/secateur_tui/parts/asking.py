@@ -27,16 +27,16 @@ class Asking(ScreenPart):
         self._opened_in: QueryInput | None = None  # the empty field that had the keys at the start, till an answer
 
     def no_refresh(self) -> str:
-        page = self._bench.kind_page
-        return "" if self._bench.state.asks or page.preparing else page.nothing_asked
+        page = self.kind_page
+        return "" if self.state.asks or page.preparing else page.nothing_asked
 
     def mounted(self) -> None:
         self._opened_in = self._empty_field
-        self._bench.go_to(self._opened_in or self._bench.home)
+        self.bench.go_to(self._opened_in or self.bench.home)
 
     def painted(self) -> None:
         """Gives the keys to the list as soon as there is an answer without what the first field asks for."""
-        field, bench = self._opened_in, self._bench
+        field, bench = self._opened_in, self.bench
         if field is None or bench.state.answer is None:
             return
         self._opened_in = None
@@ -45,25 +45,25 @@ class Asking(ScreenPart):
 
     @property
     def _empty_field(self) -> QueryInput | None:
-        fields, inputs = self._bench.kind_page.fields, self._bench.state.inputs
+        fields, inputs = self.kind_page.fields, self.state.inputs
         empty = (field.name for field in fields if not field.optional and not inputs[field.name].strip())
-        return next((self._bench.field(name) for name in empty), None)
+        return next((self.bench.field(name) for name in empty), None)
 
     def do_query(self) -> None:
-        bench = self._bench
+        bench = self.bench
         bench.close_overlays()
         first, asking = (bench.field(bench.kind_page.fields[0].name), bench.field(bench.kind_page.asking_field.name))
         wrong = bench.jobs.error is not None and not asking.value  # nothing is asked, and the path could not be read
         bench.go_to(first if wrong else self._empty_field or asking)
 
     def cancel(self) -> bool:
-        refresh = self._bench.app.keymap.first_key("refresh")
-        return self._bench.answering.cancel(f"{refresh} reads it" if refresh else "")
+        refresh = self.key("refresh")
+        return self.bench.answering.cancel(f"{refresh} reads it" if refresh else "")
 
     def do_back(self) -> None:
         """Cancels slow work that is waited for, else moves the focus to the items; from there it shows all of them in
         their own order."""
-        bench = self._bench
+        bench = self.bench
         if not bench.in_field and any(part.cancel() for part in bench.parts):
             return
         if bench.in_field and not bench.kind_page.unopened:
@@ -73,18 +73,18 @@ class Asking(ScreenPart):
         bench.go_home()
 
     def do_refresh(self) -> None:
-        for part in self._bench.parts:
+        for part in self.bench.parts:
             part.refreshing()
-        self._bench.read_again()
+        self.bench.read_again()
 
     def typed(self) -> None:
         """The text of a field changed."""
-        if not self._bench.kind_page.unopened and self._take_fields():
-            self._bench.answering.asked_in_typing()
+        if not self.kind_page.unopened and self._take_fields():
+            self.bench.answering.asked_in_typing()
 
     def submitted(self) -> None:
         """Enter was pressed in a field."""
-        bench, page = self._bench, self._bench.kind_page
+        bench, page = self.bench, self.kind_page
         if isinstance(page, FolderPage):
             self._open(page)
             return
@@ -93,7 +93,7 @@ class Asking(ScreenPart):
 
     def _take_fields(self) -> bool:
         """Takes the texts of the fields into the state, and returns whether any of them changed."""
-        bench, state, changed = self._bench, self._bench.state, False
+        bench, state, changed = self.bench, self.state, False
         for index, field in enumerate(state.kind_page.fields):
             widget = bench.field(field.name)
             if widget.value != visible(state.inputs[field.name]):
@@ -104,14 +104,14 @@ class Asking(ScreenPart):
 
     def _ask_now(self, *, again: bool = False) -> None:
         """Asks what the fields say, without waiting for a pause. `again`: even where that was asked before."""
-        bench = self._bench
+        bench = self.bench
         if self._take_fields() or bench.jobs.waits(DEBOUNCE) or again:
             bench.jobs.error = None
             bench.put_fields()
             bench.answering.answer()
 
     def _open(self, page: FolderPage) -> None:
-        bench = self._bench
+        bench = self.bench
         try:
             page.open_folder(expand_path(bench.field(page.fields[0].name).value) or ".")
         except SecateurError as error:
@@ -120,7 +120,7 @@ class Asking(ScreenPart):
 
     def type(self, texts: Mapping[str, str]) -> None:
         """Types texts into fields, and reads or decides what follows from them."""
-        bench, changed = self._bench, False
+        bench, changed = self.bench, False
         for name, text in texts.items():
             changed |= bench.state.type(name, text)
             bench.field(name).put(text)
@@ -143,28 +143,28 @@ class Staleness(ScreenPart):
     """
 
     def mounted(self) -> None:
-        self._bench.state.follows = self._bench.app.watching == "follow"
-        if not self._bench.kind_page.unopened:
+        self.state.follows = self.app.watching == "follow"
+        if not self.kind_page.unopened:
             self._look_after(0.0)
 
     def returned(self) -> None:
         self._due()
 
     def _look_after(self, took: float) -> None:
-        bench, watch = self._bench, self._bench.app.pace.watch
+        bench, watch = self.bench, self.app.pace.watch
         if watch:
             followed = REST_OF_ANSWERS * bench.answering.took if bench.app.watching == "follow" else 0.0
             bench.jobs.after("look", max(watch, REST * took, followed), self._due, matters=False)
 
     def _due(self) -> None:
-        self._bench.post_message(Report(self._start, "look"))
+        self.bench.post_message(Report(self._start, "look"))
 
     def _start(self) -> None:
-        if self._bench.app.watching != "off" and not self._bench.kind_page.unopened:
-            self._bench.jobs.start(self._look, "watch")
+        if self.app.watching != "off" and not self.kind_page.unopened:
+            self.jobs.start(self._look, "watch")
 
     async def _look(self) -> None:
-        bench = self._bench
+        bench = self.bench
         reading, start = bench.jobs.reading, time.perf_counter()
         try:
             if reading and not (bench.app.watching == "follow" and bench.jobs.activity):  # else it would never be read
@@ -181,6 +181,6 @@ class Staleness(ScreenPart):
         self._look_after(time.perf_counter() - start)
 
     def _say(self, stale: str) -> None:
-        if stale != self._bench.answering.stale:
-            self._bench.answering.stale = stale
-            self._bench.repaint_frame()
+        if stale != self.bench.answering.stale:
+            self.bench.answering.stale = stale
+            self.bench.repaint_frame()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial, partialmethod
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from secateur.ledger import State
@@ -16,12 +17,12 @@ from secateur.terminal import cell_width, clip, clip_left, visible
 
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.short_names import shorten_label
+from secateur_tui.state.answer import Answer
 from secateur_tui.state.finding import MOST_TEXTS, Haystack, Hit, Match, search_texts
 from secateur_tui.state.list_view import (
     LIST_ORDER,
     NAME,
     WHOLE,
-    ItemColumns,
     ListChoice,
     filter_items,
     find_next,
@@ -34,7 +35,7 @@ _LONGEST = 400
 """Characters of a name that are looked at for its line."""
 
 
-def draw_hit(columns: ItemColumns, hit: Hit, cells: int) -> Line:
+def draw_hit(columns: Answer[Any], hit: Hit, cells: int) -> Line:
     """Draws an item that was found: its decision, its line in the list, its name, where it is, how it was found."""
     state = State(int(columns.state[hit.item]))
     digits = len(f"{len(columns):,}")
@@ -103,7 +104,7 @@ class ItemFinding(ScreenPart):
         self._chooser = Chooser("Find", self._hits)
 
     def no_next_changed(self) -> str:
-        return "nothing has changed since the ghost" if self._bench.state.comparison is None else ""
+        return "nothing has changed since the ghost" if self.state.comparison is None else ""
 
     no_previous_changed = no_next_changed
 
@@ -113,12 +114,13 @@ class ItemFinding(ScreenPart):
     # --- going on ---
 
     def _next(self, what: str, step: int) -> None:
-        state = self._bench.state
+        state = self.state
         columns = state.columns
         if columns is None:
             return
         view = state.view or make_view(columns, WHOLE)
-        mask = _mask_items(columns, what)
+        changed = state.comparison.flipped if state.comparison is not None else np.zeros(len(columns), dtype=np.bool_)
+        mask = _mask_items(columns, what, changed)
         item = find_next(view, state.cursor, mask, step)
         while item is not None and state.answer is not None and state.answer.entry_number(item) is None:
             mask[item] = False  # a heading is nothing that is decided
@@ -126,9 +128,9 @@ class ItemFinding(ScreenPart):
         if item is None:
             shown = " in what is shown" if state.view is not None else ""
             words = NONE_OF[what] if mask.any() else NONE_OF[what].replace("else ", "").replace("other ", "")
-            self._bench.app.say(words + shown)
+            self.app.say(words + shown)
         else:
-            self._bench.move_cursor(item)
+            self.bench.move_cursor(item)
 
     do_next_changed, do_previous_changed = partialmethod(_next, "changed", 1), partialmethod(_next, "changed", -1)
     do_next_cut, do_previous_cut = partialmethod(_next, "cut", 1), partialmethod(_next, "cut", -1)
@@ -137,7 +139,7 @@ class ItemFinding(ScreenPart):
     # --- finding ---
 
     def do_find(self) -> None:
-        bench, state = self._bench, self._bench.state
+        bench, state = self.bench, self.state
         if state.columns is None or state.answer is None:
             return
         self._chooser = Chooser("Find", self._hits, "letters of a name, words of a path or a text", self._seek_texts)
@@ -158,7 +160,7 @@ class ItemFinding(ScreenPart):
             self._seek_texts(self._chooser.sought)
 
     def _hits(self, sought: str) -> Offers:
-        state, haystack = self._bench.state, self._haystack
+        state, haystack = self.state, self._haystack
         columns = state.columns
         if columns is None:
             return Offers()
@@ -170,32 +172,32 @@ class ItemFinding(ScreenPart):
         more = f", the best {len(matches.hits):,} are here" if matches.count > len(matches.hits) else ""
         return Offers([self._offer(columns, hit) for hit in matches.hits], f"{matches.count:,} found{more}")
 
-    def _offer(self, columns: ItemColumns, hit: Hit) -> ChoiceLine:
+    def _offer(self, columns: Answer[Any], hit: Hit) -> ChoiceLine:
         return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
 
     def _go(self, item: int | None) -> None:
-        self._bench.jobs.stop(_PAUSE)
-        self._bench.jobs.cancel(_TEXTS)
+        self.jobs.stop(_PAUSE)
+        self.jobs.cancel(_TEXTS)
         if item is None:
             return
-        before = self._bench.state.choice.filters
-        self._bench.move_cursor(item)
-        self._bench.go_home()
-        if before and not self._bench.state.choice.filters:
-            self._bench.app.say("The filter hid it, and is off")
+        before = self.state.choice.filters
+        self.bench.move_cursor(item)
+        self.bench.go_home()
+        if before and not self.state.choice.filters:
+            self.app.say("The filter hid it, and is off")
 
     def _seek_texts(self, sought: str) -> None:
-        jobs = self._bench.jobs
+        jobs = self.jobs
         jobs.cancel(_TEXTS)
         jobs.stop(_PAUSE)
         # What is found in texts comes below the names, so it waits for them.
         if len(sought.strip()) >= LEAST_TEXT and self._haystack is not None:
-            pause = self._bench.app.pace.debounce
+            pause = self.app.pace.debounce
             jobs.after(_PAUSE, pause, lambda: jobs.start(partial(self._look_through, sought), _TEXTS))
 
     async def _look_through(self, sought: str) -> None:
         """Adds matches in texts, a few texts at a time; the next key cancels the search."""
-        state, chooser = self._bench.state, self._chooser
+        state, chooser = self.state, self._chooser
         columns, answer = state.columns, state.answer
         if columns is None or answer is None:
             return
@@ -203,7 +205,7 @@ class ItemFinding(ScreenPart):
         looking = search_texts(columns, sought, partial(state.kind_page.source_text, answer))
         seen, hits, until = 0, 0, time.monotonic() + MOST_SECONDS
         while hits < MOST_TEXT_HITS and time.monotonic() < until:
-            looked = await self._bench.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)), between=True)
+            looked = await self.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)), between=True)
             if not looked:
                 break
             seen += len(looked)
@@ -217,12 +219,12 @@ class ItemFinding(ScreenPart):
     # --- filters and orders ---
 
     def do_filter(self) -> None:
-        columns = self._bench.state.columns
+        columns = self.state.columns
         placeholder = ", ".join(columns.facets) if columns is not None else ""
-        self._bench.ask(Chooser("Filter", self._filters, placeholder), self._choose)
+        self.bench.ask(Chooser("Filter", self._filters, placeholder), self._choose)
 
     def _filters(self, sought: str) -> Offers:
-        state = self._bench.state
+        state = self.state
         columns = state.columns
         if columns is None:
             return Offers()
@@ -242,10 +244,10 @@ class ItemFinding(ScreenPart):
         return Offers(_match_rows(rows, sought), state.view.caption if state.view is not None else "all are shown")
 
     def do_order(self) -> None:
-        self._bench.ask(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
+        self.bench.ask(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
 
     def _orders(self, sought: str) -> Offers:
-        state = self._bench.state
+        state = self.state
         columns = state.columns
         if columns is None:
             return Offers()
@@ -258,14 +260,14 @@ class ItemFinding(ScreenPart):
         return Offers(_match_rows(rows, sought))
 
     def _choose(self, choice: ListChoice) -> None:
-        self._bench.choose(choice)
-        self._bench.go_home()
+        self.bench.choose(choice)
+        self.bench.go_home()
 
 
-def _mask_items(columns: ItemColumns, what: str) -> BoolArray:
+def _mask_items(columns: Answer[Any], what: str, changed: BoolArray) -> BoolArray:
     """Returns the items that an action goes to: cut is what goes out in part."""
     if what == "changed":
-        return columns.changed.copy()
+        return changed.copy()
     if what == "dropped":
         return np.asarray(columns.state == State.DROPPED)
     return np.isin(columns.state, [State.SHORTENED, State.SUMMARISED])

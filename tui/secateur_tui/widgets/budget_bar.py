@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from secateur.ledger import Sums
 from secateur.model import IntArray, State
 from secateur.render.sentences import fewer_together
 from textual import events
 from textual.content import Content
 
 from secateur_tui.messages import SegmentChosen
-from secateur_tui.state.ledger_answer import Sum
+from secateur_tui.state.answer import Answer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 from secateur_tui.widgets.line_view import Fixed
 
@@ -75,7 +76,7 @@ class BudgetPicture:
     """Everything that is drawn of a budget."""
 
     frames: tuple[BudgetFrame, ...]
-    sums: Mapping[State, Sum]  # of the items, without the wrapper
+    sums: Mapping[State, Sums]  # of the items, without the wrapper
     counted: bool = True  # whether the tokens are counted; else at most these leave
     further: tuple[str, ...] = ()  # figures of a kind
 
@@ -110,6 +111,20 @@ class BudgetPicture:
         return (
             [(frame, slot) for frame in self.frames] if count > 1 and slot >= _LEAST_FRAME else [(self.joined, cells)]
         )
+
+
+def picture_of(answer: Answer[Any], further: tuple[str, ...] = ()) -> BudgetPicture:
+    """Returns the picture of an answer. `further`: figures of its kind."""
+    return _make_picture(answer, answer.counted, further)
+
+
+@lru_cache(maxsize=4)
+def _make_picture(answer: Answer[Any], counted: bool, further: tuple[str, ...]) -> BudgetPicture:
+    items, ledger = answer.leaving, answer.ledger
+    tokens = answer.after[items]
+    around = answer.tokens - int(tokens.sum())
+    frame = BudgetFrame(ledger.budget, items, tokens, answer.state[items].astype(np.int64), around)
+    return BudgetPicture((frame,), ledger.sums, counted, further)
 
 
 def find_owners(frame: BudgetFrame, cells: int, reach: int = 0) -> IntArray:
@@ -234,11 +249,11 @@ def draw_headline(picture: BudgetPicture, then: BudgetPicture | None, cells: int
     was = [f"was {then.after:,} ({format_signed(picture.after - then.after)})"] if then is not None else []
     around = picture.after - sum(total.after for total in picture.sums.values())
     wrapper = [f"wrapper {around:,}" if around > 0 else fewer_together(around)] if around else []
-    sums = [(state, picture.sums.get(state, Sum())) for state in (*TEXTURES, State.DROPPED)]
-    shown = [(state, total) for state, total in sums if total.items or state is State.KEPT]
+    sums = [(state, picture.sums.get(state, Sums())) for state in (*TEXTURES, State.DROPPED)]
+    shown = [(state, total) for state, total in sums if total.number or state is State.KEPT]
     whole = [f"{state.glyph} {state.label} {_count_items(total)}" for state, total in shown]
-    named = [f"{state.glyph} {state.label} {total.items:,}" for state, total in shown]
-    brief = [f"{state.glyph} {total.items:,}" for state, total in shown]
+    named = [f"{state.glyph} {state.label} {total.number:,}" for state, total in shown]
+    brief = [f"{state.glyph} {total.number:,}" for state, total in shown]
     variants = (
         [head, *whole, *wrapper, left, *picture.further, *was],
         [head, *whole, *wrapper, left, *was],
@@ -252,10 +267,10 @@ def draw_headline(picture: BudgetPicture, then: BudgetPicture | None, cells: int
     return choose_fitting([line(" · ".join(variant)) for variant in variants], cells)
 
 
-def _count_items(total: Sum) -> str:
+def _count_items(total: Sums) -> str:
     """Items, and in brackets the tokens that leave of them, with those that came where these are more."""
     came = f" of {total.before:,}" if total.before > total.after else ""
-    return f"{total.items:,} ({total.after:,}{came})"
+    return f"{total.number:,} ({total.after:,}{came})"
 
 
 class BudgetBar(Fixed):

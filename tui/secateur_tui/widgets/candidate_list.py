@@ -1,35 +1,30 @@
 """The candidates of a search: as a list by rank, each with its places moved, decision, name and place, tokens, priority
-and what the priority is made of; as the picture of a budget; and what changed since the baseline."""
+and what the priority is made of; and what changed since the baseline."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
-from secateur.model import Pool, Reason, Selection, State
+from secateur.model import Selection, State
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.columns import NAME, Label, ListColumn, bar_cells, sample_items
-from secateur_tui.short_names import shorten_path
-from secateur_tui.state.ledger_answer import ABSENT, Sum
-from secateur_tui.state.list_view import figures_of
-from secateur_tui.state.search_answer import SearchAnswer, SearchComparison
+from secateur_tui.columns import NAME, Label, ListColumn, bar_cells
+from secateur_tui.state.answer import Answer, Comparison, SameColumn
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS
-from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_change, line, stack_bar
-from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
-from secateur_tui.widgets.listing import SORTED, CutLine, ItemListing, draw_label, find_alike, label_columns
-from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_group
+from secateur_tui.styled_text import Line, Span, choose_fitting, format_change, line, stack_bar
+from secateur_tui.widgets.item_pages import draw_name, draw_since
+from secateur_tui.widgets.listing import SORTED, ItemListing, draw_label, measure_labels
 
 _LEAST_BREAKDOWN, _MOST_BREAKDOWN = 10, 28
 """Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it."""
 
 _NAME_CELLS, _PLACE_CELLS = 20, 12
 """Cells that names take before paths have any, and the least of paths."""
-
-_COMPARED = 1_000
-"""Labels that are compared: all of a search in most repositories."""
 
 TITLES = {
     "priority": "prio",
@@ -41,45 +36,44 @@ TITLES = {
 }
 """Titles of the column that shows what the list is ordered by."""
 
-_WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)
-"""Reasons of items that would leave whole under a larger budget."""
-
 
 class CandidateListing(ItemListing):
     """See the module docstring; an item is a row of the pool. The last column shows what orders the list."""
 
+    titles: ClassVar[tuple[str, str]] = ("name", "in")
+    spends_in_order: ClassVar[bool] = True
+
     def make_columns(self) -> Sequence[ListColumn]:
         answer: SearchAnswer = self.answer
-        self._selection = answer.selection
-        self._figures = figures_of(answer.selection) | {answer.ordered_by: answer.selection.score}
+        self._figures = {**answer.figures, answer.ordered_by: answer.selection.score}
         by = self.sorted_by if self.sorted_by in (NAME, *self._figures) else answer.ordered_by
         self._figure = answer.ordered_by if by in (NAME, "tokens") else by
-        return _columns(answer.selection.pool, self._figure, by, self.screen)
+        return _columns(SameColumn(answer.ids, answer), self._figure, by, self.screen)
 
-    def find_cut(self) -> CutLine | None:
-        return _cut_of(self.answer.selection)
+    @staticmethod
+    def label_of(answer: Any, item: int) -> Label:
+        """Returns the name and the place of a candidate; what has no name is called as its file."""
+        path = visible(answer.paths[item])
+        name = visible(answer.names[item]) or path.rpartition("/")[2]
+        return Label(name, f"{path}:{int(answer.selection.pool.line_start[item])}")
 
     def label(self, item: int) -> Label:
-        label = label_of(self._selection.pool, item)
+        label = super().label(item)
         return label._replace(repository=label.place.partition("/")[0]) if self.of_workspace else label
-
-    def alike(self, name: int, place: int) -> Mapping[str, int]:
-        return _find_alike(self._selection.pool, name, place)
-
-    def after(self, item: int) -> int:
-        return self._selection.decision(item).tokens_after
 
     def change_words(self, change: int) -> str:
         return f"{'▲' if change > 0 else '▼'}{abs(change):,}"
 
     def describe_item(self, item: int) -> str:
-        parts = {part: float(column[item]) for part, column in self._selection.pool.parts.get("relevance", {}).items()}
+        parts = {
+            part: float(column[item]) for part, column in self.answer.selection.pool.parts.get("relevance", {}).items()
+        }
         largest = max(parts, key=parts.__getitem__, default="")
         most = f" · most relevance: {largest} {parts[largest]:.2f}" if largest and parts[largest] > 0 else ""
         return super().describe_item(item) + most
 
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
-        selection, id_ = self._selection, column.id
+        selection, id_ = self.answer.selection, column.id
         if id_ == "rank":
             return (Span(f"{int(selection.rank[item]):,}", "faint"),)
         if id_ == "tokens":
@@ -94,83 +88,30 @@ class CandidateListing(ItemListing):
         return stack_bar(parts, self.answer.highest, cells)
 
 
-def label_of(pool: Pool, row: int) -> Label:
-    """Returns the name and the place of a candidate; what has no name is called as its file."""
-    path = visible(pool.path[row])
-    name = visible(pool.qualname[row]) or path.rpartition("/")[2]
-    return Label(name, f"{path}:{int(pool.line_start[row])}")
-
-
-@lru_cache(maxsize=4)
-def _find_alike(pool: Pool, name: int, place: int) -> Mapping[str, int]:
-    return find_alike((label_of(pool, row) for row in sample_items(len(pool), _COMPARED)), name, place)
-
-
 def order_figure(value: float, name: str) -> str:
     """Returns a figure that a list is ordered by, in five cells; densities are small, and have four decimals."""
     return f"{value:.4f}"[int(value < 1) :][:5] if name == "density" else f"{value:.3f}"
 
 
 @lru_cache(maxsize=4)
-def _columns(pool: Pool, figure: str, by: str, screen: int) -> tuple[ListColumn, ...]:
+def _columns(ids: SameColumn, figure: str, by: str, screen: int) -> tuple[ListColumn, ...]:
     """Returns the columns of all answers from a pool: they stay where they are while knobs turn. `figure` is that of
     the last column, `by` the column that is marked."""
-
-    def title(column: str, text: str) -> str:
-        return text + SORTED if column == by else text
-
-    digits = len(f"{len(pool):,}")
-    most = int(pool.tokens.max()) if len(pool) else 0
-    name, place = label_columns([label_of(pool, row) for row in sample_items(len(pool))], title(NAME, "name"), "in")
+    digits, most = len(f"{len(ids.values):,}"), int(ids.of.before.max(initial=0))
+    name, place = measure_labels(CandidateListing.label_of, CandidateListing.titles, ids)
     cells = bar_cells(_LEAST_BREAKDOWN, _MOST_BREAKDOWN, screen)
-    return (
+    columns = (
         ListColumn.fixed("rank", "#", max(2, digits), 3),
         ListColumn.fixed("delta", "Δ", max(3, digits + 1), 5),
         ListColumn.fixed("state", "", 2, 0),
         replace(name, wants=min(name.wants, _NAME_CELLS)),
         replace(place, matters=7, least=min(place.least, _PLACE_CELLS)),
         ListColumn("terms", "why it ranks", cells, cells, 2, brief="why"),
-        ListColumn.fixed("tokens", title("tokens", "tok"), max(5, len(f"{most:,}")), 4),
-        ListColumn.fixed("order", title(figure, TITLES[figure]), 5, 6),
+        ListColumn.fixed("tokens", "tok", max(5, len(f"{most:,}")), 4),
+        ListColumn.fixed("order", TITLES[figure], 5, 6),
     )
-
-
-@lru_cache(maxsize=2)
-def _cut_of(selection: Selection) -> CutLine | None:
-    reason, rank = selection.reason, selection.rank
-    short = rank[np.isin(reason, _WITHOUT_ROOM)]
-    above = int(short.min(initial=len(selection) + 1)) - 1
-    if above >= len(selection):
-        return None
-    leaving = rank[(selection.state != State.DROPPED) & (reason != Reason.PINNED)]  # a pin is no matter of size
-    below = int((leaving > above).sum())
-    return CutLine(above, selection.budget, below)
-
-
-def picture_of(answer: SearchAnswer) -> BudgetPicture:
-    """Returns the picture of an answer; until its pack is counted, at most its tokens leave."""
-    return _make_picture(answer.selection, answer.tokens, answer.recounted is not None)
-
-
-@lru_cache(maxsize=4)
-def _make_picture(selection: Selection, after: int, counted: bool) -> BudgetPicture:
-    pool, state = selection.pool, selection.state
-    rows = np.array(selection.pack_rows, dtype=np.int64)
-    states = state[rows].astype(np.int64)
-    tokens = selection.tokens_after[rows]
-    sums, dropped = {}, len(selection) - len(rows)
-    for kind_of_state in (State.KEPT, State.SHORTENED):
-        mask = states == kind_of_state
-        sums[kind_of_state] = Sum(int(mask.sum()), int(pool.tokens[rows[mask]].sum()), int(tokens[mask].sum()))
-    sums[State.DROPPED] = Sum(dropped, _sum_tokens(pool) - sum(total.before for total in sums.values()))
-    around = after - int(tokens.sum())
-    frame = BudgetFrame(selection.budget, rows, tokens, states, around)
-    return BudgetPicture((frame,), sums, counted)
-
-
-@lru_cache(maxsize=2)
-def _sum_tokens(pool: Pool) -> int:
-    return int(pool.tokens.sum())
+    marked = by if by in (NAME, "tokens") else "order"
+    return tuple(replace(column, title=column.title + SORTED) if column.id == marked else column for column in columns)
 
 
 def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:
@@ -200,68 +141,27 @@ def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:
     return choose_fitting([*(line(variant) for variant in variants), ()], cells)
 
 
-_LONGEST_LIST = 200
-"""Candidates listed under one heading; the rest is counted."""
-
-_MOVES = 8
-"""Largest moves in rank that are listed."""
-
-
-def draw_trim_diff(comparison: SearchComparison | None, tokens: tuple[int, int], cells: int) -> list[Line]:
-    """Draws the page. `tokens`: of the two packs, then and now."""
+def draw_trim_diff(comparison: Comparison | None, cells: int) -> list[Line]:
+    """Draws what changed since the baseline."""
     if comparison is None:
-        return [*NOTHING_CHANGED]
+        return draw_since(None, cells)
     then, now = comparison.then, comparison.now
-    budgets = f"{now.budget:,}" if then.budget == now.budget else f"{then.budget:,} → {now.budget:,}"
-    out_then, out_now = int((then.state != State.DROPPED).sum()), int((now.state != State.DROPPED).sum())
-    lines = [
-        line(Span("tokens ", "faint"), format_change(*tokens), Span("  of ", "faint"), budgets),
-        line(Span("out    ", "faint"), format_change(out_then, out_now), Span("  in order by ", "faint"), now.strategy),
+    old, new = then.ledger.budget, now.ledger.budget
+    budgets = f"{new:,}" if old == new else f"{old:,} → {new:,}"
+    out = (int((answer.state != State.DROPPED).sum()) for answer in (then, now))
+    order = now.outcome.payload.selection.strategy
+    head = [
+        line(Span("tokens ", "faint"), format_change(then.tokens, now.tokens), Span("  of ", "faint"), budgets),
+        line(Span("out    ", "faint"), format_change(*out), Span("  in order by ", "faint"), order),
     ]
-
-    def draw_flip(row: int) -> Line:
-        before = " " if comparison.row_then[row] == ABSENT else State(int(comparison.state_then[row])).glyph
-        return _draw_entry(f"{before}→{State(int(now.state[row])).glyph}", now.pool, row, cells)
-
-    def draw_vanished(row: int) -> Line:
-        return _draw_entry("  ", then.pool, row, cells)
-
-    for title, role, states in (
-        ("entered", "up", (State.DROPPED, None)),
-        ("left", "down", (None, State.DROPPED)),
-        ("cut differently", "accent", (None, None)),
-    ):
-        lines += draw_group(title, role, comparison.flips(*states), draw_flip, _LONGEST_LIST)
-    lines += draw_group("no longer candidates", "down", comparison.vanished, draw_vanished, _LONGEST_LIST)
-    lines += _draw_moves(comparison, cells)
-    if len(lines) == 2:
-        lines += [(), line(Span("the same candidates are sent, in the same order", "faint"))]
-    return [clip_line(drawn, cells) for drawn in lines]
+    return draw_since(comparison, cells, head, _draw_candidate)
 
 
-def _draw_entry(mark: str, pool: Pool, row: int, cells: int) -> Line:
-    head = f"{mark} {int(pool.tokens[row]):>6,} "
-    return (Span(head), *_draw_candidate(pool, row, cells - len(head)))
-
-
-def _draw_candidate(pool: Pool, row: int, cells: int) -> Line:
+def _draw_candidate(answer: Answer[Any], row: int, cells: int) -> Line:
     """Draws a candidate by its name, and behind it its place; of a scenario's recorded decision there is the name
     alone."""
-    if not int(pool.line_start[row]):
-        return line(Span(shorten_path(visible(pool.symbol_id[row]), max(1, cells))))
-    label = label_of(pool, row)
+    if not isinstance(answer, SearchAnswer):
+        return draw_name(answer, row, cells)
+    label = CandidateListing.label_of(answer, row)
     name = min(cell_width(label.name), max(1, cells))
     return draw_label(label, name, max(0, cells - name - 1))
-
-
-def _draw_moves(comparison: SearchComparison, cells: int) -> list[Line]:
-    size = np.where(comparison.flipped, 0, np.abs(comparison.moved))
-    rows = np.lexsort((comparison.now.rank, -size))[: int((size > 0).sum())].tolist()
-
-    def draw_move(row: int) -> Line:
-        moved = int(comparison.moved[row])
-        mark = f"{'▲' if moved > 0 else '▼'}{abs(moved):,}".rjust(6)
-        name = _draw_candidate(comparison.now.pool, row, cells - 8)
-        return (Span(mark, "up" if moved > 0 else "down"), Span("  "), *name)
-
-    return draw_group("moved", "faint", rows, draw_move, _MOVES)

@@ -10,24 +10,19 @@ from typing import ClassVar
 from secateur.kinds.diff.changes import Treatment
 from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.plan import Coverage, FilePiece
-from secateur.ledger import WRAPPER
 from secateur.render.page import count_noun
 from secateur.terminal import clip, visible
 
 from secateur_tui.columns import ListColumn, measure_usual, sample_items
 from secateur_tui.short_names import shorten_path, shorten_words
-from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison, sum_states
+from secateur_tui.state.answer import Answer, Comparison
 from secateur_tui.styled_text import Line, Span, line, stack_bar, width, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
-from secateur_tui.widgets.ledger_list import LedgerListing
-from secateur_tui.widgets.listing import Between
-from secateur_tui.widgets.texts import draw_group
+from secateur_tui.widgets.item_pages import draw_group
+from secateur_tui.widgets.listing import Between, ItemListing
 
 _BESIDE = (8, 20, 40)
 _SHORTEST_BAR, _LONGEST_BAR = 8, 40
-
-_LONGEST_LIST = 100
-"""Files listed under one heading; the rest is counted."""
 
 _LETTERS: Mapping[Treatment, str] = {
     Treatment.MODIFIED: "M",
@@ -41,7 +36,7 @@ _LETTERS: Mapping[Treatment, str] = {
 """Git's letters for what a diff does to a file."""
 
 
-class ChunkListing(LedgerListing):
+class ChunkListing(ItemListing):
     """The changed files in the order of the chunks that hold them; those that are left out come last."""
 
     titles: ClassVar[tuple[str, str]] = ("file", "folder")
@@ -77,9 +72,13 @@ class ChunkListing(LedgerListing):
         return line(Span(clip(words, cells), "accent" if moved else "faint"))
 
 
-def chunks_of(answer: LedgerAnswer[Planned]) -> Mapping[str, tuple[int, ...]]:
+def chunks_of(answer: Answer[Planned]) -> Mapping[str, tuple[int, ...]]:
     """Returns the numbers of the chunks of each path; nothing for recorded decisions, which name no chunks."""
-    return {covered.path: covered.chunks for covered in answer.outcome.payload.plan.coverage} if answer.outcome else {}
+    return (
+        {covered.path: covered.chunks for covered in answer.outcome.payload.plan.coverage}
+        if answer.outcome.payload
+        else {}
+    )
 
 
 def format_chunks(chunks: Sequence[int]) -> str:
@@ -109,14 +108,14 @@ def _describe_lines(planned: Planned, covered: Coverage) -> str:
 
 
 @lru_cache(maxsize=2)
-def _measure_beside(answer: LedgerAnswer[Planned]) -> tuple[int, int]:
+def _measure_beside(answer: Answer[Planned]) -> tuple[int, int]:
     planned = answer.outcome.payload
     items = (item for item in sample_items(len(answer)) if item < len(planned.plan.coverage))
     return measure_usual((_describe_lines(planned, planned.plan.coverage[item]) for item in items), *_BESIDE)
 
 
 @lru_cache(maxsize=2)
-def _headings(answer: LedgerAnswer[Planned]) -> Sequence[Between]:
+def _headings(answer: Answer[Planned]) -> Sequence[Between]:
     """Returns a heading for each chunk, above the first file that begins in it or later; then for what is in none."""
     coverage, planned = answer.outcome.payload.plan.coverage, answer.outcome.payload
     firsts = sorted(min(covered.chunks) for covered in coverage if covered.chunks)
@@ -181,7 +180,7 @@ def draw_pieces(planned: Planned, item: int, cells: int) -> list[Line]:
     return lines
 
 
-def draw_moved(comparison: LedgerComparison, cells: int) -> list[Line]:
+def draw_moved(comparison: Comparison, cells: int) -> list[Line]:
     """Draws the files that are in other chunks since the baseline."""
     then, now = chunks_of(comparison.then), chunks_of(comparison.now)
     moved = [path for path, chunks in now.items() if sorted(then.get(path, chunks)) != sorted(chunks)]
@@ -190,11 +189,11 @@ def draw_moved(comparison: LedgerComparison, cells: int) -> list[Line]:
         head = f"{format_chunks(then[path]):>5} → {format_chunks(now[path]):<5} "
         return line(Span(head, "faint"), shorten_path(visible(path), max(1, cells - len(head))))
 
-    return draw_group("in other chunks", "accent", moved, draw_move, _LONGEST_LIST)
+    return draw_group("in other chunks", "accent", moved, draw_move)
 
 
 @lru_cache(maxsize=4)
-def picture_of(answer: LedgerAnswer[Planned]) -> BudgetPicture:
+def picture_of(answer: Answer[Planned]) -> BudgetPicture:
     """Returns the picture of a diff's budget: a frame for each chunk with its parts of files. A file that is cut counts
     once."""
     plan = answer.outcome.payload.plan
@@ -203,5 +202,6 @@ def picture_of(answer: LedgerAnswer[Planned]) -> BudgetPicture:
     for chunk, tokens in zip(plan.chunks, answer.outcome.payload.tokens, strict=True):
         filled = [(item_of[piece.file.number][0], piece.cost, item_of[piece.file.number][1]) for piece in chunk]
         frames.append(BudgetFrame.of(plan.limit, filled, tokens - sum(piece.cost for piece in chunk)))
-    sums = sum_states(entry for entry in answer.entries if entry.id != WRAPPER)
-    return BudgetPicture(tuple(frames), sums, further=(count_noun(len(frames), "chunk"), f"fewest {plan.fewest:,}"))
+    return BudgetPicture(
+        tuple(frames), answer.ledger.sums, further=(count_noun(len(frames), "chunk"), f"fewest {plan.fewest:,}")
+    )

@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 
 from secateur_tui.columns import ListLayout, lay_out_columns
 from secateur_tui.messages import CursorMoved
-from secateur_tui.state.kind_reader import ListedItems
+from secateur_tui.state.list_view import ListedItems
 from secateur_tui.styled_text import Line, Span, clip_line, line
 from secateur_tui.widgets.line_view import LineView
 from secateur_tui.widgets.listing import Between, ItemListing, draw_row, draw_titles

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from secateur.index.facts.extract import NOT_WHOLLY_SCANNED
 from secateur.index.facts.snapshot import Snapshot
-from secateur.languages import traits_of
+from secateur.languages import language_of, traits_of
 from secateur.languages.plain import UNPARSED
 from secateur.languages.syntax.file_flags import BINARY, UNREADABLE_TEXT
-from secateur.languages.syntax.recognition import language_of
 from secateur.languages.syntax.text import DAMAGED_TEXT
 from secateur.model import Notice
 from secateur.render.page import listed

@@ -30,6 +30,11 @@ from secateur.settings import ConversationPrune
 from secateur.shape import Count, Shape
 from secateur.tokens import Counter
 
+CACHE_READ_PRICE = 0.1
+CACHE_WRITE_PRICE = 1.25
+"""Prices of a token that a provider reads from its prompt cache, or writes to it, relative to an ordinary token:
+Anthropic's for five minutes."""
+
 COUNTED_AT_ONCE = 500
 """Texts in one batch of a counting thread; the progress bar moves after each batch."""
 
@@ -145,20 +150,22 @@ class Cache:
         """Tells whether the input message at `index` is still in the cached prefix."""
         return self.first_changed is None or 0 <= index < self.first_changed
 
-    def pays_after(self, read_price: float, write_price: float) -> int | None:
+    @property
+    def pays_after(self) -> int | None:
         """The number of requests after which pruning costs less than not pruning, with a warm cache; 0: nothing is read
-        again; None: never. `read_price`, `write_price`: prices of reading and writing a cached token, relative to an
-        ordinary token."""
+        again; None: never."""
         if self.first_changed is None or not self.reread_tokens:
             return 0
-        if self.tokens_saved <= 0 or read_price <= 0:
+        if self.tokens_saved <= 0:
             return None
-        return max(1, math.ceil(self.reread_tokens * (write_price - read_price) / (self.tokens_saved * read_price)))
+        lost = self.reread_tokens * (CACHE_WRITE_PRICE - CACHE_READ_PRICE)
+        return max(1, math.ceil(lost / (self.tokens_saved * CACHE_READ_PRICE)))
 
-    def shape(self, rules: ConversationPrune) -> CacheShape:
-        """The effect in JSON, at the prices of these rules."""
-        pays = self.pays_after(rules.cache_read_price, rules.cache_write_price)
-        return CacheShape(self.first_changed, self.prefix_tokens, self.reread_tokens, self.tokens_saved, pays)
+    @property
+    def shape(self) -> CacheShape:
+        """The effect in JSON."""
+        sizes = self.prefix_tokens, self.reread_tokens, self.tokens_saved
+        return CacheShape(self.first_changed, *sizes, self.pays_after)
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,14 @@ from typing import Any
 from msgspec import structs
 
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.decisions import Cache, MeasuredTranscript, count_texts, measure
+from secateur.kinds.conversation.decisions import (
+    CACHE_READ_PRICE,
+    CACHE_WRITE_PRICE,
+    Cache,
+    MeasuredTranscript,
+    count_texts,
+    measure,
+)
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind, canonical, replace_texts
 from secateur.kinds.conversation.placeholders import file_accesses, is_unchanged_note
 from secateur.kinds.conversation.strategies import decide
@@ -68,6 +75,11 @@ class Fold:
         """Returns the tokens that a prompt cache still holds of the request before, whose fold is `before`."""
         cut = self.cut
         return before.tokens if cut is None or cut.first_changed is None else min(before.tokens, cut.prefix_tokens)
+
+    @staticmethod
+    def price(tokens: int, cached: int) -> float:
+        """Returns the price of a request, of whose tokens so many are in the cache, in ordinary tokens."""
+        return cached * CACHE_READ_PRICE + (tokens - cached) * CACHE_WRITE_PRICE
 
     def goes_on(self, history: Sequence[Any]) -> bool:
         """Tells whether a fold of this history, which begins as this one does, has this one on its way."""
@@ -213,7 +225,7 @@ def _with_renewed(fold: Fold, history: Sequence[Any], number: int, counter: Coun
 PROFILE = "recommended"
 """The profile under which `Live` prunes."""
 
-_OF_SESSION = "safe_zone_tokens", "keep_tools", "cache_read_price", "cache_write_price"
+_OF_SESSION = "safe_zone_tokens", "keep_tools"
 """Settings of `[conversation_prune]` that are of the session and not of the way to cut: those of any profile count."""
 
 RECALL = "recall"
@@ -245,7 +257,7 @@ class LiveLedger:
 
 def live_settings(settings: Settings) -> Settings:
     """Returns the settings that decide: those of the profile `recommended`, which may be changed; under another
-    profile its cuts, with the safe zone and the prices of these settings."""
+    profile its cuts, with the safe zone and the tools of these settings."""
     if settings.profile == PROFILE:
         return settings
     rules = {f"conversation_prune.{key}": getattr(settings.conversation_prune, key) for key in _OF_SESSION}
@@ -256,15 +268,15 @@ def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Prog
     """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools. Raises
     SecateurError: a cut is due, and no message can be read."""
     settings = live_settings(settings)
-    rules, messages = settings.conversation_prune, measured.transcript.messages
+    messages = measured.transcript.messages
     sent = [number for number, message in enumerate(messages) if message.role != ASIDE]
     before, cuts, requests, not_sent, paid, whole = Fold(), list[LiveCut](), 0, 0, 0.0, 0.0
     folds = before.extend_to([messages[number].raw for number in sent], settings, progress, overhead=measured.head)
     for fold in folds:
         requests += 1
         not_sent += fold.whole - fold.tokens
-        paid += rules.price(fold.tokens, fold.cached_tokens(before))
-        whole += rules.price(fold.whole, before.whole)
+        paid += Fold.price(fold.tokens, fold.cached_tokens(before))
+        whole += Fold.price(fold.whole, before.whole)
         if fold.cut is not None:
             changes = sorted(fold.changes.items(), key=itemgetter(0))
             entries = tuple(
@@ -272,9 +284,10 @@ def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Prog
                 for number, entry in changes
                 if before.changes.get(number) is not entry and entry.before != entry.after  # else only its parent line
             )
-            pays = fold.cut.pays_after(rules.cache_read_price, rules.cache_write_price)
             whole_request = fold.tokens + fold.cut.tokens_saved
-            cuts.append(LiveCut(requests, whole_request, fold.tokens, fold.cut.reread_tokens, pays, entries))
+            cuts.append(
+                LiveCut(requests, whole_request, fold.tokens, fold.cut.reread_tokens, fold.cut.pays_after, entries)
+            )
         before = fold
     calls = (part for number in sent for part in messages[number].calls)
     recalls = sum(part.tool.rpartition("__")[2] == RECALL for part in calls)

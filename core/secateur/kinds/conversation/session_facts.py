@@ -168,7 +168,6 @@ def session_facts(measured: MeasuredTranscript, windows: Mapping[str, int] | Non
 
 def strategy_cuts(measured: MeasuredTranscript, settings: Settings) -> Sequence[StrategyCut]:
     """Tries each strategy under these settings, in their fixed order, without asking a model."""
-    rules = settings.conversation_prune
     cuts = []
     for strategy in STRATEGIES:
         pruned = decide(measured, with_values(settings, {"conversation_prune.strategy": strategy}))
@@ -181,7 +180,7 @@ def strategy_cuts(measured: MeasuredTranscript, settings: Settings) -> Sequence[
                 pruned.results_cleaned,
                 cache.first_changed,
                 cache.reread_tokens,
-                cache.pays_after(rules.cache_read_price, rules.cache_write_price),
+                cache.pays_after,
             )
         )
     return cuts

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 _LEAD = re.compile(r"- [^:]{1,80}: |  ")
 """The speaker before a line of a summary."""
 
+SUMMARY_SHARE = 0.4
+"""Largest summary, as a share of the text that it replaces: a longer one saves too little for what it leaves out."""
+
 SUMMARIES_OF_ROOM = 0.5
 """Share of the free room that summaries may take; the rest is for the latest messages, unchanged."""
 
@@ -77,7 +80,7 @@ def summarize(
         end, left = first + len(stretch), max(0, zone.safe_zone_tokens - (total - gone))
         sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
         digest = digest_of(_stretch_text(measured, stretch)) if recalls else ""
-        characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
+        characters = int(min(size * SUMMARY_SHARE, left * size / (gone or 1)))
         for attempt in reversed(range(SUMMARY_TRIES)):
             new = _replace_stretch(measured, stretch, summary.lines(characters), *sides, counter, digest)
             takes = sum(item.after for item in new)
@@ -101,7 +104,7 @@ def summarize(
                 messages = [measured.transcript.messages[index] for index in numbers]
                 characters = sum(len(part.text) for message in messages for part in message.parts)
                 held = sum(measured.tokens[index] for index in numbers)
-                wanted += held * min(zone.summary_share, summary.add(messages) / (characters or 1))
+                wanted += held * min(SUMMARY_SHARE, summary.add(messages) / (characters or 1))
                 size, gone, taken = size + characters, gone + held, taken + 1
                 if progress is not None and taken % GROUPS_A_STEP == 0:
                     progress("summarising", taken, len(groups))

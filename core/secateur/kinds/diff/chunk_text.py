@@ -1,4 +1,4 @@
-"""The text of a chunk, in the format of the spec (3.4), from pieces whose token counts add up.
+"""The text of a chunk, in the format of the spec (CHUNKING-FORMAT), from pieces whose token counts add up.
 
     # Context Chunk 1/3
     ## Project Rules        if there are any

@@ -52,7 +52,7 @@ SKIPPED = 4  # exit code of --fail-on-skip
 _TABLE = "chunking."
 _IGNORE = _TABLE + "ignore"
 # Settings that change what is read from a repository.
-_READ_OF_REPOSITORIES = ("context_lines", "max_file_kb", "rules", "signatures")
+_READ_OF_REPOSITORIES = ("context_lines", "signatures")
 
 _NOT_READ = ("ignore", "only", "out", "fail_on_skip", "allow_skip")  # inputs that do not change what is read
 _DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
@@ -99,9 +99,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     knobs: ClassVar[Sequence[Knob]] = (
         budget,
         Knob(_TABLE + "context_lines", "context", mutable=True),
-        Knob(_TABLE + "keep_together", "together"),
         Knob(_TABLE + "signatures", "signatures"),
-        Knob(_TABLE + "max_file_kb", "largest KB", fine_step=1, rounded=True),
     )
     formats = ("text", "json", "markdown")
 

@@ -126,7 +126,7 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
     rules = settings.chunking
     limit = rules.max_chunk_tokens
     capacity = limit - _count_injected(measured, limit)
-    pruner = Pruner(rules.ignore, rules.max_file_kb * 1024)
+    pruner = Pruner(rules.ignore)
     verdicts = {file.number: pruner.verdict(file.change, file.facts) for file in measured.files}
     pieces, without_room = _all_pieces(measured, verdicts, capacity)
     verdicts |= without_room
@@ -144,7 +144,7 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
     even = capacity
     if measured.remarks:  # even chunks, so that each has room for remarks
         even = capacity_for_even([piece.size for piece in packable], capacity)
-    several = rules.keep_together and sum(piece.size for piece in packable) > even
+    several = sum(piece.size for piece in packable) > even
     # only whole files have links: a part belongs to its file before all
     positions = {piece.file.number: position for position, piece in enumerate(pieces) if piece.part is None}
     links = {
@@ -152,7 +152,7 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
         for (first, second), worth in measured.links.items()
         if several and first in positions and second in positions
     }
-    bins = arrange(packable, even, links if several else None, together=rules.keep_together)
+    bins = arrange(packable, even, links)
     lengthened = [_lengthen_lines(measured, [pieces[at] for at in members], capacity) for members in bins]
     chunks = _add_remarks(measured, lengthened, capacity)
     coverage = _coverage(measured, chunks, verdicts)

@@ -228,13 +228,16 @@ def fields_of(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
             yield EnvelopeValue(digest.value, name, (*digest.path, name))
 
 
-def extensions_of(envelope: dict[str, Any], names: Iterable[str]) -> Iterator[EnvelopeValue]:
+EXTENSIONS = frozenset(("extensions", "extension", "ext", "extras", "extra"))
+"""Names of extension fields, beside those that begin with `x_` or `x-`: those in use in JSON formats."""
+
+
+def extensions_of(envelope: dict[str, Any]) -> Iterator[EnvelopeValue]:
     """Yields the outermost extension fields outside the target and the digest."""
-    known = {name.casefold() for name in names}
 
     def extension(node: EnvelopeValue) -> bool:
         name = node.key.casefold() if isinstance(node.key, str) else ""
-        return len(node.path) > 1 and (name in known or name.startswith(("x_", "x-")))
+        return len(node.path) > 1 and (name in EXTENSIONS or name.startswith(("x_", "x-")))
 
     for section in SECTIONS:
         if section not in (TARGET, DIGEST):

@@ -5,7 +5,7 @@
 `delete` keeps files in their order, `score` by falling score. `extract` takes whole files first, within a share of the
 budget; then the ranges that a model named; then single pieces by falling relevance; then other whole files that fit. Of
 a piece that does not fit, the lines around its best match go out. What does not fit is skipped and the next is tried
-(specs README, points 1 and 12).
+(PRUNER-FILES, PRUNER-EXTRACT).
 """
 
 from __future__ import annotations

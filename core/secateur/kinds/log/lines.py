@@ -26,6 +26,7 @@ from secateur.terminal import visible
 from secateur.tokens import Counter
 
 SLICE = 1000  # lines processed between two calls of `progress`
+LONGEST_LINE = 2000  # characters after which a line is cut; nothing but data in one line is longer
 MOST_LINES = 2_000_000  # most lines of a log that is read: even a short line costs time and memory
 LEAST_REPEATS = 3  # lines in a row, equal except for numbers, from which on only the first is kept
 PIECE = 8192  # characters of a line that are counted at once: a counter needs more time per character for longer words
