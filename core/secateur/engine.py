@@ -56,7 +56,7 @@ from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
-from secateur.tokens import Counter
+from secateur.tokens import Counter, get_counter
 from secateur.version import __version__
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
@@ -362,7 +362,7 @@ class Engine:
 
     def counter(self, settings: Settings | None = None) -> Counter:
         """Returns the token counter of the run."""
-        return self._models.counter((settings or self.settings).tokens.counter)
+        return get_counter((settings or self.settings).tokens.counter)
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
@@ -402,7 +402,7 @@ class Engine:
         return self._index.lines_of(self._snapshots.get(pool) or self._current(), pool, row)
 
     def _counter_of(self, selection: Selection) -> Counter:
-        return self._models.counter(selection.pool.counter)
+        return get_counter(selection.pool.counter)
 
     def _preferences(self, settings: Settings) -> Preferences:
         return preferences_of(self._config_dir, self._index.source.root, settings.preference, self._clock)

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, structs
 
-from secateur.index.facts.embedding import Embedder
-from secateur.index.facts.embedding.vectors import Vectors
+from secateur.index.facts.embedding.vectors import Embedder, Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import Channel, FloatArray, FragmentKind, IntArray, add_columns
 from secateur.retrieval.evidence.collect import collect_evidence, embed_query, statistics
@@ -135,11 +134,7 @@ def weights_for(query: Query, weights: Relevance) -> Relevance:
 
 
 def relevance(
-    columns: Mapping[str, FloatArray],
-    kept: FloatArray,
-    texts: Texts,
-    weights: Relevance,
-    rerank: Rerank | None = None,
+    columns: Mapping[str, FloatArray], kept: FloatArray, texts: Texts, weights: Relevance, rerank: Rerank | None = None
 ) -> Scores:
     """Scores fragments by their evidence (REQ-GRAG-001: relevance in [0, 1]); one that no channel found scores 0.
 

@@ -305,10 +305,7 @@ def _make_pool(question: SearchQuestion, snapshot: Snapshot, scores: Scores, cho
         preference=np.zeros(len(rows)),
         parts={
             "relevance": {name: column[rows] for name, column in scores.parts.items()},
-            "hotspot": {
-                "churn rank": hotspots.churn_rank[rows],
-                "complexity rank": hotspots.complexity_rank[rows],
-            },
+            "hotspot": {"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
         },
         channels=np.where(alone, graph, np.where(reached, channels | graph, channels)),
         anchor=np.isin(rows, chosen.anchors),
