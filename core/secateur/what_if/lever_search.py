@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from secateur.ledger import State
 from secateur.what_if.knob_values import knob_lever
 from secateur.what_if.levers import HALVINGS, Cost, Lever, differs, halve, improving, make_lever, turns_item
-from secateur.what_if.trials import BUDGET, FAR, HOLD, Swept, TrialRuns
+from secateur.what_if.trials import BUDGET, FAR, HOLD, Swept, TrialRuns, Tried
 
 _LEAST_PART = 0.05
 """A lever that keeps less than 1/20 of an item is not listed: a reader cannot use so small a part."""
@@ -279,19 +279,25 @@ def budget_lever(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | Non
             turn = budget
             break
         still = budget
+    turn = None if turn is None else _halve(runs, still, turn, lambda decided: differs(runs, decided, item))
     if turn is None:
         return None
+    return make_lever(runs, item, BUDGET, turn, again=_again(runs, item, turn, None) if up else 0)
+
+
+def _halve(runs: TrialRuns, still: int, turn: int, changes: Callable[[Tried], bool]) -> int | None:
+    """Finds the budget nearest to `still` that `changes` a decision, as `turn` does; None: an unknown one may."""
     for _ in range(HALVINGS):
         middle = (turn + still) // 2
         if middle in (turn, still):
             break
         decided = runs.at(BUDGET, middle)
         if not runs.knows(BUDGET, middle):
-            return None  # a nearer one may turn it
+            return None
         if decided is None:
             break
-        turn, still = (middle, still) if differs(runs, decided, item) else (turn, middle)
-    return make_lever(runs, item, BUDGET, turn, again=_again(runs, item, turn, None) if up else 0)
+        turn, still = (middle, still) if changes(decided) else (turn, middle)
+    return turn
 
 
 def _again(runs: TrialRuns, item: int, turn: int, swept: Swept | None) -> int:
@@ -327,25 +333,12 @@ def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> Lever |
     else:
         tried = [int(budget) for budget in runs.list_tried(BUDGET) if (budget > present if up else budget < present)]
         for budget in tried if up else reversed(tried):
-            if not _same(runs, budget):
+            decided = runs.at(BUDGET, budget)
+            if decided is None or not np.array_equal(decided.state, runs.trials.now.state):
                 other = budget
                 break
             still = budget
     if other is None or runs.at(BUDGET, other) is None:
         return None
-    for _ in range(HALVINGS):
-        middle = (other + still) // 2
-        if middle in (other, still):
-            break
-        decided = runs.at(BUDGET, middle)
-        if not runs.knows(BUDGET, middle):
-            return None  # a nearer one may change something
-        if decided is None:
-            break
-        other, still = (other, middle) if _same(runs, middle) else (middle, still)
-    return make_lever(runs, -1, BUDGET, other)
-
-
-def _same(runs: TrialRuns, budget: int) -> bool:
-    decided = runs.at(BUDGET, budget)
-    return decided is not None and np.array_equal(decided.state, runs.trials.now.state)
+    other = _halve(runs, still, other, lambda decided: not np.array_equal(decided.state, runs.trials.now.state))
+    return None if other is None else make_lever(runs, -1, BUDGET, other)

@@ -74,10 +74,6 @@ class LeftOut:
     name: str
     error: SecateurError
 
-    def shape(self) -> LeftOutShape:
-        """Returns the case in JSON."""
-        return LeftOutShape(self.name, self.error.details)
-
 
 def read_case(path: Path, base: Path | None = None, *, unjudged: bool = False) -> JudgedCase | None:
     """Reads the case of a scenario's file; None if no grade is above 0.

@@ -1,7 +1,7 @@
 """Runs scenarios and returns their results.
 
     with session(os.environ) as opened:
-        results = check(found_scenarios([Path("tests")]), opened)
+        results = [check_one(path, opened) for path in find_scenarios([Path("tests")])]
 
 A scenario that cannot run does not stop the others. Results do not depend on the process that makes them: scenarios of
 one repository run together, so that its index is opened once, and one of them first, which brings it up to date.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -157,12 +157,6 @@ class Result:
             where = f"line{'' if len(places) == 1 else 's'} {', '.join(map(str, places))} of {visible(self.name)}"
             lines.append(f"to accept: edit {where}; --update changes no assertion")
         return tuple(lines)
-
-
-def check(paths: Iterable[Path], session: Session) -> Iterator[Result]:
-    """Runs scenarios independently: one that cannot run does not stop the others."""
-    for path in paths:
-        yield check_one(path, session)
 
 
 def check_one(path: Path, session: Session, name: str | None = None) -> Result:

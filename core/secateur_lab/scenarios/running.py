@@ -8,8 +8,8 @@ the scenario's profile, the scenario's settings.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -252,14 +252,9 @@ class Session:
         self._shared.clear()
 
 
-@contextmanager
-def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Session]:
+def session(environ: Mapping[str, str], progress: Progress = unreported) -> closing[Session]:
     """Opens a session that is closed at the end."""
-    opened = Session(environ, progress)
-    try:
-        yield opened
-    finally:
-        opened.close()
+    return closing(Session(environ, progress))
 
 
 def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
