@@ -208,8 +208,7 @@ class DaskCluster:
         from distributed import fire_and_forget
 
         with suppress(Exception):
-            ends = [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]
-            for end in ends:
+            for end in [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]:
                 fire_and_forget(end) if self._hurried else end.result(timeout=LAST_SECONDS)
         with suppress(Exception):
             self.client.close(timeout=1)

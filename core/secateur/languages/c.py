@@ -129,8 +129,7 @@ def _read_classes(captures: Captures, templates: dict[int, Node], out: Collector
         if node.id in members:
             continue  # `struct { ... } position;` is a field
         name, outer = typedefs.get(node.id, ("", templates.get(node.id, node)))
-        own = _strip_template_arguments(out.field_text(node, "name"))
-        path = [part.strip() for part in (own or name).split("::")]
+        path = [part.strip() for part in (_strip_template_arguments(out.field_text(node, "name")) or name).split("::")]
         if not path[-1]:
             continue
         definition = out.define(node, FragmentKind.CLASS, path[-1], outer=outer, owner=".".join(path[:-1]))

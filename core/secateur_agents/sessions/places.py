@@ -172,8 +172,7 @@ def _gemini_cli(place: AgentPlace) -> Iterator[SearchResult]:
 def _opencode(place: AgentPlace) -> Iterator[SearchResult]:
     databases = [place.path]
     if place.variable != "OPENCODE_DB":
-        files = _files(place, place.path, (".db",))
-        databases = [Path(file.path) for file in files if file.id.startswith("opencode")]
+        databases = [Path(file.path) for file in _files(place, place.path, (".db",)) if file.id.startswith("opencode")]
         for project in _subfolders(place.path / "storage" / "session"):
             yield from (file for file in _files(place, project, (".json",)) if file.id.startswith("ses_"))
     for database in databases:
@@ -199,8 +198,7 @@ def _files(
         with suppress(OSError):  # gone meanwhile
             if entry.name.endswith(endings) and entry.is_file(follow_symlinks=False):
                 name, status = entry.name.rpartition(".")[0], entry.stat(follow_symlinks=False)
-                at = status.st_mtime, status.st_size
-                yield FoundSession(place.agent, name, entry.path, *at, subagent)
+                yield FoundSession(place.agent, name, entry.path, status.st_mtime, status.st_size, subagent)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -210,12 +208,11 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     return []
 
 
-def _subfolders(folder: Path) -> list[Path]:
-    folders: list[Path] = []
+def _subfolders(folder: Path) -> Iterator[Path]:
     for entry in _entries(folder):
         with suppress(OSError):
-            folders += [Path(entry.path)] if entry.is_dir(follow_symlinks=False) else []
-    return folders
+            if entry.is_dir(follow_symlinks=False):
+                yield Path(entry.path)
 
 
 _SEARCHES: Mapping[str, Callable[[AgentPlace], Iterator[SearchResult]]] = {

@@ -185,8 +185,7 @@ def line_of(event: AnyEvent) -> str:
 
 def json_line(value: Any) -> str:
     """Formats a value as JSON on one line; characters unsafe for a terminal are escaped."""
-    text = msgspec.json.encode(value).decode()
-    return "".join(char if char.isprintable() else _escape(char) for char in text)
+    return "".join(char if char.isprintable() else _escape(char) for char in msgspec.json.encode(value).decode())
 
 
 def _escape(character: str) -> str:

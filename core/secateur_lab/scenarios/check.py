@@ -269,8 +269,7 @@ def results_of(
     """
     roots = [_root(path) for path in paths]
     work = len(paths) // LEAST if len(set(roots)) == 1 else len(paths)
-    tasks = list(zip(paths, roots, strict=True))
-    with spread_tasks(_result, tasks, roots, jobs, environ, work) as outcomes:
+    with spread_tasks(_result, list(zip(paths, roots, strict=True)), roots, jobs, environ, work) as outcomes:
         for index, outcome in outcomes or ():
             path = paths[index]
             failed = Result(path, path.as_posix(), CheckVerdict.CANNOT_RUN, error=outcome.error)

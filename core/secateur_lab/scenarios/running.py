@@ -186,12 +186,11 @@ class Session:
 
     def environment(self, root: Path) -> Environment:
         """Returns the environment of scenarios below a root, with nothing of the user but the cache."""
-        without_user = {**self.environ, "SECATEUR_CONFIG_DIR": _NOWHERE}
         return Environment(
             regular=True,
             ahead=True,  # an input that was read serves scenarios with any settings
             folder=root,
-            environ=without_user,
+            environ={**self.environ, "SECATEUR_CONFIG_DIR": _NOWHERE},
             progress=self.progress,
             shared=self._shared.setdefault(root, {}),
         )
@@ -347,8 +346,7 @@ def settings_to_save(
     values: dict[str, Any] = {}
     try:
         plain = kind.load(inputs, _settings_loader({"profile": settings.profile}), environment).settings
-        loaded = kind.load(inputs, _settings_loader({}), environment).settings
-        if loaded.profile != settings.profile:
+        if kind.load(inputs, _settings_loader({}), environment).settings.profile != settings.profile:
             values["profile"] = settings.profile
     except UsageError:  # the user's own profile: its values are written out
         plain = kind.load(inputs, _settings_loader({}), environment).settings

@@ -74,8 +74,7 @@ class JavaValues(BlockValues):
                 return f"{item_type}[]" if item_type else ""
             return name
         if kind == "array_type":
-            inner = self.format_type(node.child_by_field_name("element"), depth + 1, unbound)
-            return self._add_dimensions(node, inner)
+            return self._add_dimensions(node, self.format_type(node.child_by_field_name("element"), depth + 1, unbound))
         if kind in ("wildcard", "annotated_type", "catch_type", "pattern", "type_bound"):
             children = [child for child in node.named_children if "annotation" not in child.type]
             if not children:
