@@ -102,11 +102,7 @@ def connect(address: str) -> DaskCluster:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about versions, which we check ourselves
             client = distributed.Client(
-                address,
-                security=_security(address),
-                timeout=CONNECT_SECONDS,
-                set_as_default=False,
-                name="secateur",
+                address, security=_security(address), timeout=CONNECT_SECONDS, set_as_default=False, name="secateur"
             )
     except (OSError, RuntimeError, ValueError, ImportError) as error:
         cause: BaseException = error

@@ -55,10 +55,7 @@ LANGUAGES = (
         claims=_CPP_SIGNS,
         claimed="h",
         test_names=(("cc cpp", CAMEL_CASE_TEST),),
-        test_names_lower=(
-            ("cc cpp hpp", r"test_.*"),
-            ("cc cpp cxx hpp", TESTED),
-        ),
+        test_names_lower=(("cc cpp hpp", r"test_.*"), ("cc cpp cxx hpp", TESTED)),
         grammar=Grammar("tree_sitter_cpp", __name__, queries="c cpp"),
         silent=C_SILENT,
         rules=RULES,

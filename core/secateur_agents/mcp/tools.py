@@ -371,8 +371,7 @@ def _page_of(held: HeldResult, page: int) -> PrunedAnswer:
 
 def _other_page() -> UsageError:
     return UsageError(
-        "cursor: this call has no such page; its files or its arguments changed",
-        hint="call again without a cursor",
+        "cursor: this call has no such page; its files or its arguments changed", hint="call again without a cursor"
     )
 
 

@@ -7,13 +7,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.java import LIBRARY
-from secateur.languages.syntax.collector import (
-    LONG_WRAPPER,
-    Captures,
-    Collector,
-    field_children,
-    named_child,
-)
+from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, field_children, named_child
 from secateur.languages.syntax.names import read_type_name, words
 from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, call_of, element, member, value_of
 from secateur.languages.syntax.values import BlockValues, element_of, holder_of, inside, instance_of, through
