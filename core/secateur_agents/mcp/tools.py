@@ -41,8 +41,16 @@ from secateur import (
 
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
-from secateur_agents.mcp.names import NAMES_TOKENS, name_pages
-from secateur_agents.mcp.pages import TEXT_TOKENS, as_json, cursor_of, first_fitting, page_of_cursor, split_pages
+from secateur_agents.mcp.pages import (
+    NAMES_TOKENS,
+    TEXT_TOKENS,
+    as_json,
+    cursor_of,
+    first_fitting,
+    name_pages,
+    page_of_cursor,
+    split_pages,
+)
 from secateur_agents.mcp.pruning import inputs_of, kind_of_call, read_context
 from secateur_agents.mcp.roots import PlaceInRoot, Roots
 from secateur_agents.mcp.shapes import (
