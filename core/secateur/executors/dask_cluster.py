@@ -102,11 +102,7 @@ def connect(address: str) -> DaskCluster:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about versions, which we check ourselves
             client = distributed.Client(
-                address,
-                security=_security(address),
-                timeout=CONNECT_SECONDS,
-                set_as_default=False,
-                name="secateur",
+                address, security=_security(address), timeout=CONNECT_SECONDS, set_as_default=False, name="secateur"
             )
     except (OSError, RuntimeError, ValueError, ImportError) as error:
         cause: BaseException = error
@@ -208,8 +204,7 @@ class DaskCluster:
         from distributed import fire_and_forget
 
         with suppress(Exception):
-            ends = [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]
-            for end in ends:
+            for end in [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]:
                 fire_and_forget(end) if self._hurried else end.result(timeout=LAST_SECONDS)
         with suppress(Exception):
             self.client.close(timeout=1)

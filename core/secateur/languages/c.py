@@ -55,10 +55,7 @@ LANGUAGES = (
         claims=_CPP_SIGNS,
         claimed="h",
         test_names=(("cc cpp", CAMEL_CASE_TEST),),
-        test_names_lower=(
-            ("cc cpp hpp", r"test_.*"),
-            ("cc cpp cxx hpp", TESTED),
-        ),
+        test_names_lower=(("cc cpp hpp", r"test_.*"), ("cc cpp cxx hpp", TESTED)),
         grammar=Grammar("tree_sitter_cpp", __name__, queries="c cpp"),
         silent=C_SILENT,
         rules=RULES,
@@ -129,8 +126,7 @@ def _read_classes(captures: Captures, templates: dict[int, Node], out: Collector
         if node.id in members:
             continue  # `struct { ... } position;` is a field
         name, outer = typedefs.get(node.id, ("", templates.get(node.id, node)))
-        own = _strip_template_arguments(out.field_text(node, "name"))
-        path = [part.strip() for part in (own or name).split("::")]
+        path = [part.strip() for part in (_strip_template_arguments(out.field_text(node, "name")) or name).split("::")]
         if not path[-1]:
             continue
         definition = out.define(node, FragmentKind.CLASS, path[-1], outer=outer, owner=".".join(path[:-1]))

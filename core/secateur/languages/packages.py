@@ -132,8 +132,7 @@ def packages_of(
             continue
         distributions: dict[str, str] = {}
         candidates = [path for path in paths if manifests.names.fullmatch(path.rpartition("/")[2])]
-        nearest = sorted(candidates, key=lambda path: (path.count("/"), path))[:MOST_MANIFESTS]
-        for path, data in read(nearest):
+        for path, data in read(sorted(candidates, key=lambda path: (path.count("/"), path))[:MOST_MANIFESTS]):
             try:
                 if data is None or len(data) > LARGEST:
                     raise ValueError("too large, or gone")

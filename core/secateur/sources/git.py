@@ -29,15 +29,7 @@ from secateur.sources.git_log import (
     parse_history_commit,
     parse_logged_commit,
 )
-from secateur.sources.location import (
-    HEAD,
-    ForeignRepository,
-    Location,
-    NoGit,
-    head_commit,
-    is_remnant,
-    locate,
-)
+from secateur.sources.location import HEAD, ForeignRepository, Location, NoGit, head_commit, is_remnant, locate
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, run_git
 from secateur.sources.provenance import common_folder, small_file
 

@@ -189,8 +189,7 @@ def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | N
     with Folder(top or root) as folder:
         start = _path_from_top(top, root) if top else ""
         reader = _RuleReader(folder)
-        rules = _read_rules_above(reader, start, in_repository=top is not None)
-        pending = [("", rules)]
+        pending = [("", _read_rules_above(reader, start, in_repository=top is not None))]
         while pending:
             folder_path, above = pending.pop()
             pending.extend(_enter(root, folder_path, start, above, reader, builder))

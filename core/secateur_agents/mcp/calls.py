@@ -97,9 +97,7 @@ class CallQueue:
         """
         if self._number >= THREADS + MOST_WAITING:
             raise SecateurError(
-                f"busy: {self._number} calls are under way",
-                hint="wait for an answer, then call again",
-                code="BUSY",
+                f"busy: {self._number} calls are under way", hint="wait for an answer, then call again", code="BUSY"
             )
         self._number += 1
         if self._background is not None:

@@ -198,8 +198,7 @@ def convert(arguments: Mapping[str, Any], kind: type[ToolCall]) -> ToolCall:
 def schema_of(kind: type[Struct]) -> dict[str, Any]:
     """Returns a short JSON schema of a type."""
     written = msgspec.json.schema(kind)
-    definitions = written.get("$defs", {})
-    plain = _simplify(written, definitions)
+    plain = _simplify(written, written.get("$defs", {}))
     assert isinstance(plain, dict)
     return plain
 

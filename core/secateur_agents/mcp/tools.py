@@ -41,8 +41,16 @@ from secateur import (
 
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
-from secateur_agents.mcp.names import NAMES_TOKENS, name_pages
-from secateur_agents.mcp.pages import TEXT_TOKENS, as_json, cursor_of, first_fitting, page_of_cursor, split_pages
+from secateur_agents.mcp.pages import (
+    NAMES_TOKENS,
+    TEXT_TOKENS,
+    as_json,
+    cursor_of,
+    first_fitting,
+    name_pages,
+    page_of_cursor,
+    split_pages,
+)
 from secateur_agents.mcp.pruning import inputs_of, kind_of_call, read_context
 from secateur_agents.mcp.roots import PlaceInRoot, Roots
 from secateur_agents.mcp.shapes import (
@@ -371,8 +379,7 @@ def _page_of(held: HeldResult, page: int) -> PrunedAnswer:
 
 def _other_page() -> UsageError:
     return UsageError(
-        "cursor: this call has no such page; its files or its arguments changed",
-        hint="call again without a cursor",
+        "cursor: this call has no such page; its files or its arguments changed", hint="call again without a cursor"
     )
 
 

@@ -109,8 +109,7 @@ def _key(*parts: str | int) -> KeyPath:
 
 
 def _ignored_error(name: str, decided: Decided) -> ScenarioError:
-    message = f"expect.{name} is ignored by kind {decided.kind.name}"
-    return ScenarioError(message, hint="leave it out", where=_key(name))
+    return ScenarioError(f"expect.{name} is ignored by kind {decided.kind.name}", hint="leave it out", where=_key(name))
 
 
 def _check_state(name: str, index: int, id_: str, states: Sequence[State], decided: Decided) -> Iterator[_Fault]:

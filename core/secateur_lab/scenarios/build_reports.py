@@ -114,8 +114,7 @@ def _command(result: Result, line: int, title: str, message: str) -> str:
 
 def _data(text: str) -> str:
     """Escapes the message of a workflow command, as GitHub's own toolkit does."""
-    shown = visible(text, keep_newlines=True)
-    return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text, keep_newlines=True).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -8,8 +8,8 @@ the scenario's profile, the scenario's settings.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -186,12 +186,11 @@ class Session:
 
     def environment(self, root: Path) -> Environment:
         """Returns the environment of scenarios below a root, with nothing of the user but the cache."""
-        without_user = {**self.environ, "SECATEUR_CONFIG_DIR": _NOWHERE}
         return Environment(
             regular=True,
             ahead=True,  # an input that was read serves scenarios with any settings
             folder=root,
-            environ=without_user,
+            environ={**self.environ, "SECATEUR_CONFIG_DIR": _NOWHERE},
             progress=self.progress,
             shared=self._shared.setdefault(root, {}),
         )
@@ -252,14 +251,9 @@ class Session:
         self._shared.clear()
 
 
-@contextmanager
-def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Session]:
+def session(environ: Mapping[str, str], progress: Progress = unreported) -> closing[Session]:
     """Opens a session that is closed at the end."""
-    opened = Session(environ, progress)
-    try:
-        yield opened
-    finally:
-        opened.close()
+    return closing(Session(environ, progress))
 
 
 def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
@@ -352,8 +346,7 @@ def settings_to_save(
     values: dict[str, Any] = {}
     try:
         plain = kind.load(inputs, _settings_loader({"profile": settings.profile}), environment).settings
-        loaded = kind.load(inputs, _settings_loader({}), environment).settings
-        if loaded.profile != settings.profile:
+        if kind.load(inputs, _settings_loader({}), environment).settings.profile != settings.profile:
             values["profile"] = settings.profile
     except UsageError:  # the user's own profile: its values are written out
         plain = kind.load(inputs, _settings_loader({}), environment).settings

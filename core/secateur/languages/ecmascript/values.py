@@ -319,8 +319,7 @@ class EcmascriptValues(Flow):
     def _record_member(self, node: Node) -> None:
         name = _normalize_member(self.out.field_text(node, "name"))
         if node.type == "property_signature":
-            written = self._resolve_type(self.out.field_text(node, "type"))
-            self.out.declare(node, name, written)
+            self.out.declare(node, name, self._resolve_type(self.out.field_text(node, "type")))
         elif (
             node.parent is None or node.parent.type != "class_body" or node.type == "abstract_method_signature"
         ) and not self.is_class_hidden():

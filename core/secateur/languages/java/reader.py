@@ -7,13 +7,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.java import LIBRARY
-from secateur.languages.syntax.collector import (
-    LONG_WRAPPER,
-    Captures,
-    Collector,
-    field_children,
-    named_child,
-)
+from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, field_children, named_child
 from secateur.languages.syntax.names import read_type_name, words
 from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, call_of, element, member, value_of
 from secateur.languages.syntax.values import BlockValues, element_of, holder_of, inside, instance_of, through
@@ -74,8 +68,7 @@ class JavaValues(BlockValues):
                 return f"{item_type}[]" if item_type else ""
             return name
         if kind == "array_type":
-            inner = self.format_type(node.child_by_field_name("element"), depth + 1, unbound)
-            return self._add_dimensions(node, inner)
+            return self._add_dimensions(node, self.format_type(node.child_by_field_name("element"), depth + 1, unbound))
         if kind in ("wildcard", "annotated_type", "catch_type", "pattern", "type_bound"):
             children = [child for child in node.named_children if "annotation" not in child.type]
             if not children:

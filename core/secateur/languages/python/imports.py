@@ -179,8 +179,7 @@ def _read_project(table: dict[str, Any]) -> tuple[str, list[str]]:
         *_read_table(table, "dependency-groups").values(),
     ]
     names = [name for lines in lists if isinstance(lines, list) for name in _read_requirements(lines)]
-    groups = [poetry, *(group for group in _read_table(poetry, "group").values() if isinstance(group, dict))]
-    for group in groups:
+    for group in [poetry, *(group for group in _read_table(poetry, "group").values() if isinstance(group, dict))]:
         for key in ("dependencies", "dev-dependencies"):
             names += map(_normalize_name, _read_table(group, key))
     name = project.get("name") or poetry.get("name") or flit.get("module")

@@ -118,8 +118,7 @@ def _load(language: str) -> LoadedGrammar | None:
         names = (grammar.queries or language).split()
         query = Query(tree_sitter_language, "".join((_QUERIES / f"{name}.scm").read_text("utf-8") for name in names))
         read, prepare = getattr(reader, "read", read_by_names), getattr(reader, "prepare", None)
-        reads_calls = getattr(reader, "READS_CALLS", False)
-        return LoadedGrammar(traits, tree_sitter_language, query, read, reads_calls, prepare)
+        return LoadedGrammar(traits, tree_sitter_language, query, read, getattr(reader, "READS_CALLS", False), prepare)
     except (ImportError, AttributeError, ValueError, OSError):
         return None
 

@@ -37,8 +37,7 @@ def read_outline(language: str, lines: Sequence[str], problems: tuple[str, ...])
     if language not in _READERS:
         return None
     silent, read = _READERS[language]
-    text = "\n".join(lines)
-    quiet = silent.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text).split("\n")
+    quiet = silent.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), "\n".join(lines)).split("\n")
     units = read(quiet)
     if not units:
         return None
@@ -173,11 +172,9 @@ def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
     for match in _MARK.finditer(text):
         at = match.start()
         word = (match["word"] or "").lower()
-        if match["delimiter"]:
+        if match["delimiter"] or match["go"]:
             finish(at - 1)
-            delimiter = match["delimiter"]
-        elif match["go"]:
-            finish(at - 1)
+            delimiter = match["delimiter"] or delimiter
         elif text.startswith(delimiter, at) and (depth <= 0 or delimiter != ";"):
             finish(at)
             depth = 0
