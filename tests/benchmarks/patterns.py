@@ -32,6 +32,7 @@ METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn",
 BOUNDED = {
     "secateur.commit_messages._REFERENCE": "2,000 characters of a message",
     "secateur.encodings._CHARSET": "the first 1,024 bytes",
+    "secateur.kinds.conversation.extractive_summaries._SPECIFIC": "lines of 2,000 characters",
     "secateur.kinds.diff.diff_parser._BINARY": "lines that end as it does",
     "secateur.kinds.diff.diff_parser._SUBMODULE": "single lines",
     "secateur.kinds.log.failures.BEFORE": "called by match alone",
