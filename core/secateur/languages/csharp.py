@@ -38,8 +38,7 @@ LANGUAGES = (
 )
 
 
-_PROPERTY_LINES = 3
-"""A property with at most this many lines stays in the header of its class."""
+_PROPERTY_LINES = 3  # a property with at most this many lines stays in the header of its class
 
 
 def read(captures: Captures, out: Collector) -> None:

@@ -14,14 +14,9 @@ from secateur import Engine, Kind, Outcome, SecateurError, Settings, UsageError,
 
 from secateur_agents.mcp.shapes import Freshness, PrunedAnswer
 
-MOST_ENGINES = 4
-"""Most idle indexes that stay open: each holds the arrays of its repository."""
-
-MOST_RESULTS = 8
-"""Most results that can be paged and explained."""
-
-CHANGED_LISTED, _PATH_CELLS = 10, 120
-"""Most changed files that an answer lists; the others are counted."""
+MOST_ENGINES = 4  # most idle indexes that stay open: each holds the arrays of its repository
+MOST_RESULTS = 8  # most results that can be paged and explained
+CHANGED_LISTED, _PATH_CELLS = 10, 120  # most changed files that an answer lists; the others are counted
 
 
 @dataclass(eq=False)

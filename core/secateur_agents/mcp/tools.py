@@ -73,14 +73,9 @@ LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
 """Loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see `Kind.load`. What
 they allow is no credential from then on."""
 
-EXPLAIN_SECONDS = 5.0
-"""Most processor time for the proofs of one item."""
-
-CHUNK_TOKENS = 8_000
-"""Default tokens of a review's chunk, which is a page."""
-
-_CALLS_ROOM = 400
-"""Most tokens for callers, and for callees, in an answer, times the steps."""
+EXPLAIN_SECONDS = 5.0  # most processor time for the proofs of one item
+CHUNK_TOKENS = 8_000  # default tokens of a review's chunk, which is a page
+_CALLS_ROOM = 400  # most tokens for callers, and for callees, in an answer, times the steps
 
 _TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * 3 * _CALLS_ROOM
 

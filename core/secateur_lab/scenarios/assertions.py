@@ -17,8 +17,7 @@ from secateur_lab.scenarios.toml_places import KeyPath
 MOST_NAMED = 5  # most items in one line of an explanation
 MOST_COUNTED = 30  # most items of an input that is above its ceiling
 
-MOST_SUGGESTED = 20
-"""Ids of one list for which the nearest id is looked for, since each is compared with all items."""
+MOST_SUGGESTED = 20  # ids of one list for which the nearest id is looked for, since each is compared with all items
 
 
 class Failure(Shape, frozen=True):

@@ -92,11 +92,8 @@ class ScriptFinder(Finder):
         return self._find_first(self._packages.list_paths_inside(folder, inside))
 
 
-_PARENTS = 6
-"""Most configurations that are followed along `extends`."""
-
-_SOURCES = ("src", "lib", "")
-"""Folders of a package that are searched if its entry is a compiled file."""
+_PARENTS = 6  # most configurations that are followed along `extends`
+_SOURCES = ("src", "lib", "")  # folders of a package that are searched if its entry is a compiled file
 
 
 @dataclass(slots=True)
@@ -201,8 +198,7 @@ def _match_star(pattern: str, name: str) -> str | None:
     return name[len(head) : len(name) - len(tail)]
 
 
-MANIFEST = "json"
-"""The language of manifests. Its other files have sections only."""
+MANIFEST = "json"  # The language of manifests. Its other files have sections only.
 
 ENTRY, PATH, BASE, EXTENDS = "#entry ", "#path ", "#base", "#extends"
 

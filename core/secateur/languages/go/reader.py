@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = words("function_declaration method_declaration func_literal")
 _NOT_BLOCKS = words("for_clause range_clause var_spec_list var_declaration const_declaration statement_list")
-_ANONYMOUS = "struct@"
-"""Prefix of the name given to an anonymous struct type; its first byte follows."""
+_ANONYMOUS = "struct@"  # prefix of the name given to an anonymous struct type; its first byte follows
 
 
 class GoValues(BlockValues):

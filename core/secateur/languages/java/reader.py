@@ -42,8 +42,7 @@ _TYPES = words(
 _ANNOTATION = re.compile(r"@[\w.]+(?:\([^()]*\))?\s*")
 _GENERIC = re.compile(r"<[^<>]*>")
 _TYPE_LENGTH = 300
-_ARGUMENT_LENGTH = 48
-"""Most characters of an argument that is compared with the types of parameters."""
+_ARGUMENT_LENGTH = 48  # most characters of an argument that is compared with the types of parameters
 
 
 class JavaValues(BlockValues):

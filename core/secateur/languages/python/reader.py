@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-SELF_TYPE = "=self"
-"""The type of the receiver itself: `Self`."""
+SELF_TYPE = "=self"  # the type of the receiver itself: `Self`
 
 _WRAPPERS = words(
     "Optional Annotated ClassVar Final Required NotRequired ReadOnly Awaitable InitVar AbstractContextManager"

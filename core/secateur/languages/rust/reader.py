@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-SELF_TYPE = "=self"
-"""The type of the receiver itself."""
+SELF_TYPE = "=self"  # the type of the receiver itself
 
 _TRANSPARENT = words(
     "Option Result Box Rc Arc Weak Pin Cow RefCell Cell Mutex RwLock OnceCell OnceLock LazyLock Lazy MaybeUninit"

@@ -14,8 +14,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_WINDOW = 160
-"""Most bytes of a receiver before a call; longer receivers are not simple."""
+_WINDOW = 160  # most bytes of a receiver before a call; longer receivers are not simple
 
 _SEPARATOR = r"(?:\s*(?:\.[?!&]?|>-\??|::)\s*|\\)"  # reversed: ".", "?.", "!.", "&.", "->", "?->", "::", "\\"
 _WORD = r"[\w$@#]+"
@@ -88,8 +87,7 @@ _PRIMITIVE = words(
     " Union fn"
 )
 _TYPE_LENGTH = 300
-_UNWRAPPINGS = 6
-"""Most layers like `Optional[Annotated[...]]` that are removed."""
+_UNWRAPPINGS = 6  # most layers like `Optional[Annotated[...]]` that are removed
 
 
 def read_type_name(text: str) -> str:

@@ -11,8 +11,7 @@ from secateur.languages.syntax.collector import ALWAYS, LONG_FUNCTION, NAME_LENG
 from secateur.languages.syntax.partition import make_facts
 from secateur.model import FileFacts, FragmentKind
 
-_HEAD = 600
-"""Most characters of a statement that are searched for its name."""
+_HEAD = 600  # most characters of a statement that are searched for its name
 
 
 @dataclass(slots=True)

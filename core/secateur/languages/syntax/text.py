@@ -12,8 +12,7 @@ import re
 
 from secateur.encodings import as_utf8
 
-DAMAGED_TEXT = "invalid_utf8"
-"""Problem of a file with bytes that are not text."""
+DAMAGED_TEXT = "invalid_utf8"  # problem of a file with bytes that are not text
 
 
 def decode(data: bytes) -> tuple[str, bool]:
@@ -47,11 +46,8 @@ def split_lines(text: str) -> list[str]:
     return [line.rstrip("\r") for line in lines] if "\r" in text else lines
 
 
-_OUTPUT_LINES = 12
-"""Most lines of a cell's results that are shown."""
-
-_LINE_LENGTH = 2000
-"""Most characters of a line of results that are shown."""
+_OUTPUT_LINES = 12  # most lines of a cell's results that are shown
+_LINE_LENGTH = 2000  # most characters of a line of results that are shown
 
 _INDENTED = re.compile(r'^[^\S\n]+"cell_type"\s*:', re.MULTILINE)
 _KEY = re.compile(r'\s*"([\w./+-]+)"\s*:\s*(.*)')
