@@ -107,8 +107,7 @@ class Git:
 
         `trust`: also accepts a repository that is elsewhere, or borrows objects from elsewhere.
         """
-        location = locate(folder)
-        if location is None:
+        if (location := locate(folder)) is None:
             return NoGit.BROKEN_REPOSITORY if is_remnant(folder / ".git") else NoGit.NO_REPOSITORY
         elsewhere = "" if trust else location.find_foreign()
         if elsewhere:
@@ -194,8 +193,7 @@ class Git:
     def tree(self, commit: str) -> str:
         """Returns the id of the opened folder's tree in a commit. Raises RepositoryError if the commit lacks that
         folder."""
-        tree = self._find_object(f"{commit}:{self.prefix.rstrip('/')}")
-        if tree is None:
+        if (tree := self._find_object(f"{commit}:{self.prefix.rstrip('/')}")) is None:
             message = f"commit {commit[:10]} has no folder {self.prefix!r}"
             raise RepositoryError(message, hint="Open the repository's top folder.", code="UNKNOWN_REVISION")
         return tree

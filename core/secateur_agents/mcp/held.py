@@ -143,8 +143,7 @@ class HeldResults:
 
     def named(self, name: str) -> HeldResult:
         """Returns the result with a name. Raises UsageError: it is no longer held, or never was."""
-        result = self.find(name)
-        if result is None:
+        if (result := self.find(name)) is None:
             raise UsageError(
                 f"result: {name[:40]} is not held (only the last {MOST_RESULTS} are)",
                 hint="call search, prune or review again and give the `result` of its answer",

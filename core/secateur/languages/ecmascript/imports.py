@@ -132,8 +132,7 @@ class Packages:
         or folders."""
         if not self._configs and not self._entries:
             return
-        config = self._find_config(here)
-        if config is not None:
+        if (config := self._find_config(here)) is not None:
             for pattern, path in config.paths:
                 if (rest := _match_star(pattern, name)) is not None:
                     yield posixpath.normpath(path.replace("*", rest, 1))

@@ -66,8 +66,7 @@ def cut(lines: Sequence[str], first: int, last: int, most: int) -> list[tuple[in
             rank = (2 if is_blank(lines[row - 1]) else 0) + (1 if unindented else 0)
             if rank and rank >= best_rank:
                 at, best_rank = row, rank
-        head = trim(lines, first, at - 1)
-        if head is not None:
+        if (head := trim(lines, first, at - 1)) is not None:
             pieces.append(head)
         whole = trim(lines, at, last)
     return pieces

@@ -90,8 +90,7 @@ class LoadedGrammar(Struct, frozen=True):
 
 def load(language: str) -> LoadedGrammar:
     """Loads the parser and query of a language. Raises `GrammarMissing`."""
-    loaded = _load(language)
-    if loaded is None:
+    if (loaded := _load(language)) is None:
         raise GrammarMissing(language)
     return loaded
 

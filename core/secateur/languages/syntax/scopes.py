@@ -46,8 +46,7 @@ class Scopes:
 
     def find_meaning(self, name: str, at: int) -> str | None:
         """Returns the expression of a local variable at a byte; None for a name that is not a local variable there."""
-        known = self._bound.get(name)
-        if not known:
+        if not (known := self._bound.get(name)):
             return None
         behind = bisect_right(known, at, key=_first_byte)
         for first, last, meaning in reversed(known[max(0, behind - _LOOKED_AT) : behind]):

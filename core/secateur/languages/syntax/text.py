@@ -80,8 +80,7 @@ def show_notebook(text: str) -> str:
 
 def _read_line(line: str, list_name: str, result_lines: int) -> tuple[str, str, int]:
     """Returns the line to show, the list that contains the next line, and how many lines of results may follow."""
-    string = _TEXT.fullmatch(line)
-    if string is not None:
+    if (string := _TEXT.fullmatch(line)) is not None:
         if list_name == "source":
             return _decode_string(string[1]), list_name, result_lines
         if list_name in _SHOWN:
@@ -89,8 +88,7 @@ def _read_line(line: str, list_name: str, result_lines: int) -> tuple[str, str, 
         return "", list_name, result_lines
     if line.strip().startswith(("]", "}")):
         return "", "", result_lines
-    key = _KEY.fullmatch(line)
-    if key is None:
+    if (key := _KEY.fullmatch(line)) is None:
         return "", list_name, result_lines
     name, value = key[1], key[2].rstrip().removesuffix(",")
     if name == "cell_type":
