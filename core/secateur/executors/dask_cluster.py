@@ -47,8 +47,7 @@ PAGE = "docs/cluster.md"
 def check_address(text: str) -> None:
     """Checks the address of a scheduler, `tcp://127.0.0.1:8786` or `tls://host:8786`. Raises UsageError: the text is
     not an address, or the address leads to another machine without encryption."""
-    match = _ADDRESS.fullmatch(text)
-    if match is None or not 1 <= int(match[3]) <= MOST_PORT:
+    if (match := _ADDRESS.fullmatch(text)) is None or not 1 <= int(match[3]) <= MOST_PORT:
         raise UsageError(
             f"--on {shown(without_password(text))} is no address of a cluster",
             hint="tcp://127.0.0.1:8786 on this machine, tls://host:8786 beyond it; processes:4 without a cluster",
@@ -243,8 +242,7 @@ class DaskCluster:
         return self._seen
 
     def _check(self, addresses: Collection[str]) -> None:
-        new = [address for address in addresses if address not in self._checked]
-        if not new:
+        if not (new := [address for address in addresses if address not in self._checked]):
             return
         info = self._identity()
         workers = {address: worker for address, worker in info["workers"].items() if address in new}

@@ -67,15 +67,13 @@ _DECLARATORS = words(
     "pointer_declarator reference_declarator parenthesized_declarator attributed_declarator init_declarator"
     " array_declarator function_declarator"
 )
-_DEEPEST_DECLARATOR = 12
-"""Most layers of pointers, arrays and functions around a name that are read."""
+_DEEPEST_DECLARATOR = 12  # most layers of pointers, arrays and functions around a name that are read
 
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _TEST_MACROS = words("TEST TEST_F TEST_P TYPED_TEST TYPED_TEST_P TEST_CASE SCENARIO BOOST_AUTO_TEST_CASE BENCHMARK_F")
 _MACRO_CALL = re.compile(rb"([A-Z][A-Z0-9_]+)\s*(?=\()")
 _CREATED_TYPE = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)|new\s+([\w:]+)|([\w:]*[A-Z]\w*)\s*[({]")
-_VALUE_LENGTH = 200
-"""Most characters of an initial value that are searched for a type."""
+_VALUE_LENGTH = 200  # most characters of an initial value that are searched for a type
 
 _IDENTIFIERS = frozenset({"identifier", "field_identifier", "type_identifier"})
 

@@ -149,8 +149,7 @@ LAYOUTS = {"markdown": Layout(), "xml": _Xml()}
 
 def layout_of(form: str) -> Layout:
     """Returns the layout called `form`. Raises UsageError: there is no such layout."""
-    layout = LAYOUTS.get(form)
-    if layout is None:
+    if (layout := LAYOUTS.get(form)) is None:
         raise UsageError(f"unknown pack format {form!r}", hint="a pack is " + " or ".join(LAYOUTS))
     return layout
 
@@ -231,8 +230,7 @@ class PackCosts:
     def _frame(self, language: str, backticks: int) -> int:
         """Returns the most tokens before and after the bodies of a file, whose longest run is at most `backticks` (what
         is kept of them may have a shorter one)."""
-        known = self._frames.get((language, backticks))
-        if known is None:
+        if (known := self._frames.get((language, backticks))) is None:
             layout = self._layout
             runs = range(SHORTEST_FENCE - 1, max(SHORTEST_FENCE, min(backticks, _LONGEST_COUNTED_RUN) + 1))
             ends = ((layout.file_open(language, run), layout.file_close(run)) for run in runs)

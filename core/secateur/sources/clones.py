@@ -64,16 +64,14 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
         raise RepositoryError(message, hint="secateur index URL fetches it", code=NOT_FETCHED)
     if options is None or (is_there and (not options.refresh or address.url in options.refreshed)):
         return folder
-    binary = find_git(options.environ.get("PATH", ""), outside=cache_dir.resolve())
-    if binary is None:
+    if (binary := find_git(options.environ.get("PATH", ""), outside=cache_dir.resolve())) is None:
         message = f"{address.url} cannot be fetched: git was not found on the PATH"
         raise RepositoryError(message, hint="install git, or name a folder", code=FAILED)
     asked = time.time()
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with options.open_progress() as progress, hold_folder(folder.parent, progress):
-            clone = clone_at(folder)
-            if clone is None:
+            if (clone := clone_at(folder)) is None:
                 _fetch_new(binary, folder, address, options, progress)
             elif options.refresh and clone.fetched < asked:  # no other process fetched it meanwhile
                 _fetch_again(binary, folder, address, options, progress)

@@ -176,8 +176,7 @@ def _read(pipe: IO[bytes], into: queue.SimpleQueue[bytes]) -> None:
 
 
 def _find_step(tail: bytes) -> tuple[str, int, int] | None:
-    steps = _STEP.findall(tail.decode("utf-8", "replace"))
-    if not steps:
+    if not (steps := _STEP.findall(tail.decode("utf-8", "replace"))):
         return None
     what, done, total = steps[-1]
     return _PHASES.get(what, "preparing"), int(done[:12]), int(total[:12])

@@ -10,33 +10,22 @@ from typing import TypeVar
 import msgspec
 from secateur import Engine, Pool, SecateurError, Selection, UsageError, clip, visible
 
-ANSWER_TOKENS = 25_000
-"""Clients cut longer answers."""
-
-TEXT_TOKENS = 16_000
-"""Most tokens of a page's text. Counters of clients give up to half as many tokens more."""
-
-_LINE_CHARS = 4_000
-"""Longer lines are split."""
+ANSWER_TOKENS = 25_000  # clients cut longer answers
+TEXT_TOKENS = 16_000  # Most tokens of a page's text. Counters of clients give up to half as many tokens more.
+_LINE_CHARS = 4_000  # longer lines are split
 
 NAMES_TOKENS = 600
 """Default tokens of a page of names: fifteen or more. A second page costs less than listing it at once."""
 
-MOST_PAGES = 5
-"""Most pages of names."""
-
-LINE_TOKENS = 38
-"""Mean tokens of a line that a page aims at; where paths are long, declarations are clipped for it."""
+MOST_PAGES = 5  # most pages of names
+LINE_TOKENS = 38  # mean tokens of a line that a page aims at; where paths are long, declarations are clipped for it
 
 LEAST_LINE_TOKENS = 20
 
 _DECLARATION_CELLS = (100, 60, 30)
 _WORD = re.compile(r"[^\W_]+")
-_WORDS, _WORD_CHARS = 3, 4
-"""Most words of the query that a line repeats, and fewest characters of such a word."""
-
-Count = Callable[[str], int]
-"""Counts the tokens of a text."""
+_WORDS, _WORD_CHARS = 3, 4  # most words of the query that a line repeats, and fewest characters of such a word
+Count = Callable[[str], int]  # counts the tokens of a text
 
 T = TypeVar("T")
 

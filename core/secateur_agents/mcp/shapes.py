@@ -10,14 +10,9 @@ import msgspec
 from msgspec import Meta, Struct
 from secateur import UsageError, suggestion
 
-MOST_BUDGET = 200_000
-"""Most tokens of a budget: the largest windows hold a few of these."""
-
-MOST_PINS, MOST_FILES = 50, 200
-"""Most names in one call."""
-
-QUERY_CHARS = 100_000
-"""Most characters of a question: ten times the longest issue texts."""
+MOST_BUDGET = 200_000  # most tokens of a budget: the largest windows hold a few of these
+MOST_PINS, MOST_FILES = 50, 200  # most names in one call
+QUERY_CHARS = 100_000  # most characters of a question: ten times the longest issue texts
 
 _NAME_CHARS = 4_096
 

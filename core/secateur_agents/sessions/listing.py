@@ -28,8 +28,7 @@ from secateur import (
 
 from secateur_agents.sessions.places import TITLES, AgentPlace, FoundSession
 
-ESTIMATE = "estimate"
-"""The token counter of the list."""
+ESTIMATE = "estimate"  # the token counter of the list
 
 
 class AgentPlaceShape(Shape, frozen=True):

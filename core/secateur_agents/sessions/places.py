@@ -20,17 +20,13 @@ from pathlib import Path
 
 from secateur import Notice, SecateurError, sessions_in, shown
 
-MOST_ENTRIES = 50_000
-"""Most entries of one folder, and most sessions of one agent, that are examined."""
-
-MOST_NAMED = 5
-"""Most sessions in an error about an ambiguous id."""
+MOST_ENTRIES = 50_000  # most entries of one folder, and most sessions of one agent, that are examined
+MOST_NAMED = 5  # most sessions in an error about an ambiguous id
 
 TITLES = {"claude-code": "Claude Code", "codex": "Codex CLI", "gemini-cli": "Gemini CLI", "opencode": "opencode"}
 """The supported agents, by the names of their formats."""
 
-LATEST = "latest"
-"""The id of the newest session."""
+LATEST = "latest"  # the id of the newest session
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -91,8 +87,7 @@ def known_places(environ: Mapping[str, str]) -> list[AgentPlace]:
     return [AgentPlace(agent, path, variable) for agent, path, variable in candidates if path is not None]
 
 
-SearchResult = FoundSession | Notice
-"""A session, or a notice about sessions that could not be found."""
+SearchResult = FoundSession | Notice  # a session, or a notice about sessions that could not be found
 
 
 def find_sessions(places: Sequence[AgentPlace]) -> tuple[list[FoundSession], list[Notice]]:

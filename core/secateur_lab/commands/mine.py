@@ -255,8 +255,7 @@ def _output(
 def _text(mined: Mined, cases: Sequence[MinedCase], out: Path, *, verbose: bool) -> str:
     lines = [f"{mined.looked_at:,} commits looked at, {len(cases):,} cases" + (f" in {shown(out)}" if cases else "")]
     for part, what in (("training", "to fit weights on"), ("held_out", "to report on")):
-        of_part = [case for case in cases if case.part == part]
-        if of_part:
+        if of_part := [case for case in cases if case.part == part]:
             lines.append(f"  {len(of_part):>6,} {part.replace('_', '-')}, {what}")
     if mined.left_out:
         lines.append("left out:")

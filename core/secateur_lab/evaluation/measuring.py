@@ -147,8 +147,7 @@ def open_measurer(environ: Mapping[str, str], progress: Progress = unreported) -
 
 
 def _check_judged(case: JudgedCase, kind: Kind[Any, Any], outcome: Outcome[Any]) -> None:
-    missing = kind.unknown(outcome, [id_ for id_, grade in case.judged.items() if grade > 0])
-    if missing:
+    if missing := kind.unknown(outcome, [id_ for id_, grade in case.judged.items() if grade > 0]):
         more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise SecateurError(
             f"no item is called {missing[0]}{more}",

@@ -116,8 +116,7 @@ class Recorder:
         """Writes what was done on a bench since the last observation. Raises UsageError: it reads a folder outside the
         repository that holds the recording."""
         name = seen.kind.name
-        written = self._benches.get(name)
-        if written is None:
+        if (written := self._benches.get(name)) is None:
             given = self._given(seen)
             environment = self.session.environment(self._placed.root)
             settings = settings_to_save(seen.kind, seen.kind.blank_inputs() | given, seen.settings, environment)

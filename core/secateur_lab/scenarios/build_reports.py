@@ -67,8 +67,7 @@ def _element(result: Result) -> str:
 def _case(result: Result, *, verbose: bool) -> Iterator[str]:
     name = quoteattr(visible(result.name))
     case = f"    <testcase classname={quoteattr(visible(result.kind or 'scenario'))} name={name} file={name}"
-    element = _element(result)
-    if not element:
+    if not (element := _element(result)):
         yield f"{case}/>"
         return
     lines = details(result, verbose=verbose)

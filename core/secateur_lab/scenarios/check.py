@@ -234,8 +234,7 @@ def record_decisions(result: Result) -> Result:
     """Records the present decisions in the scenario's file and returns the result. If the file cannot be written, the
     result is that error."""
     try:
-        text = text_with_decisions(result)
-        if text is None:
+        if (text := text_with_decisions(result)) is None:
             return result
         write_output(result.path, text)
     except SecateurError as error:
@@ -295,7 +294,6 @@ def _result(task: tuple[Path, str]) -> Result:
     """Runs a scenario in a worker. An error keeps only what reports show."""
     path, root = task
     result = check_one(path, keep_open("session", root, lambda: Session(os.environ)))
-    error = result.error
-    if error is not None and not isinstance(error, ScenarioError):
+    if (error := result.error) is not None and not isinstance(error, ScenarioError):
         result = replace(result, error=SecateurError(error.message, hint=error.hint, code=error.code))
     return result

@@ -208,8 +208,7 @@ def match_entries(
     taken: dict[str, Listed] = {}
     left = []
     for item in recorded.items:
-        listed = decided.by_id.get(item.id)
-        if listed is not None and digests[listed.id] == item.text:
+        if (listed := decided.by_id.get(item.id)) is not None and digests[listed.id] == item.text:
             taken[item.id] = listed
         else:
             left.append(item)
@@ -227,8 +226,7 @@ def match_entries(
             unmatched.append(item)
     gone = []
     for item in unmatched:
-        listed = decided.by_id.get(item.id)
-        if listed is not None and listed.id not in used:
+        if (listed := decided.by_id.get(item.id)) is not None and listed.id not in used:
             taken[item.id] = listed
             used.add(listed.id)
         else:
@@ -241,8 +239,7 @@ def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:
     missing = [item.id for item in recorded.items if item.id not in decided.by_id]
     not_there = set(decided.kind.unknown(decided.outcome, missing)) if missing else set()
     for item in recorded.items:
-        listed = decided.by_id.get(item.id)
-        if listed is None and item.id not in not_there:
+        if (listed := decided.by_id.get(item.id)) is None and item.id not in not_there:
             continue  # it exists, but is not found
         if listed is None or (item.text and decided.digest(listed) != item.text):
             yield item.id

@@ -297,8 +297,7 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
         raise ScenarioError(error.message, hint=error.hint, where=("kind",)) from error
     known = {declared.name: declared for declared in kind.inputs if declared.role != "output"}
     for name, value in scenario.input.items():
-        declared = known.get(name)
-        if declared is None:
+        if (declared := known.get(name)) is None:
             hint = f"inputs: {', '.join(known)}"
             raise ScenarioError(f"{kind.name} has no input {shown(name)}", hint=hint, where=("input", name))
         if declared.repeatable:
@@ -311,8 +310,7 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
             message = f"input.{name} = {shown(repr(value))} is not allowed"
             raise ScenarioError(message, hint=f"it takes {takes}", where=("input", name))
     required = [name for name, declared in known.items() if declared.required]
-    missing = [name for name in required if not scenario.input.get(name)]
-    if missing:
+    if missing := [name for name in required if not scenario.input.get(name)]:
         message = f"{kind.name} needs input.{' and input.'.join(missing)}"
         raise ScenarioError(message, hint="write it below [input]", where=("input",))
     inputs = kind.blank_inputs() | scenario.input

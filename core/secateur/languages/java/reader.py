@@ -42,8 +42,7 @@ _TYPES = words(
 _ANNOTATION = re.compile(r"@[\w.]+(?:\([^()]*\))?\s*")
 _GENERIC = re.compile(r"<[^<>]*>")
 _TYPE_LENGTH = 300
-_ARGUMENT_LENGTH = 48
-"""Most characters of an argument that is compared with the types of parameters."""
+_ARGUMENT_LENGTH = 48  # most characters of an argument that is compared with the types of parameters
 
 
 class JavaValues(BlockValues):
@@ -116,12 +115,10 @@ class JavaValues(BlockValues):
 
     def format_receiver(self, name: Node) -> str:
         """Returns the receiver of a called name; "" without a receiver."""
-        parent = name.parent
-        if parent is None:
+        if (parent := name.parent) is None:
             return ""
         if parent.type == "method_invocation":
-            owner = parent.child_by_field_name("object")
-            if owner is not None:
+            if (owner := parent.child_by_field_name("object")) is not None:
                 return self.format_expression(owner)
             anonymous = self.scopes.find_meaning("this", name.start_byte)
             return f"{anonymous}?" if anonymous is not None and anonymous != UNKNOWN else ""
@@ -315,8 +312,7 @@ def read(captures: Captures, out: Collector) -> None:
     variable_names = {}
     for node in (*captures.get("variables", ()), *captures.get("field", ())):
         for declarator in node.children_by_field_name("declarator"):
-            value = declarator.child_by_field_name("value")
-            if value is not None:
+            if (value := declarator.child_by_field_name("value")) is not None:
                 variable_names[value.id] = out.field_text(declarator, "name")
     for node in captures.get("anonymous", ()):
         out.define(node, None, variable_names.get(node.id, ""), opens_at=LONG_WRAPPER, methods=True)

@@ -15,8 +15,7 @@ from secateur.languages.python import STANDARD
 from secateur.languages.syntax.import_targets import Files, Finder, Module, folder_of, folders_above, join_path
 from secateur.model import FileFacts
 
-SOURCE_ROOTS = ("src", "lib", "python", "source")
-"""Folders that are import roots by convention; they are preferred."""
+SOURCE_ROOTS = ("src", "lib", "python", "source")  # folders that are import roots by convention; they are preferred
 
 
 class PythonFinder(Finder):

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 Captures = dict[str, "list[Node]"]
 
-ALWAYS = 0
-"""`opens_at` of classes and namespaces: inner definitions are always separate fragments."""
+ALWAYS = 0  # `opens_at` of classes and namespaces: inner definitions are always separate fragments
 
 LONG_FUNCTION = 150
 """A function with more lines that mostly holds other functions (a factory, a module wrapper) is a container of
@@ -28,14 +27,9 @@ fragments."""
 LONG_WRAPPER = 30
 """The same for a function without a name: an immediately invoked wrapper, a callback that holds a module."""
 
-LONG_OBJECT = 15
-"""The methods of longer object literals become fragments."""
-
-NAME_LENGTH = 120
-"""Most characters of a name; titles of tests and C declarators can be arbitrarily long."""
-
-IMPLEMENTED = "<>"
-"""Annotation of a fragment that is an `impl` block; its type is the path of the type it is for."""
+LONG_OBJECT = 15  # the methods of longer object literals become fragments
+NAME_LENGTH = 120  # most characters of a name; titles of tests and C declarators can be arbitrarily long
+IMPLEMENTED = "<>"  # annotation of a fragment that is an `impl` block; its type is the path of the type it is for
 
 TITLE = "#title"
 """Annotation of a fragment that is named by a title, which is the annotation's type; calls never use titles."""

@@ -11,8 +11,7 @@ from secateur.languages.syntax.collector import ALWAYS, LONG_FUNCTION, NAME_LENG
 from secateur.languages.syntax.partition import make_facts
 from secateur.model import FileFacts, FragmentKind
 
-_HEAD = 600
-"""Most characters of a statement that are searched for its name."""
+_HEAD = 600  # most characters of a statement that are searched for its name
 
 
 @dataclass(slots=True)
@@ -38,8 +37,7 @@ def read_outline(language: str, lines: Sequence[str], problems: tuple[str, ...])
         return None
     silent, read = _READERS[language]
     quiet = silent.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), "\n".join(lines)).split("\n")
-    units = read(quiet)
-    if not units:
+    if not (units := read(quiet)):
         return None
     out = Collector(b"")
     for unit in units:
@@ -96,8 +94,7 @@ _PROTO = re.compile(r"\s*(message|service|enum|extend|rpc)\s+([\w.]+)")
 
 
 def _find_in_protobuf(line: str, _around: Sequence[str]) -> _KindAndName | None:
-    match = _PROTO.match(line)
-    if match is None:
+    if (match := _PROTO.match(line)) is None:
         return None
     return FragmentKind.FUNCTION if match[1] == "rpc" else FragmentKind.CLASS, match[2]
 

@@ -18,20 +18,11 @@ from secateur.languages.syntax.collector import ALWAYS, Collector, Definition
 from secateur.languages.syntax.cutting import REGION_LINES, cut, is_blank, is_closing
 from secateur.model import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 
-_DEEPEST = 12
-"""Most levels of nested definitions that become fragments; deeper ones stay inside."""
-
-_CONTAINER_SHARE = 3
-"""A long function is a container if inner functions fill at least one third of its lines."""
-
-_NOTE_LINES = 6
-"""Most comment lines that join the definition below despite a blank line between."""
-
-_IMPORT_GAP = 4
-"""Most rows between two import statements of one group."""
-
-_WORTH_CUTTING = 3
-"""Least rows of code after the imports that become a separate region."""
+_DEEPEST = 12  # most levels of nested definitions that become fragments; deeper ones stay inside
+_CONTAINER_SHARE = 3  # a long function is a container if inner functions fill at least one third of its lines
+_NOTE_LINES = 6  # most comment lines that join the definition below despite a blank line between
+_IMPORT_GAP = 4  # most rows between two import statements of one group
+_WORTH_CUTTING = 3  # least rows of code after the imports that become a separate region
 
 _INTRODUCTION = re.compile(
     r"\s*(?:#\s*(?:if|ifdef|ifndef|else|elif|region)\b.*|(?:public|private|protected)\s*(?:slots|Q_SLOTS)?\s*:?"

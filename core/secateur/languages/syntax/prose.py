@@ -16,26 +16,16 @@ from secateur.languages.syntax.cutting import BLOCK_LINES, REGION_LINES, cut, is
 from secateur.languages.syntax.names import words
 from secateur.model import Fragment, FragmentKind
 
-_NAME_LENGTH = 80
-"""Most characters of a section's name."""
-
-_PATH_DEPTH = 8
-"""Most levels of headings in a qualified name; deeper nesting would be unreadable."""
-
-_TINY_LINES = 5
-"""Entries of a configuration file with fewer lines join their neighbours."""
+_NAME_LENGTH = 80  # most characters of a section's name
+_PATH_DEPTH = 8  # most levels of headings in a qualified name; deeper nesting would be unreadable
+_TINY_LINES = 5  # entries of a configuration file with fewer lines join their neighbours
 
 _TINY_LINES_OF = {"toml": 2, "yaml": 2, "dockerfile": 2}
 """The same for languages whose entries are tables, jobs, steps or instructions."""
 
-_JOINED_LINES = 40
-"""Most lines of a section of joined entries."""
-
-_FRONT_MATTER_LINES = 200
-"""Most lines of a metadata block; a longer one is ordinary text between two rules."""
-
-_LINE_LENGTH = 500
-"""Most characters of a line that are searched for a heading."""
+_JOINED_LINES = 40  # most lines of a section of joined entries
+_FRONT_MATTER_LINES = 200  # most lines of a metadata block; a longer one is ordinary text between two rules
+_LINE_LENGTH = 500  # most characters of a line that are searched for a heading
 
 
 class _Heading(Struct, frozen=True):
@@ -239,8 +229,7 @@ _GROUPS = words(
     "jobs services stages workflows commands executors definitions components paths resources Resources Outputs"
 )
 """Keys whose entries are units."""
-_LISTS = words("steps jobs stages tasks")
-"""Keys whose items are units."""
+_LISTS = words("steps jobs stages tasks")  # keys whose items are units
 
 
 def _find_yaml_keys(lines: Sequence[str]) -> Iterator[_Heading]:

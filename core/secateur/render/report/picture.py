@@ -134,8 +134,7 @@ def _rows(report: DecisionReport) -> Iterator[str]:
 def _some(items: Sequence[ReportItem], most: int, of: int, report: DecisionReport) -> Iterator[str]:
     for item in items[:most]:
         yield _row(item, report)
-    more = of - min(most, len(items))
-    if more:
+    if more := of - min(most, len(items)):
         yield _text(MARGIN, 0, f"… and {more:,} more", "faint")
 
 
