@@ -75,7 +75,6 @@ def test_it_is_said_once_for_a_repository(own):
     [
         {"profile": "spec"},
         {"profile": "recommended"},
-        {"sets": ["ui.compare_first=false"]},
         {"advises": False},
     ],
 )

@@ -1,5 +1,5 @@
 """Takes what is typed on top, reads again what is on disk, and leads back to the items. What has changed on disk is
-noticed, and said or read again (`ui.watch`)."""
+noticed, and said or read again."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Staleness(ScreenPart):
     """
 
     def mounted(self) -> None:
-        self._bench.state.follows = self._bench.app.watching == "follow"
+        self._bench.state.follows = self._bench.app.follows
         if not self._bench.kind_page.unopened:
             self._look_after(0.0)
 
@@ -153,24 +153,24 @@ class Staleness(ScreenPart):
     def _look_after(self, took: float) -> None:
         bench, watch = self._bench, self._bench.app.pace.watch
         if watch:
-            followed = REST_OF_ANSWERS * bench.answering.took if bench.app.watching == "follow" else 0.0
+            followed = REST_OF_ANSWERS * bench.answering.took if bench.app.follows else 0.0
             bench.jobs.after("look", max(watch, REST * took, followed), self._due, matters=False)
 
     def _due(self) -> None:
         self._bench.post_message(Report(self._start, "look"))
 
     def _start(self) -> None:
-        if self._bench.app.watching != "off" and not self._bench.kind_page.unopened:
+        if not self._bench.kind_page.unopened:
             self._bench.jobs.start(self._look, "watch")
 
     async def _look(self) -> None:
         bench = self._bench
         reading, start = bench.jobs.reading, time.perf_counter()
         try:
-            if reading and not (bench.app.watching == "follow" and bench.jobs.activity):  # else it would never be read
+            if reading and not (bench.app.follows and bench.jobs.activity):  # else it would never be read
                 changes = str(await bench.app.watcher.run(bench.kind_page.watch.changes))
                 if reading == bench.jobs.reading:  # otherwise it was compared with what is no longer shown
-                    if changes and bench.app.watching == "follow":
+                    if changes and bench.app.follows:
                         bench.read_again()
                     else:
                         self._say(changes)

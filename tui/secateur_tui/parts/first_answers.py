@@ -45,12 +45,7 @@ class FirstAnswers(ScreenPart):
         settings = bench.state.settings
         if self._asked or not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
             return
-        if (
-            bench.state.partial
-            or bench.state.outcome is None
-            or settings.profile != Settings().profile
-            or not settings.ui.compare_first
-        ):
+        if bench.state.partial or bench.state.outcome is None or settings.profile != Settings().profile:
             return
         self._asked = True
         if bench.app.first_time(NOTED):

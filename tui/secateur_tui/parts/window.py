@@ -68,7 +68,7 @@ class FilledWindow(ScreenPart):
 
     @property
     def _is_following(self) -> bool:
-        return self._bench.app.watching == "follow"
+        return self._bench.app.follows
 
     @property
     def _wanted(self) -> tuple[MeasuredTranscript, Settings] | None:

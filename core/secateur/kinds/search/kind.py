@@ -113,7 +113,7 @@ FIRST_ANSWER = "first answer"
 def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:
     """Returns lines about what the recommended profile keeps, once for each repository, if the user chose no
     profile."""
-    if not environment.advises or not loaded.settings.ui.compare_first or "profile" in loaded.origins:
+    if not environment.advises or "profile" in loaded.origins:
         return ()
     from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
     from secateur.remembered.first_times import first_time
