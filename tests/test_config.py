@@ -1,5 +1,6 @@
 import json
 import math
+import os
 
 import pytest
 from secateur.errors import ConfigError
@@ -22,7 +23,6 @@ from secateur.settings import (
 )
 from secateur.settings import keys as setting_keys
 from secateur.settings.keys import REMOVED
-from support.systems import mkfifo
 
 
 def layers(*tables: dict, **named: dict):
@@ -428,7 +428,7 @@ def test_only_plain_files_of_a_repository_are_read(tmp_path, kind):
         case "folder":
             (root / FILE_NAME).mkdir()
         case "pipe":
-            mkfifo(root / FILE_NAME)
+            os.mkfifo(root / FILE_NAME)
         case "dangling":
             (root / FILE_NAME).symlink_to("nowhere")
     loaded = load(root)

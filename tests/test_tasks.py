@@ -28,7 +28,7 @@ def test_every_line_of_the_slow_list_is_a_test() -> None:
         assert (TESTS / file).is_file(), f"slow.txt names {file}, which is gone"
         tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
         names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-        assert not name or name in names, f"slow.txt names {line}, which is gone"
+        assert not name or name.partition("[")[0] in names, f"slow.txt names {line}, which is gone"
 
 
 def test_the_lock_holds_every_dependency_within_its_range_and_no_address() -> None:

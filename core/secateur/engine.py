@@ -27,11 +27,11 @@ from msgspec.structs import replace
 
 from secateur import directories, retrieval
 from secateur.errors import IndexingError
+from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.extract import text_of
-from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
-from secateur.index.opening import AnyOpener, open_index, opener_of
+from secateur.index.open_workspace import AnyOpener, open_index, opener_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
@@ -56,7 +56,7 @@ from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
-from secateur.tokens import Counter
+from secateur.tokens import Counter, get_counter
 from secateur.version import __version__
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
@@ -362,7 +362,7 @@ class Engine:
 
     def counter(self, settings: Settings | None = None) -> Counter:
         """Returns the token counter of the run."""
-        return self._models.counter((settings or self.settings).tokens.counter)
+        return get_counter((settings or self.settings).tokens.counter)
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
@@ -402,7 +402,7 @@ class Engine:
         return self._index.lines_of(self._snapshots.get(pool) or self._current(), pool, row)
 
     def _counter_of(self, selection: Selection) -> Counter:
-        return self._models.counter(selection.pool.counter)
+        return get_counter(selection.pool.counter)
 
     def _preferences(self, settings: Settings) -> Preferences:
         return preferences_of(self._config_dir, self._index.source.root, settings.preference, self._clock)

@@ -161,7 +161,6 @@ class RunningOutput:
         return PrunedOutput(f"{text}\n{foot}\n" if text else f"{foot}\n", before, after)
 
     def _redacted(self, end: int) -> bytes:
-        """Returns what is held up to here without credentials."""
         begins_line = self._start == 0 or self._data[self._start - 1] == 0x0A
         start = max(0, self._start - _CONTEXT) if begins_line else self._start
         lines = self._data.count(b"\n", start, self._start)

@@ -13,7 +13,6 @@ from secateur_agents.sessions.listing import list_sessions, read_session
 from secateur_agents.sessions.places import choose_session, describe_places, find_sessions, known_places
 from support import agent_sessions as agents
 from support.agent_sessions import PROJECT, SCRIPT
-from support.systems import mkfifo
 
 ALL = (agents.write_claude_code, agents.write_codex, agents.write_gemini_cli)
 
@@ -161,7 +160,7 @@ def test_what_cannot_be_read_costs_itself(home):
     (project / "empty.jsonl").write_bytes(b"")
     (project / "binary.jsonl").write_bytes(bytes(range(256)) * 40)
     (project / "other.jsonl").write_text('{"role": "user", "content": "hi"}\n{"role": "user", "content": "ho"}\n')
-    mkfifo(project / "pipe.jsonl")
+    os.mkfifo(project / "pipe.jsonl")
     (home / ".local" / "share" / "opencode" / "opencode-dev.db").write_bytes(b"no database at all" * 99)
     found, notices = find_sessions(known_places({"HOME": str(home)}))
     rows = {one.found.id: one for one in list_sessions(found, Settings(), {})}

@@ -16,7 +16,6 @@ from secateur_agents import Live, Store, savings
 from secateur_agents.savings import NAME, SavingsFile, SavingsRecord, summarize
 from secateur_agents.store import user_store
 from support.cli import secateur
-from support.systems import posix
 
 NOON = 1_750_000_000.0
 
@@ -39,7 +38,6 @@ def test_records_of_several_writers_are_all_there(tmp_path: Path) -> None:
     assert len(records) == 800 and {record.at for record in records} == {int(NOON)}
 
 
-@posix
 def test_only_the_user_may_read_the_file(tmp_path: Path) -> None:
     at(tmp_path).add(SavingsRecord("run"))
     assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600

@@ -98,7 +98,7 @@ async def _measured(app: Clocked, keys: tuple[str, ...], rounds: int) -> Took:
 async def at_rest(app: Clocked) -> None:
     """Waits until everything that a start leads to is done, the proofs too, however long another program takes."""
     begun = time.perf_counter()
-    while bench_of(app).busy or not bench_of(app).answered:
+    while bench_of(app).jobs.busy or not bench_of(app).answered:
         assert time.perf_counter() - begun < STARTED, "the screen does not come to rest"
         await asyncio.sleep(0.1)
 

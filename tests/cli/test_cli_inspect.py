@@ -91,10 +91,11 @@ def test_a_diff_is_opened_as_one_and_printed_as_chunk_prints_it(shop: Path, tmp_
 
 
 def test_the_benches_are_those_of_the_inspector() -> None:
-    from secateur_tui import bench_names
+    from secateur_tui.actions import ACTIONS, BENCH
 
-    assert list(registry.kinds()) == list(bench_names.BENCHES)
-    assert len({bench.key for bench in bench_names.BENCHES.values()}) == len(bench_names.BENCHES)
+    benches = {action.id.removeprefix(BENCH): action.keys for action in ACTIONS if action.id.startswith(BENCH)}
+    assert list(registry.kinds()) == list(benches)
+    assert len(set(benches.values())) == len(benches)
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from secateur.kinds import registry
 from secateur.kinds.base import Environment
-from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.inputs import read_files
 from secateur.kinds.files.measurements import measure_files
 from secateur.kinds.files.sourcecode import MARKDOWN
+from secateur.kinds.files.strategies import prune
 from secateur.settings import Settings, with_values
 
 ENVELOPE = Path(__file__).parents[2] / "docs" / "examples" / "envelope.json"
@@ -28,12 +28,12 @@ def test_a_text_that_was_counted_is_not_counted_again() -> None:
 
 
 def test_files_are_pruned_alike_whatever_was_counted_before(tmp_path: Path) -> None:
-    files, _ = read_files(["sample:orders"], Settings(), tmp_path)
+    files, _ = read_files(["sample:orders/orders/domain"], Settings(), tmp_path)
     question = "where is the refund total rounded?"
     kept = measure_files(files, Settings(), question, form=MARKDOWN)
     pin = kept.ids[0]
-    for budget in (300, 900, 300):
-        for changed in ({}, {"snippet_share": 0.2}, {"full_file_share": 0.0}):
+    for budget in (300, 900):
+        for changed in ({}, {"snippet_share": 0.2}):
             for pins in ([], [pin]):
                 values = {"strategy": "extract", "max_tokens": budget} | changed
                 rules = {f"context_prune.{name}": value for name, value in values.items()}

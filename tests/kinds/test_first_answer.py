@@ -13,7 +13,6 @@ from secateur.kinds.search.kind import Search
 from secateur.model import State
 from secateur.settings import Settings, load
 from support.cli import secateur
-from support.systems import posix
 
 QUERY = "where is the refund total rounded?"
 
@@ -88,7 +87,6 @@ def test_nobody_is_told_without_a_terminal(own):
     assert not own.exists()
 
 
-@posix
 @pytest.mark.parametrize(
     ("words", "environ", "told"),
     [((), {}, True), (("--quiet",), {}, False), (("--format", "json"), {}, False), ((), {"CI": "true"}, False)],

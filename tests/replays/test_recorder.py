@@ -19,7 +19,6 @@ from secateur_lab.replays.recorder import Observation, Recorder
 from secateur_lab.replays.recording import read_recording
 from secateur_lab.replays.replaying import replay
 from secateur_lab.scenarios.running import Session, session
-from support.systems import posix
 
 LOG = registry.get_kind("log")
 TEXT = "one\ntwo\nERROR three\n" + "four\n" * 40
@@ -144,7 +143,6 @@ def test_a_folder_outside_ends_the_recording_with_a_reason(folder: Path, opened:
     assert not (folder / "a.replay.jsonl").exists(), "nothing was recorded"
 
 
-@posix
 def test_a_file_that_took_the_name_of_an_empty_recording_stays(folder: Path, opened: Session):
     recorder = Recorder(folder / "a.replay.jsonl", opened, Clock())
     (folder / "other").write_text("mine")

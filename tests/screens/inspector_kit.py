@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
+from secateur.kinds.search.kind import Search
 from secateur.model import Channel, Pool, Selection, State
 from secateur.render.pack import render_pack
 from secateur.render.search_json import json_report
@@ -27,6 +28,7 @@ from secateur.tokens import Counter, get_counter
 from secateur_tui.app import Inspector
 from secateur_tui.host import Pace
 from secateur_tui.screen import Bench
+from secateur_tui.state.search_answer import SearchAnswer
 from textual import events
 from textual._compositor import visible_screen_stack
 from textual.keys import key_to_character
@@ -157,6 +159,11 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
         }
         | changes
     )
+
+
+def search_answer(selection: Selection, settings: Settings, engine: Any = None) -> SearchAnswer:
+    """A selection as the inspector shows it."""
+    return SearchAnswer.of(settings, Search().outcome_of(engine, selection, settings))
 
 
 def large_pool(n: int) -> Pool:
@@ -377,7 +384,7 @@ async def settle(app: Inspector) -> Sequence[str]:
     while time.monotonic() < end:
         await asyncio.sleep(FRAME)
         await quiet(app)
-        busy = any(bench.busy for bench in app.screen_stack if isinstance(bench, Bench))
+        busy = any(bench.jobs.busy for bench in app.screen_stack if isinstance(bench, Bench))
         still, paints = (0 if busy or app.paints != paints else still + 1), app.paints
         if still < 3 or len(app.screen_stack) < 2:
             continue

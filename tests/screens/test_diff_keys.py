@@ -12,8 +12,7 @@ from secateur.kinds.diff import render_chunks
 from secateur.kinds.diff.plan import Plan
 from secateur.kinds.run import render as render_of
 from secateur.settings import Settings, with_values
-from secateur_tui.pages.diff import DiffPage
-from secateur_tui.widgets.chunk_list import chunks_of
+from secateur_tui.pages.diff import DiffPage, chunks_of
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 from support.repos import committed, git, write

@@ -9,7 +9,6 @@ from secateur.ledger import WRAPPER
 from secateur.settings import Settings, with_values
 from support import agent_sessions as agents
 from support.agent_sessions import SCRIPT, as_lines, compacted, said, tool, user
-from support.systems import posix
 
 SMALL = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 600})
 MORE = (tool("read", "shop/tax.py", "TAX = 7\n" * 60), said("Seven."))
@@ -65,7 +64,6 @@ async def test_a_session_that_grows_is_followed_and_cursor_knobs_and_undo_stay()
         assert state.settings.conversation_prune.safe_zone_tokens == 600
 
 
-@posix
 async def test_a_file_that_was_replaced_by_a_link_is_named_and_read_only_on_a_key() -> None:
     write(SCRIPT)
     write((*SCRIPT, said("A secret of somebody.")), "private.jsonl")

@@ -8,7 +8,6 @@ import tomli
 from inspector_kit import bench_of, inspector, press, settle
 from secateur.settings import Settings, load
 from support.cli import secateur
-from support.systems import posix
 
 TIGHT = Settings(budget=5000)
 
@@ -146,7 +145,6 @@ async def test_undo_takes_back_what_a_key_wrote(tmp_path):
         assert any("undone: profile recommended → spec" in one for one in await settle(app))
 
 
-@posix
 async def test_an_item_opens_in_a_window_editor_at_its_line(tmp_path):
     script, said = tmp_path / "bin" / "code", tmp_path / "said"
     script.parent.mkdir()

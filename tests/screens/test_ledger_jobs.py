@@ -14,8 +14,8 @@ from secateur.progress import Progress, unreported
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
+from secateur_tui.state.answer import ShownAnswer, compare
 from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.ledger_answer import LedgerAnswer, compare_ledgers
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
@@ -58,7 +58,7 @@ class Long(ConversationPage):
 
     def decide(
         self, material: Any, inputs: Inputs, settings: Settings, progress: Progress = unreported
-    ) -> LedgerAnswer[Any]:
+    ) -> ShownAnswer[Any]:
         if settings.conversation_prune.safe_zone_tokens != 2500:
             return super().decide(material, inputs, settings, progress)
         self.begun.set()
@@ -72,7 +72,7 @@ class Long(ConversationPage):
 
 def held(subject: Any = None) -> tuple[Inspector, Any]:
     app, subject = opened("conversation", ZONE), subject or Held()
-    bench = app._benches.get("conversation")
+    bench = app.bench("conversation")
     assert isinstance(bench, Bench)
     bench.state.kind_page = subject
     return app, subject
@@ -181,7 +181,7 @@ async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None
         screen.jobs.stop("patience")  # what is in the queue of a timer that is stopped right after it fired
         screen.call_next(screen.jobs._fire, "patience", token, screen.answering._be_late)
         lines = await settle(app)
-        assert "deciding" not in lines[0] and not screen.busy
+        assert "deciding" not in lines[0] and not screen.jobs.busy
 
 
 async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() -> None:
@@ -195,7 +195,7 @@ async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() 
         assert shown is not None and baseline is not None
         await press(app, "B")
         await settle(app)
-        assert compare_ledgers(baseline, shown.now) is shown
+        assert compare(baseline, shown.now) is shown
 
 
 async def test_the_present_folder_stands_in_the_title_by_its_name(

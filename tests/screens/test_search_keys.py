@@ -23,14 +23,14 @@ from inspector_kit import (
 )
 from ledger_kit import opened, write_transcript
 from msgspec import structs
+from secateur.kinds import registry
 from secateur.kinds.search.knobs import knobs_of
 from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings, Ui, with_values
 from secateur_tui.actions import ACTIONS
-from secateur_tui.bench_names import BENCHES
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets.candidate_list import draw_gap
+from secateur_tui.widgets.candidates import draw_gap
 from secateur_tui.widgets.dialogue import ModalPage
 from textual import events
 
@@ -486,7 +486,7 @@ async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> Non
         assert not any("Enter does" in line for line in lines)
 
 
-@pytest.mark.parametrize("name", list(BENCHES))
+@pytest.mark.parametrize("name", list(registry.benches()))
 async def test_the_filter_of_the_help_offers_the_action_of_that_name_first(name: str, tmp_path: Path) -> None:
     app = inspector(settings=TIGHT, environ={"SECATEUR_CONFIG_DIR": str(tmp_path)})
     async with app.run_test(size=(120, 40), notifications=True):

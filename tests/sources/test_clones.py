@@ -19,7 +19,6 @@ from secateur.sources.named import folder_of
 from secateur.sources.open import open_source
 from support.git_server import SSHD, http_backend, silent_server, ssh_server, ssh_stand_in
 from support.repos import SHOP, committed, git, write
-from support.systems import posix
 
 MORE = {"shop/later.py": "def later():\n    return 2\n"}
 
@@ -153,7 +152,6 @@ def test_ssh_by_the_users_own_command(shop: Path, cache: Path, tmp_path: Path, f
     assert "git@example.com" in (tmp_path / "words").read_text()
 
 
-@posix
 @pytest.mark.skipif(SSHD is None, reason="no OpenSSH server is installed")
 def test_an_ssh_server_is_asked_with_the_users_key(shop: Path, cache: Path, tmp_path: Path) -> None:
     with ssh_server(tmp_path / "ssh") as (host, command):
@@ -175,7 +173,6 @@ def test_an_ssh_server_is_asked_with_the_users_key(shop: Path, cache: Path, tmp_
         assert "a key in your agent" in error.hint
 
 
-@posix
 def test_ssh_asks_nobody(shop: Path, cache: Path, tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
@@ -192,9 +189,8 @@ def test_ssh_asks_nobody(shop: Path, cache: Path, tmp_path: Path) -> None:
 
 def test_a_server_that_never_answers_is_given_up(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fetch_process, "IDLE_SECONDS", 1)
-    with silent_server() as (address, met):
+    with silent_server() as (address, _):  # where the machine is busy, git is given up before it comes there
         error = refused(address, cache)
-        assert met.is_set()
     assert error.code == "FETCH_TIMEOUT"
     assert "name the folder" in error.hint
     assert "nothing arrived for 1 seconds" in error.message
@@ -263,7 +259,6 @@ def test_a_repository_whose_head_names_no_branch_is_read_from_another(shop: Path
     assert paths(folder_of(shop.as_uri(), cache, FetchOptions())) == sorted(SHOP)
 
 
-@posix
 def test_nothing_of_the_repository_over_there_runs(shop: Path, cache: Path, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     program = tmp_path / "program"

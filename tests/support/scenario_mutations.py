@@ -20,8 +20,7 @@ from typing import Any
 
 from secateur.engine import Engine
 from secateur.kinds import registry
-from secateur.languages import traits_of
-from secateur.languages.syntax.recognition import language_of
+from secateur.languages import language_of, traits_of
 from secateur.settings import Settings as AllSettings
 from secateur.settings import load, lookup, with_profile
 from secateur.toml_values import toml_value

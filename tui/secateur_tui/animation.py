@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from secateur.terminal import cell_width
@@ -121,15 +120,10 @@ def _row(segments: Iterable[Segment]) -> Row:
 
 
 def _read_style(style: Style) -> tuple[str, str, str]:
-    colour, background = _format_colour(style.color), _format_colour(style.bgcolor)
-    if style.reverse:
-        colour, background = background, colour
+    colours = (style.bgcolor, style.color) if style.reverse else (style.color, style.bgcolor)
+    colour, background = ("" if part is None or part.is_default else part.get_truecolor().hex for part in colours)
     weight = "b" * bool(style.bold) + "i" * bool(style.italic) + "u" * bool(style.underline) + "d" * bool(style.dim)
     return colour, background, weight
-
-
-def _format_colour(colour: Color | None) -> str:
-    return "" if colour is None or colour.is_default else colour.get_truecolor().hex
 
 
 # --- from runs to the picture -----------------------------------------------------------------------------------------
@@ -151,14 +145,11 @@ def draw_svg(
     for line_row, at in seen.items():
         groups.setdefault(tuple(at), []).append(line_row)
     looks: dict[tuple[str, str], str] = {}
-    drawn = {
-        numbers: "".join(_draw_row(line, row, background, looks) for line, row in sorted(groups[numbers]))
-        for numbers in sorted(groups)
-    }
     total = sum(seconds)
     starts = [sum(seconds[:index]) / total * 100 for index in range(len(seconds))]
     style, body = [], []
-    for index, (numbers, text) in enumerate(drawn.items()):
+    for index, numbers in enumerate(sorted(groups)):
+        text = "".join(_draw_row(line, row, background, looks) for line, row in sorted(groups[numbers]))
         if len(numbers) == len(screens) or not text:
             body.append(text)
             continue
@@ -217,11 +208,9 @@ def _draw_row(line: int, row: Row, background: str, looks: dict[tuple[str, str],
     return "".join(rects + texts)
 
 
+_WEIGHTS = {"b": "font-weight:bold", "i": "font-style:italic", "u": "text-decoration:underline", "d": "opacity:.6"}
+
+
 def _write_css(look: tuple[str, str]) -> str:
     colour, weight = look
-    parts = [f"fill:{colour or '#ffffff'}"]
-    parts += ["font-weight:bold"] if "b" in weight else []
-    parts += ["font-style:italic"] if "i" in weight else []
-    parts += ["text-decoration:underline"] if "u" in weight else []
-    parts += ["opacity:.6"] if "d" in weight else []
-    return ";".join(parts)
+    return ";".join([f"fill:{colour or '#ffffff'}", *(_WEIGHTS[letter] for letter in weight)])

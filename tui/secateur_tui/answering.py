@@ -19,10 +19,11 @@ from secateur.progress import Progress
 
 from secateur_tui.background import Cancelled, suspend_collection
 from secateur_tui.host import Pace
-from secateur_tui.jobs import DEBOUNCE, ENGINE, Jobs
+from secateur_tui.jobs import DEBOUNCE, ENGINE
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.scene import Scene
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
-from secateur_tui.state.kind_reader import ShownAnswer
 
 PATIENCE = 0.1
 """Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
@@ -42,10 +43,8 @@ class Answering:
         took: seconds that the last answer took, with what was read for it.
     """
 
-    def __init__(
-        self, jobs: Jobs, pace: Callable[[], Pace], state: Callable[[], BenchState[Any]], paint: Callable[[], None]
-    ) -> None:
-        self._jobs, self._pace, self._state, self._paint = jobs, pace, state, paint
+    def __init__(self, scene: Scene, pace: Callable[[], Pace], paint: Callable[[], None]) -> None:
+        self._scene, self._jobs, self._pace, self._paint = scene, scene.jobs, pace, paint
         self.stale, self.took = "", 0.0
         self._reads: Hashable = None  # the key of what is being read; None: nothing
         self._late = False  # whether an answer is awaited longer than a moment
@@ -53,7 +52,7 @@ class Answering:
     @property
     def outdated(self) -> bool:
         """Tells whether the answer on screen belongs to an older question and is dimmed."""
-        state = self._state()
+        state = self._scene.state
         if state.kind_page.instant or state.answer_to_inputs is None:
             return state.needs_reading
         return self._late and state.needs_answer
@@ -68,12 +67,12 @@ class Answering:
         """Asks once the typing pauses."""
         self._jobs.error = None
         self._paint()
-        pause = self._pace().debounce * (1 if self._state().kind_page.instant else READING_PAUSE)
+        pause = self._pace().debounce * (1 if self._scene.state.kind_page.instant else READING_PAUSE)
         self._jobs.after(DEBOUNCE, pause, self.answer)
 
     def decide(self) -> None:
         """Decides under changed settings."""
-        state = self._state()
+        state = self._scene.state
         if not state.kind_page.instant:
             self.answer()
             return
@@ -87,7 +86,7 @@ class Answering:
     def answer(self, again: bool = False) -> None:
         """Starts a job where one is needed. While the wanted material is being read no new job starts: the running one
         decides under the latest settings."""
-        state = self._state()
+        state = self._scene.state
         self._jobs.stop(DEBOUNCE)
         reads = self._reads is not None and state.kind_page.serves(self._reads, state.key)
         if again or not state.kind_page.prepared or (state.needs_answer and not reads):
@@ -97,7 +96,7 @@ class Answering:
     def cancel(self, hint: str) -> bool:
         """Ends the first reading of what takes long to read; returns whether one was under way. `hint`: what the user
         can do then."""
-        state, jobs = self._state(), self._jobs
+        state, jobs = self._scene.state, self._jobs
         page = state.kind_page
         if page.instant or state.answer is not None or jobs.activity != page.reading:
             return False
@@ -114,7 +113,7 @@ class Answering:
 
     async def _serve(self, again: bool) -> None:
         """Reads what is missing, then decides. A newer job cancels this one."""
-        jobs, state = self._jobs, self._state()
+        jobs, state = self._jobs, self._scene.state
         page = state.kind_page
         jobs.number += 1
         job, start = jobs.number, time.perf_counter()
@@ -186,11 +185,11 @@ class Answering:
 
 @suspend_collection()
 def _decide_quietly(
-    page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer | None, progress: Progress
-) -> ShownAnswer | SecateurError:
+    page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer[Any] | None, progress: Progress
+) -> ShownAnswer[Any] | SecateurError:
     """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
-        answer: ShownAnswer = page.decide(material, dict(asked.inputs), asked.settings, progress)
+        answer: ShownAnswer[Any] = page.decide(material, dict(asked.inputs), asked.settings, progress)
         page.prepare_answer(answer, baseline)
         return answer
     except SecateurError as error:

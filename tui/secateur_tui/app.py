@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir, closing, contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, Protocol
@@ -17,6 +18,7 @@ from secateur import directories
 from secateur.engine import Engine
 from secateur.errors import UsageError
 from secateur.kinds import registry
+from secateur.kinds.base import Kind
 from secateur.model import Notice
 from secateur.output_files import write_output
 from secateur.remembered.first_times import first_time
@@ -35,15 +37,13 @@ from textual.screen import ModalScreen, Screen
 from secateur_tui import actions
 from secateur_tui.animation import animate_recording
 from secateur_tui.background import reduce_collections
-from secateur_tui.bench_names import BENCHES, BenchTitle
-from secateur_tui.benches import Benches, page_of
 from secateur_tui.host import Host, Pace, RecordedStop
 from secateur_tui.pages.folder import FolderPage
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts import PARTS
 from secateur_tui.parts.asking import Asking
-from secateur_tui.replay_player import BenchStage, ReplayPlayer
+from secateur_tui.replay_player import ReplayPlayer
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
 
@@ -118,8 +118,6 @@ class Inspector(Host):
         path: str,
         bench: str = "search",
         query: str = "",
-        rev: str | None = None,
-        model: str = "",
         inputs: Mapping[str, str] = MappingProxyType({}),
         folder: str = "",
         scenario: OpenedScenario | None = None,
@@ -131,31 +129,45 @@ class Inspector(Host):
     ) -> None:
         super().__init__(settings, theme_folders, pace)
         self.engine = engine
-        self._settings, self._opener = settings, opener
         self.environ = os.environ if environ is None else environ
-        query = visible(query, keep_newlines=True)
-
-        def make_bench(name: str) -> Bench:
-            if name == bench and scenario is not None:
-                return _bench_of(scenario, engine, settings)
-            if name == "search":
-                assert engine is not None
-                return bench_on(SearchPage(engine, path, rev), settings, {"query": query})
-            page = page_of(registry.get_kind(name))
-            typed = {"path": path, "model": model, **inputs, "query": query} if name == bench else {}
-            if folder and page.kind.inputs[0].folders:
-                typed = {"path": folder, "query": query}
-            return bench_on(page, settings, typed)
-
-        there = (name for name in BENCHES if name != "search" or engine is not None)
-        self._benches = Benches({name: partial(make_bench, name) for name in there}, self.install_screen)
-        self._first = bench
-        self._player = player
+        self._settings, self._opener, self._player = settings, opener, player
+        self._path, self._folder, self._first, self._scenario = path, folder, bench, scenario
+        self._inputs = {"path": path, **inputs, "query": visible(query, keep_newlines=True)}  # of the first bench
+        self._benches: dict[str, Bench] = {}
         if player is not None:
-            player.stage = BenchStage(self._benches, self._present, self.show_bench, self._add_search)
+            player.stage = self
+
+    def bench(self, name: str) -> Bench | None:
+        """Returns the bench of a kind, made where somebody first looks at it: most sessions see one or two, and kinds
+        take a while to import. None for a search while no folder is open."""
+        if name not in self._benches and (name != "search" or self.engine is not None):
+            self._put(name, self._make_bench(name))
+        return self._benches.get(name)
+
+    def _put(self, name: str, bench: Bench) -> None:
+        self._benches[name] = bench
+        self.install_screen(bench, name)
+
+    def _make_bench(self, name: str) -> Bench:
+        engine, scenario, settings = self.engine, self._scenario, self._settings
+        inputs: Mapping[str, Any] = self._inputs
+        if name == self._first and scenario is not None:  # how the screen looks and which keys there are is the user's
+            settings, inputs = replace(scenario.loaded.settings, ui=settings.ui), scenario.inputs
+            page: KindPage[Any, Any] = page_of(scenario.kind, scenario)
+            if engine is not None:
+                page = SearchPage(engine, inputs["path"], inputs["rev"], scenario)
+            return bench_on(page, settings, page.texts_of(inputs))
+        if name == "search":
+            assert engine is not None
+            page = SearchPage(engine, self._path, inputs.get("rev") or None)
+            return bench_on(page, settings, {"query": inputs["query"]})
+        page = page_of(registry.get_kind(name))
+        if self._folder and page.kind.inputs[0].folders:
+            return bench_on(page, settings, {"path": self._folder, "query": inputs["query"]})
+        return bench_on(page, settings, inputs if name == self._first else {})
 
     def on_mount(self) -> None:
-        self.push_screen(self._bench(self._first))
+        self.push_screen(self._shown(self._first))
         self.say_notices()
         if self._player is not None:
             self.run_worker(self._player.begin(), group="replay")
@@ -171,7 +183,7 @@ class Inspector(Host):
     @property
     def at_work(self) -> bool:
         playing = self._player is not None and self._player.busy
-        return playing or any(screen.busy for screen in self.screen_stack if isinstance(screen, Bench))
+        return playing or any(screen.jobs.busy for screen in self.screen_stack if isinstance(screen, Bench))
 
     def on_app_focus(self) -> None:
         for screen in self.screen_stack:
@@ -186,33 +198,26 @@ class Inspector(Host):
     def show_bench(self, name: str) -> None:
         while isinstance(self.screen, ModalScreen):  # else the other bench would take its place, on top of this one
             self.screen.dismiss(None)
-        bench = self._bench(name)
-        if bench is not self._present() and self._player is None:
-            self._take_along(self._present(), bench)
+        bench, present = self._shown(name), self.present()
+        if bench is not present and self._player is None:
+            self._take_along(present, bench)
         self.switch_screen(bench)
+
+    def _shown(self, name: str) -> Bench:
+        if (bench := self.bench(name)) is not None:
+            return bench
+        return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
 
     def _take_along(self, here: Bench, there: Bench) -> None:
         """Asks what is asked here there too, where both read the same folder and nothing is asked there."""
         query = here.state.inputs.get("query", "")
-        kinds = here.kind_page.kind, there.kind_page.kind
-        same = all(kind.name == "search" or kind.inputs[0].folders for kind in kinds)
+        same = all(bench.name_of_bench == "search" or bench.kind_page.kind.inputs[0].folders for bench in (here, there))
         if not query or not same or there.state.inputs.get("query", query):
             return
         if there.standing:
             there.part(Asking).type({"query": query})
         else:
             there.state.type("query", query)
-
-    def bench_titles(self, current: str) -> Sequence[BenchTitle]:
-        return [
-            BenchTitle(self.keymap.first_key(action := actions.BENCH + name), bench.title, name == current, action)
-            for name, bench in BENCHES.items()
-        ]
-
-    def _bench(self, name: str) -> Bench:
-        if (bench := self._benches.get(name)) is not None:
-            return bench
-        return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
 
     def place_messages(self) -> None:
         if not self.screen_stack:
@@ -228,13 +233,15 @@ class Inspector(Host):
         if self._opener is None:
             raise UsageError("no folder can be opened here", hint="start the inspector on it: secateur inspect FOLDER")
         self.engine = self._opener(path, self._settings)
-        self._add_search(BenchState(SearchPage(self.engine, path), self._settings, {}))
+        self.add_search(BenchState(SearchPage(self.engine, path), self._settings, {}))
 
-    def _add_search(self, state: BenchState[Any]) -> None:
-        self._benches.put("search", Bench(state, PARTS))
+    def add_search(self, state: BenchState[Any]) -> None:
+        """Shows a search on a folder that was opened."""
+        self._put("search", Bench(state, PARTS))
         self.show_bench("search")
 
-    def _present(self) -> Bench:
+    def present(self) -> Bench:
+        """Returns the bench that is shown."""
         return next(screen for screen in reversed(self.screen_stack) if isinstance(screen, Bench))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
@@ -246,22 +253,24 @@ def bench_on(page: KindPage[Any, Any], settings: Settings, typed: Mapping[str, s
     return Bench(BenchState(page, settings, dict(typed)), PARTS)
 
 
-def _bench_of(scenario: OpenedScenario, engine: Engine | None, settings: Settings) -> Bench:
-    """Returns the bench of a scenario under its settings; how the screen looks and which keys there are is the
-    user's."""
-    under, inputs = replace(scenario.loaded.settings, ui=settings.ui), scenario.inputs
-    page: KindPage[Any, Any] = page_of(scenario.kind, scenario)
-    if engine is not None:
-        page = SearchPage(engine, inputs["path"], inputs["rev"], scenario)
-    return bench_on(page, under, page.texts_of(inputs))
+PAGES: Mapping[str, str] = {
+    "files": "FilesPage",
+    "conversation": "ConversationPage",
+    "envelope": "EnvelopePage",
+    "diff": "DiffPage",
+    "log": "LogPage",
+}
+"""Kinds with a page class of their own; any other kind uses `KindPage`. A search is opened on an
+engine, and has `SearchPage`."""
 
 
-def _engine_of(scenario: OpenedScenario) -> Engine:
-    inputs, outside, settings = scenario.inputs, scenario.environment, scenario.loaded.settings
-    folder, rev = outside.folder_of(inputs["path"]), inputs["rev"] or None
-    return Engine.open(
-        folder, settings, rev=rev, environ=outside.environ, notices=outside.notices, within=outside.within
-    )
+def page_of(kind: Kind[Any, Any], opened: OpenedScenario | None = None) -> KindPage[Any, Any]:
+    """Returns the page of a kind that is not a search."""
+    if kind.name not in PAGES:
+        return KindPage(kind, opened)
+    module = import_module(f"secateur_tui.pages.{kind.name}")  # late: it imports what its kind decides with
+    page: KindPage[Any, Any] = getattr(module, PAGES[kind.name])(kind, opened)
+    return page
 
 
 @contextmanager
@@ -323,8 +332,8 @@ def run(
         return serve_pages(serve)
     if replay is not None:
         return play(replay, settings, picture=picture, environ=environ)
-    if bench not in BENCHES:
-        raise UsageError(f"there is no bench {bench}", hint="benches: " + ", ".join(BENCHES))
+    if bench not in registry.benches():
+        raise UsageError(f"there is no bench {bench}", hint="benches: " + ", ".join(registry.benches()))
 
     def open_engine(folder: str | Path, under: Settings, commit: str | None = None) -> Engine:
         return Engine.open(folder, under, rev=commit, notices=tuple(notices), cache_dir=cache_dir, environ=environ)
@@ -333,19 +342,27 @@ def run(
         return folder_of(folder, directories.cache_dir(variables), FetchOptions(environ=variables))
 
     variables = os.environ if environ is None else environ
-    rev = inputs.get("rev") or None
     folder, engine = str(path) if bench == "search" else "", None
     if scenario is not None and bench == "search":
-        folder, engine = str(scenario.environment.folder_of(scenario.inputs["path"])), _engine_of(scenario)
+        outside, given = scenario.environment, scenario.inputs
+        root = outside.folder_of(given["path"])
+        engine = Engine.open(
+            root,
+            scenario.loaded.settings,
+            rev=given["rev"] or None,
+            environ=outside.environ,
+            notices=outside.notices,
+            within=outside.within,
+        )
+        folder = str(root)
     elif bench == "search":
-        engine = open_engine(find_folder(folder), settings, rev)
+        engine = open_engine(find_folder(folder), settings, inputs.get("rev") or None)
     app = Inspector(
         engine,
         settings,
         path=str(path),
         bench=bench,
         query=inputs.get("query", ""),
-        rev=rev,
         inputs=inputs,
         folder=folder,
         scenario=scenario,
@@ -375,8 +392,7 @@ def open_replay(player: ReplayPlayer, pace: Pace, theme_folders: Sequence[Path] 
         path=typed["path"],
         bench=kind,
         query=typed.get("query", ""),
-        rev=inputs.get("rev") or None,
-        inputs=typed,
+        inputs={**typed, "rev": inputs.get("rev") or ""},
         theme_folders=theme_folders,
         pace=pace,
         player=player,

@@ -30,10 +30,8 @@ from textual.worker import WorkerFailed
 
 from secateur_tui import actions
 from secateur_tui.background import Courtesy, EngineThread
-from secateur_tui.bench_names import BenchTitle
 from secateur_tui.guards import Guarded, PatientPalette, guarded_driver
-from secateur_tui.palette import Palette
-from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
+from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, Palette, load_themes
 
 _WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 """Matches the rules of a picture that would fetch a font."""
@@ -190,10 +188,6 @@ class Host(Guarded, App[int]):
     @abstractmethod
     def show_bench(self, name: str) -> None:
         """Switches to another bench; each stays as it was left."""
-
-    @abstractmethod
-    def bench_titles(self, current: str) -> Sequence[BenchTitle]:
-        """Returns all benches, for the title line."""
 
     def picture(self) -> str:
         """Returns the screen as SVG, which loads nothing: the font's name stays, with monospace behind it."""

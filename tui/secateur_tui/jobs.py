@@ -4,7 +4,7 @@ All background work of a screen goes through its `Jobs`. A newer job of a group 
 does a newer timer of a name; the results of an older job are ignored.
 
     jobs.after("rest", 0.25, prove)            # calls `prove`, unless "rest" is set again before
-    jobs.work_out("recount", slow_call, self._take)
+    text = Derived(jobs, "text", self.paint)   # `text.at(item, slow_call)` is None until it is made
     jobs.start(self._read, "preview")          # an async method; in it: `await jobs.run(slow_call)`
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from secateur.errors import SecateurError
 from secateur.progress import Progress
@@ -40,12 +40,14 @@ class Jobs:
         progress: how far it is.
         error: why there is nothing on screen.
         number: of the latest job of the engine, from 1.
+        derived: what is worked out beside the answer.
     """
 
     def __init__(self, owner: Screen[Any], host: Callable[[], Host]) -> None:
         self._owner, self._host = owner, host
         self._timers: dict[str, tuple[object, asyncio.TimerHandle]] = {}
         self._unimportant: set[str] = set()
+        self.derived: list[Derived[Any]] = []
         self.activity = ""
         self.progress: IndexProgress | None = None
         self.error: SecateurError | None = None
@@ -137,14 +139,16 @@ class Jobs:
             self.error = SecateurError(f"the program failed: {type(error).__name__}: {error}", hint=hint)
 
     def reset(self) -> None:
-        """Cancels the work for an answer that is no longer wanted."""
+        """Cancels the work for an answer that is no longer wanted, and forgets what was derived from it."""
         self.number += 1
         self.cancel(ENGINE)
+        for derived in self.derived:
+            derived.forget()
         self.activity, self.progress, self.error = "", None, None
 
     # --- timers ---
 
-    def after(self, name: str, seconds: float, call: Callable[[], None], *, matters: bool = True) -> None:
+    def after(self, name: str, seconds: float, call: Callable[[], object], *, matters: bool = True) -> None:
         """Calls `call` after a rest, unless the timer of this name is set or stopped again before. With `matters` the
         screen counts as busy until then."""
         # A timer of Textual that is kept waiting for longer than its time may be skipped, and then never calls.
@@ -156,7 +160,7 @@ class Jobs:
         if not matters:
             self._unimportant.add(name)
 
-    def _fire(self, name: str, token: object, call: Callable[[], None]) -> None:
+    def _fire(self, name: str, token: object, call: Callable[[], object]) -> None:
         if name in self._timers and self._timers[name][0] is token:  # it may have been stopped while this was waiting
             del self._timers[name]
             call()
@@ -188,3 +192,54 @@ class Jobs:
     def reading(self) -> int:
         """Number of the latest reading, from 1; 0 while one is under way or about to be."""
         return 0 if self.activity or self.waits(DEBOUNCE) else self.number
+
+
+class Derived(Generic[T]):
+    """A result that is worked out beside the answer, once for each key. Another key cancels what is under way.
+
+    Args:
+        then: called when it is made, or failed.
+        between: see `Jobs.run`.
+        thread: makes it; the engine's by default.
+
+    Attributes:
+        key: what it is of; None: nothing.
+        made: the result; None while there is none.
+        error: why it cannot be made.
+    """
+
+    def __init__(
+        self,
+        jobs: Jobs,
+        group: str,
+        then: Callable[[], object],
+        *,
+        between: bool = False,
+        thread: Callable[[], EngineThread] | None = None,
+    ) -> None:
+        self._jobs, self._group, self._then, self._between, self._thread = jobs, group, then, between, thread
+        self.key: object = None
+        self.made: T | None = None
+        self.error: SecateurError | None = None
+        jobs.derived.append(self)
+
+    def forget(self) -> None:
+        """Drops the result, and what is under way."""
+        if self.key is not None:
+            self.key = self.made = self.error = None
+            self._jobs.cancel(self._group)
+
+    def at(self, key: object, make: Callable[[], T]) -> T | None:
+        """Returns the result for a key; starts to make it where it is of another one."""
+        if self.key != key:
+            self.key, self.made, self.error = key, None, None
+            thread = self._thread() if self._thread is not None else None
+            self._jobs.work_out(self._group, make, self._take, self._take, between=self._between, thread=thread)
+        return self.made
+
+    def _take(self, result: T | SecateurError) -> None:
+        if isinstance(result, SecateurError):
+            self.error = result
+        else:
+            self.made = result
+        self._then()

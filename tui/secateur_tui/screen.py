@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, TypeVar
 
 from msgspec import structs
 from secateur import directories
 from secateur.errors import SecateurError
-from secateur.kinds.base import least_budget
+from secateur.kinds.base import Kind, least_budget
 from secateur.settings import Settings, SettingsSources
 from secateur.terminal import visible
 from textual import events, on
@@ -31,15 +31,24 @@ from textual.worker import Worker, WorkerState
 
 from secateur_tui import actions
 from secateur_tui.answering import Answering
-from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, Tab, draw_small, limit_notices
+from secateur_tui.frame import (
+    HEIGHTS,
+    REPLAY_FOOTER,
+    WIDTHS,
+    ZOOMED,
+    Tab,
+    draw_footer,
+    draw_small,
+    draw_stop,
+    limit_notices,
+)
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
 from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, KnobClicked, Report, SegmentChosen
 from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
-from secateur_tui.state.bench_state import BenchState, Request
-from secateur_tui.state.history import WrittenFile
+from secateur_tui.state.bench_state import BenchState, Request, WrittenFile
 from secateur_tui.state.list_view import ListChoice
 from secateur_tui.styled_text import Line, Span, clip_line, line, plain
 from secateur_tui.widgets.budget_bar import BudgetBar
@@ -48,6 +57,7 @@ from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import DrawnView, Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.tab_line import TabLine
+from secateur_tui.widgets.title import BenchTitle, TitleFacts, draw_title
 
 WITHOUT_A_FOLDER = ("query", "theme", "back", "palette", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""
@@ -62,6 +72,7 @@ class Bench(Guarded, Screen[None]):
     Attributes:
         jobs: everything that is under way.
         scene: what pages are drawn from.
+        tabs: the pages beside the list, by id.
     """
 
     CSS_PATH = "screen.tcss"
@@ -78,20 +89,14 @@ class Bench(Guarded, Screen[None]):
         self.state = state
         self.name_of_bench = state.kind_page.kind.name  # as in `--bench`
         self.jobs = Jobs(self, lambda: self.app)
-        self.answering = Answering(self.jobs, lambda: self.app.pace, lambda: self.state, self.paint)
         self.scene = Scene(state, self.jobs, actions.make_keymap({}))
-        self.frame = Frame(self.scene, self.answering, lambda: self.app, self.unavailable)
-        self._derived_budget: tuple[Request, int] | None = (
-            None  # that from which the budget was stepped, and its number
-        )
+        self.answering = Answering(self.scene, lambda: self.app.pace, self.paint)
+        # that from which the budget was stepped, and its number
+        self._derived_budget: tuple[Request, int] | None = None
         self._attempted: Settings | None = None  # taken only if there is an answer under them
         self.parts = [part(self) for part in parts]
         self._doers = {action: do for part in self.parts for action, do in part.actions.items()}
-
-    @cached_property
-    def tabs(self) -> Mapping[str, Tab]:
-        """The pages beside the list, by id."""
-        return {tab.id: tab for part in self.parts for tab in part.tabs}
+        self.tabs: Mapping[str, Tab] = {}
 
     def part(self, kind: type[P]) -> P:
         """Returns the part of a class."""
@@ -109,31 +114,50 @@ class Bench(Guarded, Screen[None]):
     # --- widgets ---
 
     def compose(self) -> ComposeResult:
+        page, app = self.kind_page, self.app
+        self.tabs = {tab.id: tab for part in self.parts for tab in part.tabs}
         yield Fixed(lambda cells: draw_small(self.size, cells), id="small")
-        yield Fixed(self.frame.draw_title, id="title")
-        yield from self.frame.compose_fields()
-        yield BudgetBar(
+        yield Fixed(self._draw_title, id="title")
+        with Horizontal(id="fields"):
+            for field in page.fields:
+                opener = app.keymap.first_key("query") if field.name == "query" else ""
+                text, id_ = self.state.inputs[field.name], f"field-{field.name}"
+                widget = QueryInput(text, field.placeholder, lines=field.lines, opener=opener, id=id_, classes="input")
+                widget.border_title = field.title
+                yield widget
+        budget = BudgetBar(
             lambda cells: self.kind_page.draw_budget(self.scene, cells),
             lambda cell, cells: self.kind_page.segment_at(self.scene, cell, cells),
             id="budget",
         )
+        budget.border_title = "Budget"
+        yield budget
         with Horizontal(id="body"):
-            with Vertical(id="items"):
+            with Vertical(id="items") as items:
+                items.border_title = "" if page.unopened else page.kind.wording.noun
                 yield Fixed(self._draw_notices, id="notices")
                 yield Fixed(lambda cells: [self.query_one("#list", ItemList).draw_titles(cells)], id="columns")
                 yield ItemList(lambda item: setattr(self.state, "cursor", item), id="list")
                 yield DrawnView(lambda cells: self.kind_page.draw_blank(self.scene, cells), id="blank")
-            yield from self.frame.compose_side(self.tabs.values())
-        yield from self.frame.compose_bottom()
+            with Vertical(id="side"):
+                panel = KnobPanel(self.state.settings, page.knobs_of, page.all_knobs_of, id="knobs")
+                panel.border_title = page.knobs_title
+                self.caption(panel, line(" ←/→ tune  0 mute  r reset "))
+                yield panel
+                with Vertical(id="pages"):
+                    yield TabLine([(tab.id, tab.title) for tab in self.tabs.values()], id="tabs")
+                    with ContentSwitcher(initial=self.page, id="page-switch"):
+                        for tab in self.tabs.values():
+                            yield tab.widget() if tab.widget is not None else DrawnView(tab.draw, id=tab.id)
+        if app.stop is not None:
+            yield Fixed(lambda cells: draw_stop(stop, cells) if (stop := app.stop) else [], id="stop")
+        yield Fixed(self._draw_footer, id="footer")
 
     def on_mount(self) -> None:
         self.scene.keys = self.app.keymap
         page = self.kind_page
         self.set_class(page.unopened, "-unopened")
         self.set_class(self.app.stop is not None, "-recorded")
-        self.query_one("#budget").border_title = "Budget"
-        self.query_one("#items").border_title = "" if page.unopened else page.kind.wording.noun
-        self.caption(self.query_one("#knobs"), line(" ←/→ tune  0 mute  r reset "))
         self._each(lambda part: part.mounted())
         self.scene.typing = self.in_field
         self.paint()
@@ -146,13 +170,14 @@ class Bench(Guarded, Screen[None]):
     def on_resize(self) -> None:
         """Gives the keys back to what had them before the terminal was too small to show it. The columns of the list
         depend on the screen."""
-        self.call_after_refresh(self._resized)
 
-    def _resized(self) -> None:
-        if self.scene.screen != self.size.width:
-            self.paint_list()
-        if self.focused is None and self.had_focus is not None and self.had_focus.focusable:
-            self.set_focus(self.had_focus)
+        def follow() -> None:
+            if self.scene.screen != self.size.width:
+                self.paint_list()
+            if self.focused is None and self.had_focus is not None and self.had_focus.focusable:
+                self.set_focus(self.had_focus)
+
+        self.call_after_refresh(follow)
 
     @property
     def home(self) -> Widget:
@@ -174,6 +199,10 @@ class Bench(Guarded, Screen[None]):
         parts = (self.query_one_optional(part) for part in ("#title", "#list", "#page-switch", "#footer"))
         return all(part is not None and part.is_attached for part in parts)
 
+    @property
+    def _too_small(self) -> bool:
+        return self.has_class("-tiny") or self.has_class("-flat")
+
     # --- where the keys go ---
 
     @property
@@ -183,7 +212,7 @@ class Bench(Guarded, Screen[None]):
 
     def on_descendant_focus(self) -> None:
         """Draws the words about keys anew: they say where the keys go."""
-        if self.focused is not None and not (self.has_class("-tiny") or self.has_class("-flat")):
+        if self.focused is not None and not self._too_small:
             self.had_focus = self.focused
         self.scene.typing = self.in_field
         for drawn in self.query("#blank, #footer, #notices, #title").results(DrawnView):
@@ -193,10 +222,10 @@ class Bench(Guarded, Screen[None]):
 
     def on_paste(self, event: events.Paste) -> None:
         """Takes what is pasted while the keys go elsewhere for a question, whole."""
-        field = self.scene.state.kind_page.asking_field
-        if not self.in_field and field.name == "query":
+        name = self.kind_page.asking_field.name
+        if not self.in_field and name == "query":
             event.stop()
-            query = self.query_one(f"#field-{field.name}", QueryInput)
+            query = self.field(name)
             self.set_focus(query)
             query.take(event.text)
 
@@ -274,7 +303,7 @@ class Bench(Guarded, Screen[None]):
     def action_do(self, action: str) -> None:
         """Does an action of the registry, or says why it cannot. On a screen that is too small to show what it would
         do, quitting is all there is."""
-        if (self.has_class("-tiny") or self.has_class("-flat")) and action != actions.QUIT:
+        if self._too_small and action != actions.QUIT:
             return
         reason = self.unavailable(action)
         if reason:
@@ -291,6 +320,10 @@ class Bench(Guarded, Screen[None]):
     def do(self, action: str) -> None:
         """Does an action, whether or not it can be done by the user now."""
         self._doers[action]()
+
+    def returned_to(self) -> None:
+        """The terminal came to the front again: what was read may have changed meanwhile."""
+        self._each(lambda part: part.returned())
 
     def ask(self, dialogue: Screen[Any], then: Callable[[Any], object]) -> None:
         """Opens a dialogue, and hands on its answer, unless it is left without one."""
@@ -312,13 +345,6 @@ class Bench(Guarded, Screen[None]):
         """Takes other settings as `change`, unless there is no answer under them: it says why, and nothing changes."""
         self._attempted = settings
         self.change(settings)
-
-    def _take_back_attempt(self) -> None:
-        state = self.state
-        if self._attempted is state.settings and state.refusal is not None and state.asked == state.wanted:
-            self.app.say(f"not taken: {state.refusal.message}")
-            state.take_back()
-            self.settings_changed()
 
     def change_budget(self, tokens: int) -> None:
         """Takes another budget, or the least or the largest there may be; a derived one again where a step leads back
@@ -358,11 +384,6 @@ class Bench(Guarded, Screen[None]):
         return page.command(state.inputs, state.settings, loaded, state.answer_to_inputs)
 
     @property
-    def busy(self) -> bool:
-        """Tells whether anything is still under way that will change the screen."""
-        return self.jobs.busy
-
-    @property
     def answered(self) -> bool:
         """Tells whether the answer on screen, or the error in its place, is that to what is wanted."""
         return self.standing and not self.jobs.at_work and (self.jobs.error is not None or not self.state.needs_answer)
@@ -381,10 +402,6 @@ class Bench(Guarded, Screen[None]):
         """Shows the texts of the state in the fields."""
         for name, text in self.state.inputs.items():
             self.field(name).put(text)
-
-    def returned_to(self) -> None:
-        """The terminal came to the front again: what was read may have changed meanwhile."""
-        self._each(lambda part: part.returned())
 
     @on(Report)
     def _take_report(self, report: Report) -> None:
@@ -460,8 +477,11 @@ class Bench(Guarded, Screen[None]):
         """Paints everything from the state."""
         if not self.standing:
             return
-        self._take_back_attempt()
         state, page = self.state, self.kind_page
+        if self._attempted is state.settings and state.refusal is not None and state.asked == state.wanted:
+            self.app.say(f"not taken: {state.refusal.message}")
+            state.take_back()
+            self.settings_changed()
         shown = state.listed and self.jobs.error is None
         items = self.query_one("#items")
         items.set_class(not shown, "-blank")
@@ -484,6 +504,40 @@ class Bench(Guarded, Screen[None]):
         self.repaint_frame()
         self._each(lambda part: part.painted())
 
+    def _draw_title(self, cells: int) -> Sequence[Line]:
+        """While the keys go to a field those of the benches are faint: they would be typed."""
+        scene, jobs, stale, state, page = self.scene, self.jobs, self.answering.stale, self.state, self.kind_page
+        activity, key, fresh = jobs.activity, self.app.keymap.first_key("refresh"), None
+        bench = actions.BENCH + page.kind.name
+        if jobs.error is None:
+            fresh = page.fresh(state.reading.material if state.reading is not None else None)
+        if activity and state.partial:  # while a partial answer is shown, how far the whole one is
+            percent = jobs.progress.percent if jobs.progress is not None else ""
+            activity = f"partial answer, {activity} {percent}".rstrip()
+        facts = TitleFacts(
+            source=page.source(scene),
+            profile=state.settings.profile,
+            changed=state.changed,
+            counter=page.counter(scene),
+            count=page.count_items(scene),
+            fresh=fresh and not stale,
+            stale=stale,
+            remedy=f"{key} reads again" if key else "",
+            activity=activity,
+            benches=[
+                BenchTitle(self.app.keymap.first_key(action.id), action.label, action.id == bench, action.id)
+                for action in actions.ACTIONS
+                if action.id.startswith(actions.BENCH)
+            ],
+        )
+        drawn = draw_title(facts, cells)
+        return [tuple(span._replace(role="faint") if scene.typing and span.action else span for span in drawn)]
+
+    def _draw_footer(self, cells: int) -> Sequence[Line]:
+        only = REPLAY_FOOTER if self.app.stop is not None else None
+        keys, labels, typing = self.app.keymap, self.kind_page.action_labels, self.scene.typing
+        return [draw_footer(keys, self.unavailable, cells, only, labels, typing=typing)]
+
     def _draw_caption(self, cells: int) -> Line:
         view = self.state.view
         if view is None:
@@ -505,9 +559,10 @@ class Bench(Guarded, Screen[None]):
     def paint_knobs(self) -> None:
         """Paints the knobs from the state."""
         if self.standing:
-            state = self.state
+            state, scene = self.state, self.scene
+            ranges = scene.ranges if scene.proven else {}
             notes = state.kind_page.knob_notes(state)
-            self.knobs.show(state.settings, state.opened, self.scene.ranges, notes, self.scene.ranges_pending)
+            self.knobs.show(state.settings, state.opened, ranges, notes, scene.ranges_pending)
 
     def paint_page(self) -> None:
         """Paints the open page where it is in sight."""
@@ -522,11 +577,11 @@ class Bench(Guarded, Screen[None]):
             if (part := self.query_one_optional(f"#{name}", Fixed)) is not None:
                 part.repaint()
 
-    def caption(self, widget: Widget, drawn: Line) -> None:
-        """Puts a line into the lower border of a widget; as content, never as markup."""
-        content = Content(plain(drawn))
-        if widget.border_subtitle != content.markup:  # Textual paints a widget whole for the same words, too
-            widget.border_subtitle = content
+    def caption(self, widget: Widget, drawn: Line, *, top: bool = False) -> None:
+        """Puts a line into the lower or upper border of a widget; as content, never as markup."""
+        content, place = Content(plain(drawn)), "border_title" if top else "border_subtitle"
+        if getattr(widget, place) != content.markup:  # Textual paints a widget whole for the same words, too
+            setattr(widget, place, content)
 
     def notices(self, cells: int) -> Sequence[Line]:
         """Draws every notice about the answer."""
@@ -550,7 +605,31 @@ class ScreenPart:
     """
 
     def __init__(self, bench: Bench) -> None:
-        self._bench = bench
+        self.bench, self.jobs = bench, bench.jobs
+
+    @property
+    def app(self) -> Host:
+        """The application."""
+        return self.bench.app
+
+    @property
+    def state(self) -> BenchState[Page]:
+        """The state of the bench."""
+        return self.bench.state
+
+    @property
+    def kind_page(self) -> Page:
+        """The page of the kind that is shown."""
+        return self.bench.state.kind_page
+
+    @property
+    def kind(self) -> Kind[Any, Any]:
+        """The kind that is shown."""
+        return self.bench.state.kind_page.kind
+
+    def key(self, action: str) -> str:
+        """Returns the first key of an action as printed; "" where it has none."""
+        return self.bench.app.keymap.first_key(action)
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
@@ -570,7 +649,7 @@ class ScreenPart:
 
     def open_page(self, page: str) -> None:
         """Opens a page beside the list."""
-        self._bench.show_page(page)
+        self.bench.show_page(page)
 
     def notices(self, cells: int) -> Iterable[Line]:  # noqa: ARG002
         """Draws lines above the notices about the answer."""

@@ -75,17 +75,10 @@ def clip_line(spans: Line, cells: int) -> Line:
     room = cells
     for span in spans:
         used = cell_width(span.text)
-        if used > room - 1:
+        if used >= room:
             # One cell is kept back for the ellipsis, even when this span alone would just have fitted.
-            out.append(
-                span._replace(
-                    text=clip(span.text, room)
-                    if used > room
-                    else span.text[:-1] + ELLIPSIS
-                    if used == room
-                    else span.text + ELLIPSIS
-                )
-            )
+            cut = clip(span.text, room) if used > room else span.text[:-1] + ELLIPSIS
+            out.append(span._replace(text=cut))
             break
         out.append(span)
         room -= used
@@ -224,3 +217,8 @@ def format_change(before: int, after: int) -> str:
 def format_signed(number: int) -> str:
     """`+11`, `−11`, `±0`, with thousands separators."""
     return f"+{number:,}" if number > 0 else f"−{-number:,}" if number < 0 else "±0"
+
+
+def format_places(climbed: int) -> str:
+    """`▲3` for places gained, `▼2` for places lost."""
+    return f"{'▲' if climbed > 0 else '▼'}{abs(climbed):,}"

@@ -13,7 +13,7 @@ from secateur import directories
 from secateur.errors import SecateurError
 from secateur.executors.executor import Executor
 from secateur.executors.pool import ProcessPool
-from secateur.index.facts.models import Models, vectors_of
+from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.open_member import OpenMember
 from secateur.index.open_workspace import WorkspaceOpener
 from secateur.index.store.records import UnwritableIndex
@@ -24,6 +24,7 @@ from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.files import path_bytes
 from secateur.sources.named import is_named
 from secateur.sources.workspace_file import WorkspaceMember
+from secateur.tokens import get_counter
 
 
 class MemberTask(Struct, frozen=True):
@@ -98,6 +99,5 @@ def record_member(task: MemberTask) -> list[MemberRecord]:
 
 
 def _extractor_of(settings: Settings) -> Extractor:
-    models = Models(os.environ)
-    counter, vectors = models.counter(settings.tokens.counter), vectors_of(models, settings)
+    counter, vectors = get_counter(settings.tokens.counter), vectors_of(Models(os.environ), settings)
     return Extractor.of(settings, counter, vectors, directories.cache_dir(os.environ))

@@ -25,14 +25,7 @@ from secateur.index.store.folder import folder_of, size_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot, part_of
-from secateur.index.update.refresh import (
-    IndexStatus,
-    RecordedState,
-    record,
-    snapshot_of,
-    status_of,
-    unread,
-)
+from secateur.index.update.refresh import IndexStatus, RecordedState, record, snapshot_of, status_of, unread
 from secateur.index.update.snapshots import Histories, SnapshotManager, incomplete
 from secateur.index.update.staleness import Changes, changes
 from secateur.model import Notice
@@ -144,7 +137,7 @@ class OpenIndex(OpenedIndex):
             self._snapshot = snapshot_of(
                 self._state, self._source, self._store, extractor, progress, self._snapshots, self.histories
             )
-            self._texts.clear()
+            self._texts = {}
         status = status_of(state, self._snapshot, self.source, extractor)
         self.status = structs.replace(status, notices=(*status.notices, *(notice.message for notice in self.notices)))
         return self.status

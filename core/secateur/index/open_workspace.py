@@ -19,6 +19,7 @@ from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.index.catalogue import Catalogue, KeptMember
 from secateur.index.facts.extract import Record
 from secateur.index.facts.snapshot import UNREAD, Snapshot
+from secateur.index.open_index import OpenIndex
 from secateur.index.open_member import OpenMember, below
 from secateur.index.opened_index import OpenedIndex
 from secateur.index.store.arrayfile import unpack_strings
@@ -39,7 +40,7 @@ from secateur.sources.files import path_text
 from secateur.sources.named import folder_of
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
-from secateur.sources.workspace_file import WorkspaceMember, answer_globs, read_workspace
+from secateur.sources.workspace_file import WorkspaceMember, answer_globs, is_workspace, read_workspace
 from secateur.sources.workspace_source import WorkspaceSource
 
 NOT_FOLLOWED = "calls_not_followed"
@@ -203,7 +204,7 @@ class OpenWorkspace(OpenedIndex):
             except UnwritableIndex:  # only the workspace's own folder: it is made again next time
                 self._records.folder = None
                 self._snapshot = self._make(state, extractor, progress or unreported)
-            self._texts.clear()
+            self._texts = {}
             kept = {name: member.to_keep(extractor.version) for name, member in self._members.items()}
             known = {name: member for name, member in kept.items() if member is not None}
             if known != self._catalogue.members:
@@ -297,3 +298,36 @@ class MemberRecords:
 def _merge_changes(of_each: Mapping[str, Changes]) -> Changes:
     files = tuple(f"{name}/{path}" for name, changes in of_each.items() for path in changes.files)
     return Changes(files, any(changes.commit for changes in of_each.values()))
+
+
+AnyOpener = Callable[[], Source] | WorkspaceOpener
+
+
+def opener_of(
+    path: Path,
+    rev: str | None,
+    rules: Index,
+    fetching: FetchOptions | None = None,
+    within: Sequence[Path] | None = None,
+    *,
+    partial: bool = False,
+) -> SourceOpener | WorkspaceOpener:
+    """Makes the opener of a folder, of a commit of its repository, or of the workspace that a .toml file describes.
+
+    Args:
+        within: the folders that the repositories of a workspace must lie in; see `read_workspace`.
+        partial: leaves out the repositories of a workspace that cannot be read.
+
+    Raises:
+        UsageError: a revision is given for a workspace.
+    """
+    if not is_workspace(path):
+        return SourceOpener(path, rev, rules)
+    if rev is not None:
+        raise UsageError(f"{path}: a workspace has no one revision", hint='write {path = "…", rev = "…"} in it')
+    return WorkspaceOpener(path, rules, fetching, within, partial)
+
+
+def open_index(opener: AnyOpener, cache_dir: Path) -> OpenedIndex:
+    """Opens an index. Raises the errors of the opener."""
+    return OpenWorkspace(opener, cache_dir) if isinstance(opener, WorkspaceOpener) else OpenIndex(opener, cache_dir)

@@ -1,5 +1,4 @@
-"""The interface of an open index. `OpenIndex` is the index of one repository, `OpenWorkspace` that of several.
-`TextLines` reads the lines of files as they were indexed."""
+"""The interface of an open index. `OpenIndex` is the index of one repository, `OpenWorkspace` that of several."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from secateur.encodings import as_utf8
 from secateur.errors import RepositoryError
-from secateur.index.facts.degraded import SnapshotFacts, facts_of
+from secateur.index.facts.degraded import warn_of_partly_read
 from secateur.index.facts.extract import digest_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
@@ -24,6 +23,9 @@ from secateur.progress import Progress
 from secateur.redaction import CredentialNumbers, insert_markers
 from secateur.redaction.spans import parse_spans
 from secateur.sources.source import Source
+
+_Known = dict[tuple[str, bytes, bool], list[str]]
+"""Lines by (path, content digest, whether the credentials of other files are removed too)."""
 
 
 class OpenedIndex(ABC):
@@ -40,9 +42,10 @@ class OpenedIndex(ABC):
     status: IndexStatus | None = None
 
     def __init__(self) -> None:
-        self._texts = TextLines()
+        self._texts: _Known = {}  # as they were indexed, with markers in the place of credentials
+        self._numbered: WeakKeyDictionary[CredentialNumbers, _Known] = WeakKeyDictionary()
         self._pools: WeakKeyDictionary[Pool, CredentialNumbers] = WeakKeyDictionary()
-        self._facts: WeakKeyDictionary[Snapshot, SnapshotFacts] = WeakKeyDictionary()
+        self._warnings: WeakKeyDictionary[Snapshot, tuple[Notice, ...]] = WeakKeyDictionary()
 
     @property
     @abstractmethod
@@ -102,14 +105,14 @@ class OpenedIndex(ABC):
 
     # --- looking -----------------------------------------------------------------------------------------------------
 
-    def facts(self, snapshot: Snapshot) -> SnapshotFacts:
-        """Returns the facts of a snapshot that every answer needs."""
-        if snapshot not in self._facts:
-            self._facts[snapshot] = facts_of(snapshot)
-        return self._facts[snapshot]
+    def warnings(self, snapshot: Snapshot) -> tuple[Notice, ...]:
+        """Returns the warnings about a snapshot that every answer needs."""
+        if snapshot not in self._warnings:
+            self._warnings[snapshot] = *snapshot.notices, *warn_of_partly_read(snapshot)
+        return self._warnings[snapshot]
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
-        """Returns the lines of a file, with markers in the place of credentials.
+        """Returns the lines of a file, with markers in the place of credentials. Each file is read once.
 
         Args:
             numbers: the numbers of the markers; None: they begin with 1 in each file.
@@ -117,14 +120,29 @@ class OpenedIndex(ABC):
         Raises:
             RepositoryError: the file has changed since it was indexed, so its line numbers mean nothing.
         """
-        return self._texts.of(
-            snapshot, path, lambda: next((data for _, data in self.source.read([path])), None), numbers
-        )
+        spans = [span for _, span in parse_spans(snapshot.redactions.get(path, ""))]
+        bare = numbers is not None and numbers.complete
+        known = self._texts if numbers is None or not (spans or bare) else self._numbered.setdefault(numbers, {})
+        key = path, snapshot.digests[path], bare
+        lines = known.get(key)
+        if lines is None:
+            data = next((data for _, data in self.source.read([path])), None)
+            if data is None or digest_of(data) != snapshot.digests[path]:
+                raise RepositoryError(
+                    f"{path}: {'gone' if data is None else 'changed'} since it was indexed",
+                    hint="run the query again",
+                    code="CHANGED",
+                )
+            marked = insert_markers(as_utf8(data), spans, numbers or CredentialNumbers())
+            if numbers is not None and bare:
+                marked = numbers.bare(marked)
+            lines = known[key] = split_lines(read_text(path, marked)[0])
+        return lines  # not read from `known` again: another thread may have begun anew for a new snapshot
 
     def lines_of(self, snapshot: Snapshot, pool: Pool, row: int) -> list[str]:
         """Returns the lines of a candidate's file. A credential has the same marker in all files of a pool, also in a
         file where no rule recognises it. Raises RepositoryError like `lines`."""
-        redactions = self.facts(snapshot).redactions
+        redactions = snapshot.redactions
         if not redactions:
             return self.lines(snapshot, pool.path[row])
         numbers = self._pools.get(pool)
@@ -148,55 +166,3 @@ class OpenedIndex(ABC):
     def unread(self, extractor: Extractor) -> Changes | None:
         """Lists the differences from the state that any process indexed last; None if nothing was indexed. Raises
         RepositoryError."""
-
-
-_Known = dict[tuple[str, bytes, bool], list[str]]
-"""Lines by (path, content digest, whether the credentials of other files are removed too)."""
-
-
-class TextLines:
-    """The lines of files as they were indexed, with markers in the place of credentials. Each file is read once."""
-
-    def __init__(self) -> None:
-        self._texts: _Known = {}
-        self._numbered: WeakKeyDictionary[CredentialNumbers, _Known] = WeakKeyDictionary()
-
-    def of(
-        self,
-        files: Snapshot,
-        path: str,
-        read: Callable[[], bytes | None],
-        numbers: CredentialNumbers | None = None,
-    ) -> list[str]:
-        """Returns the lines of a file.
-
-        Args:
-            files: the snapshot that `path` belongs to.
-            read: reads the bytes of the file; None if it is gone.
-            numbers: the numbers of the markers; see `OpenedIndex.lines`.
-
-        Raises:
-            RepositoryError: the file has changed since it was indexed.
-        """
-        spans = [span for _, span in parse_spans(files.redactions.get(path, ""))]
-        bare = numbers is not None and numbers.complete
-        known = self._texts if numbers is None or not (spans or bare) else self._numbered.setdefault(numbers, {})
-        key = path, files.digests[path], bare
-        lines = known.get(key)
-        if lines is None:
-            data = read()
-            if data is None or digest_of(data) != files.digests[path]:
-                raise RepositoryError(
-                    f"{path}: {'gone' if data is None else 'changed'} since it was indexed",
-                    hint="run the query again",
-                    code="CHANGED",
-                )
-            marked = insert_markers(as_utf8(data), spans, numbers or CredentialNumbers())
-            if numbers is not None and bare:
-                marked = numbers.bare(marked)
-            lines = known[key] = split_lines(read_text(path, marked)[0])
-        return lines  # not read from `known` again: another thread may have cleared it for a new snapshot
-
-    def clear(self) -> None:
-        """Forgets the lines of earlier states."""
-        self._texts = {}

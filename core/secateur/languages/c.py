@@ -6,10 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector, named_child
-from secateur.languages.syntax.endless import C_SILENT
 from secateur.languages.syntax.macros import mask_macros
 from secateur.languages.syntax.names import read_type_name, words
-from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, Grammar, LanguageTraits, NameRules
+from secateur.languages.traits import C_SILENT, CAMEL_CASE_TEST, TEST_FILE, TESTED, Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
@@ -103,7 +102,17 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("function", ()):
         _read_function(node, templates.get(node.id, node), out)
     for node in captures.get("typed", ()):
-        _read_declaration(node, out)
+        declared_type = out.field_text(node, "type")
+        for declarator in node.children_by_field_name("declarator"):
+            bound = _skip_declarators(declarator, "function_declarator")
+            if bound is None or bound.type not in _IDENTIFIERS:
+                continue
+            type_ = declared_type
+            if type_ == "auto":
+                value = declarator.child_by_field_name("value")
+                match = _CREATED_TYPE.match(out.text(value)[:_VALUE_LENGTH]) if value is not None else None
+                type_ = next(filter(None, match.groups()), "") if match else ""
+            out.annotate(declarator, out.text(bound), type_)
 
 
 def _read_classes(captures: Captures, templates: dict[int, Node], out: Collector) -> None:
@@ -148,9 +157,7 @@ def _read_function(node: Node, outer: Node, out: Collector) -> None:
         # `EXPORT_MACRO namespace a {` looks like a function without parameters: its contents are at module level.
         out.define(node, None, "", methods=False)
         return
-    if declarator is not None and declarator.type == "operator_cast":
-        name = "operator " + out.field_text(declarator, "type")
-    elif declarator is not None:
+    if declarator is not None:
         parameters = declarator.child_by_field_name("parameters")
         is_function = declarator.type == "function_declarator"
         inner = _skip_declarators(declarator.child_by_field_name("declarator")) if is_function else declarator
@@ -195,22 +202,8 @@ def _split_qualified_name(node: Node | None, out: Collector) -> tuple[str, str]:
         node = node.child_by_field_name("name")
     if node is not None and node.type == "template_function":
         node = node.child_by_field_name("name")
-    is_cast = node is not None and node.type == "operator_cast"
-    name = (
-        "operator " + out.field_text(node, "type") if node is not None and is_cast else "".join(out.text(node).split())
-    )
+    if node is not None and node.type == "operator_cast":
+        name = "operator " + out.field_text(node, "type")
+    else:
+        name = "".join(out.text(node).split())
     return name, ".".join(filter(None, scopes))
-
-
-def _read_declaration(node: Node, out: Collector) -> None:
-    declared_type = out.field_text(node, "type")
-    for declarator in node.children_by_field_name("declarator"):
-        bound = _skip_declarators(declarator, "function_declarator")
-        if bound is None or bound.type not in _IDENTIFIERS:
-            continue
-        type_ = declared_type
-        if type_ == "auto":
-            value = declarator.child_by_field_name("value")
-            match = _CREATED_TYPE.match(out.text(value)[:_VALUE_LENGTH]) if value is not None else None
-            type_ = next(filter(None, match.groups()), "") if match else ""
-        out.annotate(declarator, out.text(bound), type_)

@@ -55,6 +55,13 @@ expect borrow borrow_mut lock read write
 """Methods that yield a container of the same elements."""
 
 
+_QUOTED = rb"\"[^\"\n]*\"|'[^'\n]*'"
+C_SILENT = re.compile(rb"//[^\n]*|^[ \t]*#[^\n]*|" + _QUOTED, re.MULTILINE)
+JAVA_SILENT = re.compile(rb"//[^\n]*|" + _QUOTED)
+SCRIPT_SILENT = re.compile(rb"//[^\n]*|`[^`]*`|" + _QUOTED)
+PYTHON_SILENT = re.compile(rb"#[^\n]*|\"\"\".*?\"\"\"|'''.*?'''|" + _QUOTED, re.DOTALL)
+SHELL_SILENT = re.compile(rb"(?:^|(?<=\s))#[^\n]*|" + _QUOTED, re.MULTILINE)
+
 CAMEL_CASE_TEST = r".*[a-z0-9_](Test|Tests|TestCase|TestCases|IT|ITCase)"
 TESTED = r".*[-_](tests?|unittest)"
 TEST_FILE = r"test_.*|" + TESTED
@@ -216,7 +223,7 @@ class LanguageTraits(Struct, frozen=True, kw_only=True):
     grammar: Grammar | None = None
     """None: files are split into sections or blocks of lines."""
     silent: re.Pattern[bytes] | None = None
-    """Comments and strings, whose operators do not count in `syntax/endless.py`. None: the parser recovers from any
+    """Comments and strings, whose operators do not count in `grammar.is_endless`. None: the parser recovers from any
     sequence of operators."""
     lines_end_statements: bool = False
     is_often_minified: bool = False

@@ -48,8 +48,7 @@ class Answer(Struct, frozen=True):
         """Reads an answer from the cache; None if the text is not an answer."""
         try:
             entry = json.loads(stored)
-            warnings = tuple(Notice(code, message) for code, message in entry["warnings"])
-            return cls(entry["text"], True, warnings, key)
+            return cls(entry["text"], True, tuple(Notice(*warning) for warning in entry["warnings"]), key)
         except (ValueError, KeyError, TypeError):
             return None
 

@@ -15,14 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, structs
 
-from secateur.index.facts.embedding import Embedder
-from secateur.index.facts.embedding.vectors import Vectors
+from secateur.index.facts.embedding.vectors import Embedder, Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import Channel, FloatArray, FragmentKind, IntArray, add_columns
-from secateur.retrieval.evidence.collect import collect_evidence, embed_query
+from secateur.retrieval.evidence.collect import collect_evidence, embed_query, statistics
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
-from secateur.retrieval.statistics import statistics
 from secateur.selection.priority import HALF, quantised
 from secateur.settings import Penalty, Relevance
 
@@ -136,11 +134,7 @@ def weights_for(query: Query, weights: Relevance) -> Relevance:
 
 
 def relevance(
-    columns: Mapping[str, FloatArray],
-    kept: FloatArray,
-    texts: Texts,
-    weights: Relevance,
-    rerank: Rerank | None = None,
+    columns: Mapping[str, FloatArray], kept: FloatArray, texts: Texts, weights: Relevance, rerank: Rerank | None = None
 ) -> Scores:
     """Scores fragments by their evidence (REQ-GRAG-001: relevance in [0, 1]); one that no channel found scores 0.
 

@@ -158,7 +158,6 @@ def _set_head(binary: str, git_dir: Path) -> None:
 
 
 def _read_answer(binary: str, git_dir: Path, *words: str) -> str:
-    """Returns the output of a command that reads or packs refs, hardened like all reading."""
     command = command_line(binary, git_dir, [f"--git-dir={git_dir}", *words])
     with run_git(command, env=environment(binary), cwd=git_dir, seconds=PATIENCE.listing) as output:
         return output.read().decode("utf-8", "surrogateescape")

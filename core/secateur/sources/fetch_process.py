@@ -132,7 +132,6 @@ def fetch(
 
 
 def _wait_for_git(process: subprocess.Popen[bytes], git_dir: Path, address: GitAddress, progress: Progress) -> str:
-    """Waits until git ends and returns its last output. Raises RepositoryError at a limit; `progress` may raise."""
     assert process.stderr is not None
     pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(process.stderr, pieces), daemon=True).start()
@@ -150,7 +149,11 @@ def _wait_for_git(process: subprocess.Popen[bytes], git_dir: Path, address: GitA
                 piece = pieces.get_nowait()
         step = _find_step(tail) or step
         progress(*step)
-        grown = _measure_packs(git_dir)
+        grown = 0
+        with suppress(OSError), os.scandir(git_dir / "objects" / "pack") as entries:
+            for entry in entries:
+                with suppress(OSError):  # renamed meanwhile
+                    grown += entry.stat(follow_symlinks=False).st_size
         heard = now if grown != size else heard
         size = grown
         if size > MOST_BYTES:
@@ -178,15 +181,6 @@ def _find_step(tail: bytes) -> tuple[str, int, int] | None:
         return None
     what, done, total = steps[-1]
     return _PHASES.get(what, "preparing"), int(done[:12]), int(total[:12])
-
-
-def _measure_packs(git_dir: Path) -> int:
-    total = 0
-    with suppress(OSError), os.scandir(git_dir / "objects" / "pack") as entries:
-        for entry in entries:
-            with suppress(OSError):  # renamed meanwhile
-                total += entry.stat(follow_symlinks=False).st_size
-    return total
 
 
 def _make_error(address: GitAddress, output: str, code: int) -> RepositoryError:

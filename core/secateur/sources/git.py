@@ -242,18 +242,16 @@ class Git:
                     break
                 yield content if kind == b"blob" else None
 
-    def history(self, commit: str, *, limit: int = HISTORY_LIMIT, since: str = "") -> Iterator[HistoryCommit]:
+    def history(
+        self, commit: str, *, limit: int = HISTORY_LIMIT, since: str = "", path: str = ""
+    ) -> Iterator[HistoryCommit]:
         """Yields the last `limit` commits that led to `commit`, without merges, newest first, with the paths that each
         changed; streamed.
 
-        `since`: a commit that is left out together with all that led to it.
+        `since`: a commit that is left out together with all that led to it; `path`: only commits that changed this file
+        below the opened folder.
         """
-        for head, paths in self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, since):
-            yield parse_history_commit(head, paths)
-
-    def changes_of(self, commit: str, path: str, *, limit: int) -> Iterator[HistoryCommit]:
-        """Yields the last `limit` commits of `history` that changed a file below the opened folder."""
-        for head, paths in self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, "", path):
+        for head, paths in self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, since, path):
             yield parse_history_commit(head, paths)
 
     def log(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[LoggedCommit]:

@@ -81,7 +81,6 @@ def git_address(text: str) -> GitAddress | None:
 
 
 def _parse_scp_address(text: str) -> GitAddress:
-    """Parses `USER@HOST:PATH`, the short form of ssh."""
     parts = _SCP.fullmatch(text)
     assert parts is not None
     user, host, path = parts[1], parts[2], parts[3]

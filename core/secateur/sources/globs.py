@@ -135,20 +135,15 @@ class Globs:
         if not self._numbers:
             return -1
         cut = text.rfind(b"/") + 1
-        ends = self._advance(self._advance_to_folder(text[:cut]), text[cut:]) & self._ends
-        return self._numbers[ends.bit_length() - 1] if ends else -1
-
-    def _advance_to_folder(self, folder: bytes) -> int:
-        """Returns the states after the path of a folder that ends in `/`. They are computed once for all paths in
-        it."""
-        known = folder
+        known = folder = text[:cut]  # its states are computed once for all paths in it
         while known not in self._prefixes:
             known = known[: known.rfind(b"/", 0, -1) + 1]
         if known != folder:
             if len(self._prefixes) > _KEPT_PREFIXES:
                 self._prefixes = {b"": self._start, known: self._prefixes[known]}
             self._prefixes[folder] = self._advance(self._prefixes[known], folder[len(known) :])
-        return self._prefixes[folder]
+        ends = self._advance(self._prefixes[folder], text[cut:]) & self._ends
+        return self._numbers[ends.bit_length() - 1] if ends else -1
 
     def _advance(self, states: int, text: bytes) -> int:
         moves, stays, folders = self._moves, self._stays, self._folders
@@ -172,7 +167,12 @@ class ShellPattern:
         self._bounds = sorted(letters | {letter + 1 for letter in letters})
         if len(self._bounds) >= 128:
             raise ValueError("too many different letters")
-        glob = Glob.parse(self._encode("/".join(map(_convert_to_git, pattern.split("/")))), is_path=True)
+        # Each part is written so that git reads it as a shell does.
+        parts = (
+            part if part == "**" else _BRACKET.sub(_convert_bracket, re.sub(r"\*+", "*", part.replace("\\", r"\\")))
+            for part in pattern.split("/")
+        )
+        glob = Glob.parse(self._encode("/".join(parts)), is_path=True)
         if glob is None:
             raise ValueError("unknown character class")
         self._globs = Globs([(0, glob)])
@@ -192,11 +192,6 @@ class ShellPattern:
 
 _LEADING_DOT = re.compile(r"(?<![^/])\.")
 _BRACKET = re.compile(r"\[(?:([!^]?+\]?+[^]]*+\])|[^]]*+\Z)?", re.DOTALL)
-
-
-def _convert_to_git(part: str) -> str:
-    """Writes a part of a pattern so that git reads it as a shell does."""
-    return part if part == "**" else _BRACKET.sub(_convert_bracket, re.sub(r"\*+", "*", part.replace("\\", r"\\")))
 
 
 def _convert_bracket(match: re.Match[str]) -> str:

@@ -129,7 +129,7 @@ class RepositorySource:
         if self._git is None or not self.commit:
             return []
         try:
-            return list(self._git.changes_of(self.commit, path, limit=limit))
+            return list(self._git.history(self.commit, limit=limit, path=path))
         except RepositoryError:
             return []
 

@@ -268,7 +268,6 @@ def _list_folders_to(folder: str) -> list[str]:
 def _enter(
     root: Path, folder: str, start: str, above: _Layers, reader: _RuleReader, builder: _ListingBuilder
 ) -> Iterator[tuple[str, _Layers]]:
-    """Records the files of one folder; yields the folders in it that are to be entered."""
     try:
         absolute = path_below(root, path_bytes(folder))
         with os.scandir(absolute) as entries:

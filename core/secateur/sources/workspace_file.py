@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -58,7 +57,16 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
         ConfigError: the file cannot be read or is malformed; it names no repository, or two with one name; a
             repository is not `within`.
     """
-    listed = _read_table(path).get("repositories")
+    import tomli
+
+    try:
+        table = tomli.loads(read_config(path).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: {error}", hint="see https://toml.io for the format") from error
+    unknown = sorted(table.keys() - {"repositories"})
+    if unknown:
+        raise ConfigError(f"{path}: unknown key {unknown[0]}", hint="a workspace has the key repositories")
+    listed = table.get("repositories")
     if not isinstance(listed, list) or not listed:
         raise ConfigError(f"{path}: names no repositories", hint='write repositories = ["one", "../two"]')
     most = MOST if within is None else MOST_WITHIN
@@ -75,19 +83,6 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
             hint = f'give one of them another name: {{path = "{member.location}", name = "…"}}'
             raise ConfigError(both, hint=hint)
     return sorted(members, key=lambda member: path_bytes(f"{member.name}/"))
-
-
-def _read_table(path: Path) -> dict[str, Any]:
-    import tomli
-
-    try:
-        table = tomli.loads(read_config(path).decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}", hint="see https://toml.io for the format") from error
-    unknown = sorted(table.keys() - {"repositories"})
-    if unknown:
-        raise ConfigError(f"{path}: unknown key {unknown[0]}", hint="a workspace has the key repositories")
-    return table
 
 
 def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] | None) -> Iterator[WorkspaceMember]:
@@ -175,7 +170,6 @@ def _lies_in(folder: Path, within: Sequence[Path]) -> bool:
 
 
 def _last_part(location: str) -> str:
-    """Returns the last part of a path or URL, which is the name of its clone."""
     return location.rstrip("/\\").replace("\\", "/").rpartition("/")[2].rpartition(":")[2].removesuffix(".git")
 
 

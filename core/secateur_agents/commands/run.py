@@ -88,7 +88,6 @@ def _code(code: int) -> int:
 
 
 def _pruned(output: RunningOutput, options: CommandCall) -> Iterable[bytes]:
-    """Returns what is printed of an output when the command has ended."""
     if not output.prunable:
         return output.rest()
     try:

@@ -48,8 +48,6 @@ class CallEnded(BaseException):
 
 @dataclass(eq=False)
 class _Stage:
-    """The progress of a call's work: written by its thread, read by the loop."""
-
     stopped: threading.Event = field(default_factory=threading.Event)
     phase: str = ""
     done: int = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 
 from secateur import Engine, Pool, SecateurError, Selection, clip, visible
 
@@ -38,36 +37,30 @@ def name_pages(engine: Engine, selection: Selection, budget: int, count: Count) 
         for row, (_, text) in zip(rows, texts, strict=True)
     ]
     common = Counter(word for words in shared for word in words)
-    pages: list[str] = []
     for cells in _DECLARATION_CELLS:
         lines = (
             f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]} {clip(declaration, cells)}"
             f" [{' '.join(sorted(words, key=lambda word: (common[word], word))[:_WORDS]) or _other_reason(pool, row)}]"
             for row, (declaration, _), words in zip(rows, texts, shared, strict=True)
         )
-        pages = _filled_pages((visible(line) + "\n" for line in lines), budget, count)
+        pages, left = [""], budget
+        for text in lines:
+            line = visible(text) + "\n"
+            tokens = count(line) + 1  # joined parts may cost one token more than their sum
+            if tokens > left and pages[-1]:
+                if len(pages) == MOST_PAGES:
+                    break
+                pages.append("")
+                left = budget
+            if tokens <= left:
+                pages[-1] += line
+                left -= tokens
         if pages[0].count("\n") >= min(len(rows), budget // LINE_TOKENS):
             break
     return pages
 
 
-def _filled_pages(lines: Iterable[str], budget: int, count: Count) -> list[str]:
-    pages, left = [""], budget
-    for line in lines:
-        tokens = count(line) + 1  # joined parts may cost one token more than their sum
-        if tokens > left and pages[-1]:
-            if len(pages) == MOST_PAGES:
-                break
-            pages.append("")
-            left = budget
-        if tokens <= left:
-            pages[-1] += line
-            left -= tokens
-    return pages
-
-
 def _texts(engine: Engine, pool: Pool, row: int) -> tuple[str, str]:
-    """Returns the declaration of a candidate in one line, and its source."""
     try:
         return " ".join(engine.signature(pool, row).split()).rstrip(" {:"), engine.content(pool, row)
     except SecateurError:  # its file changed since

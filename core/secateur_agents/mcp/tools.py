@@ -352,7 +352,6 @@ class Toolbox:
 
 
 def _searchable(roots: Roots, path: str, *, workspaces: bool = True) -> PlaceInRoot:
-    """Raises UsageError: there is neither a folder nor, with `workspaces`, a workspace file."""
     place = roots.resolve_path(path)
     if not place.path.is_dir() and not (workspaces and is_workspace(place.path)):
         raise UsageError(f"path: {shown(place.inside)} is a file", hint="name its folder, or leave path out")
@@ -378,7 +377,6 @@ def _other_page() -> UsageError:
 
 
 def _item(name: str, ids: Any) -> int | None:
-    """Returns the index of an id, or of the only id that ends with this name."""
     known = list(ids)
     if name in known:
         return known.index(name)

@@ -181,7 +181,6 @@ def time_text(seconds: float) -> str:
 
 
 def _project(session: FoundSession, folder: str) -> str:
-    """Returns the folder in which the agent works, from the session or else from its place."""
     if folder:
         return folder
     path = Path(session.path)

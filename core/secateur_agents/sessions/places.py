@@ -208,7 +208,6 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _subfolders(folder: Path) -> list[Path]:
-    """Returns the folders in a folder by name, without symbolic links."""
     folders: list[Path] = []
     for entry in _entries(folder):
         with suppress(OSError):

@@ -75,7 +75,6 @@ def run(options: CommandCall) -> int:
 
 
 def _check_call(options: CommandCall) -> None:
-    """Refuses flags that contradict each other, and settings, which each scenario brings itself."""
     flags = {"--config": options.config, "--profile": options.profile, "--set": options.sets}
     flags |= {"--counter": options.counter, "--trust-git-dir": options.trust_git_dir}
     given = next((name for name, value in flags.items() if value), None)

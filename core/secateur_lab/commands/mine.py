@@ -152,8 +152,6 @@ def run(options: CommandCall) -> int:
 
 
 def _run_workspace(options: CommandCall) -> int:
-    """Draws cases from each repository of a workspace into a folder of its own. The exit code is 1 if a repository
-    cannot be read. The other repositories are written all the same."""
     members = read_workspace(Path(options.workspace_or_path()))
     if Path(options.out).is_absolute():
         raise UsageError(

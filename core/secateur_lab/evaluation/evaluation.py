@@ -138,7 +138,6 @@ def measure_with(
 
 
 def _measure(task: tuple[JudgedCase, EvaluationPlan]) -> MeasuredCase:
-    """Measures a case in a worker; returns it without what was opened for it. Raises SecateurError."""
     case, plan = task
     measured = measure_case(case, plan, keep_open("measurer", None, lambda: Measurer(os.environ)))
     if isinstance(measured, LeftOut):

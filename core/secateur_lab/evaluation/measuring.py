@@ -132,7 +132,6 @@ class Measurer:
         return structs.replace(self._session.environment(case.root), moving=True, found={})
 
     def _open(self, case: JudgedCase) -> None:
-        """Closes the index of another repository."""
         if self._case is not None and (self._case.root, self._case.repository) != (case.root, case.repository):
             self.close()
         self._case = None

@@ -234,7 +234,6 @@ def _tables(evaluation: Evaluation) -> list[str]:
 
 
 def _rows(name: str, means: Sequence[Mean], *, signed: bool = False) -> list[str]:
-    """Formats a row with intervals by case, and one by repository if there are several."""
     title = clip(visible(name), _NAME - 1)
     rows = [f"{title:<{_NAME}}" + "".join(f"{_format_mean(item.by_case, signed=signed):>{_CELL}}" for item in means)]
     if means[0].by_repository is not None:

@@ -237,7 +237,6 @@ class Recorder:
 
 
 def _same(a: Settings, b: Settings, kind: Kind[Any, Any]) -> bool:
-    """Tells whether a replay decides the same under both settings."""
     return a == b or (a.profile == b.profile and all(lookup(a, key) == lookup(b, key) for key in deciding_keys(kind)))
 
 

@@ -181,7 +181,14 @@ class _Player:
                 changes, then = changes_between(base, now), base.ledger.after
                 return ReplayStep(0, event, self.shown, words, now, self.bench.refusal, changes, then=then)
             case AnswerSeen():
-                return self._verify(event)
+                now = self.bench.decided
+                differs = ""
+                if now is None:
+                    differs = "there is no answer, but there was one in the recording"
+                elif ledger_digest(now.ledger) != event.digest:
+                    differs = f"{now.ledger.after:,} tokens in the output; {event.after:,} in the recording"
+                    differs += "" if now.ledger.after != event.after else ", from other entries or for other reasons"
+                return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
             case _ if isinstance(event, SettingEvent):
                 self.bench.change(settings_after(event, self.bench.settings, self.bench.kind))
         if not event.decides:
@@ -213,16 +220,6 @@ class _Player:
         changes = changes_between(then, bench.decided) if then is not None else ()
         tokens = then.ledger.after if then else None
         return ReplayStep(0, event, self.shown, words, bench.decided, changes=changes, then=tokens)
-
-    def _verify(self, event: AnswerSeen) -> ReplayStep:
-        now = self.bench.decided
-        differs = ""
-        if now is None:
-            differs = "there is no answer, but there was one in the recording"
-        elif ledger_digest(now.ledger) != event.digest:
-            differs = f"{now.ledger.after:,} tokens in the output; {event.after:,} in the recording"
-            differs += "" if now.ledger.after != event.after else ", from other entries or for other reasons"
-        return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
 
 
 def resolve_opened(event: Opened, session: Session, root: Path) -> tuple[Kind[Any, Any], dict[str, Any], Loaded]:

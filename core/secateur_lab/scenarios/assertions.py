@@ -61,7 +61,14 @@ def _find_faults(expect: Expect, decided: Decided) -> Iterator[_Fault]:
             fault = f"{len(kept)} of {len(recall.ids)} are kept whole ({share:.2f}); not {missing}"
             yield (f"recall_of at_least {recall.at_least:g}", fault, _key("recall_of", index))
     if expect.budget_used_between is not None:
-        yield from _check_budget_use(expect.budget_used_between, decided)
+        least, most = expect.budget_used_between
+        used, budget = decided.ledger.after, decided.ledger.budget
+        shares = most <= 1
+        value = used / budget if shares and budget else float(used)
+        if not least <= value <= most:
+            used_text = f"{value:.3f} of {budget:,} tokens" if shares else f"{used:,} tokens"
+            name = f"budget_used_between {least:g} and {most:g}"
+            yield (name, f"the output has {used_text}", _key("budget_used_between"))
     if expect.contains or expect.lacks:
         text = decided.kind.leaving(decided.outcome)
         for index, wanted in enumerate(expect.contains):
@@ -129,17 +136,6 @@ def _check_rank(id_: str, at_most: int, index: int, decided: Decided) -> Iterato
         raise _ignored_error("rank_of", decided)
     elif rank > at_most:
         yield (name, f"its rank is {rank}", _key("rank_of", index))
-
-
-def _check_budget_use(between: tuple[float, float], decided: Decided) -> Iterator[_Fault]:
-    least, most = between
-    used, budget = decided.ledger.after, decided.ledger.budget
-    shares = most <= 1
-    value = used / budget if shares and budget else float(used)
-    if not least <= value <= most:
-        used_text = f"{value:.3f} of {budget:,} tokens" if shares else f"{used:,} tokens"
-        name = f"budget_used_between {least:g} and {most:g}"
-        yield (name, f"the output has {used_text}", _key("budget_used_between"))
 
 
 def describe_input(at_most: int, decided: Decided) -> _Fault:

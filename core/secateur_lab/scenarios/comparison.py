@@ -143,8 +143,9 @@ def _differences(recorded: Recorded, decided: Decided, line_of: LineOf, *, exact
     pairs_now = [(item, decided.item(listed)) for item, listed in pairs]
     moves = Moves(pairs_now, [decided.item(listed) for listed in new if listed.entry.state is not State.DROPPED])
     changes = []
+    aspects = (Aspect.STATE, Aspect.REASON, *((Aspect.TOKENS, Aspect.SCORE, Aspect.RANK) if exact else ()))
     for (item, now), (_, listed) in zip(pairs_now, pairs, strict=True):
-        what = _differing_aspect(item, now, exact=exact)
+        what = next((aspect for aspect in aspects if getattr(item, aspect) != getattr(now, aspect)), None)
         if what is not None:
             because = decided.kind.describe(decided.outcome, listed.number).because
             line = line_of(("recorded", "items", numbers[item.id]))
@@ -235,11 +236,6 @@ def match_entries(
             gone.append(item)
     pairs = [(item, taken[item.id]) for item in recorded.items if item.id in taken]
     return pairs, gone, [listed for listed in decided.listed if listed.id not in used]
-
-
-def _differing_aspect(was: RecordedItem, now: RecordedItem, *, exact: bool) -> Aspect | None:
-    aspects = (Aspect.STATE, Aspect.REASON, *((Aspect.TOKENS, Aspect.SCORE, Aspect.RANK) if exact else ()))
-    return next((aspect for aspect in aspects if getattr(was, aspect) != getattr(now, aspect)), None)
 
 
 def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:

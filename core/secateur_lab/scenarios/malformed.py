@@ -153,7 +153,6 @@ _TYPES |= {"object": "a table", "null": "nothing"}
 
 
 def _first_invalid_key(top: type[Struct], table: Mapping[str, Any], where: KeyPath) -> str:
-    """Returns the first key whose value is invalid by itself."""
     inside: Any = table
     for part in where:
         inside = inside[part]

@@ -341,7 +341,6 @@ def check_hermetic(settings: Mapping[str, Any]) -> None:
 
 
 def _settings_loader(settings: Mapping[str, Any]) -> Callable[[Path | None, Any], Loaded]:
-    """Returns a function that loads the settings of a scenario; see the module docstring."""
     return SettingsSources().over(SETTINGS_LAYER, settings).load
 
 

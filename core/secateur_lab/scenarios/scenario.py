@@ -227,8 +227,19 @@ def dump_scenario(scenario: Scenario) -> str:
 
 def replace_recorded(text: str, recorded: Recorded) -> str:
     """Replaces the recorded decisions in a scenario's text; all above them stays as written, byte for byte."""
+    lines = [
+        "[recorded]  # by `secateur check --update`; what stands here is compared, and replaced as a whole",
+        f"budget = {recorded.budget}",
+        f"after = {recorded.after}",
+        f"listed = {toml_value(recorded.listed)}",
+        f"knobs = {toml_value(recorded.knobs)}",
+        "items = [",
+        *(f"  {toml_value(_item(item))}," for item in recorded.items),
+        "]",
+    ]
     start = recorded_start(text)
-    return (text[:start] if start < len(text) else text.rstrip("\n") + "\n\n") + _recorded_text(recorded)
+    head = text[:start] if start < len(text) else text.rstrip("\n") + "\n\n"
+    return head + "\n".join(lines) + "\n"
 
 
 def add_expected(text: str, name: str, ids: Sequence[str]) -> str:
@@ -278,20 +289,6 @@ def _expect_lines(expect: Expect) -> list[str]:
             value = [msgspec.to_builtins(item) for item in value]
         lines.append(f"{name} = {toml_value(msgspec.to_builtins(value))}")
     return lines
-
-
-def _recorded_text(recorded: Recorded) -> str:
-    lines = [
-        "[recorded]  # by `secateur check --update`; what stands here is compared, and replaced as a whole",
-        f"budget = {recorded.budget}",
-        f"after = {recorded.after}",
-        f"listed = {toml_value(recorded.listed)}",
-        f"knobs = {toml_value(recorded.knobs)}",
-        "items = [",
-        *(f"  {toml_value(_item(item))}," for item in recorded.items),
-        "]",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _item(item: RecordedItem) -> dict[str, Any]:

@@ -36,7 +36,6 @@ def remove_element(text: str, table: str, name: str, element: str) -> str:
 
 
 def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
-    """Replaces a list by one that lacks some of its elements or has more at its end."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

@@ -7,7 +7,7 @@ of them. A page names the items on whose account a scenario changes.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,8 +30,6 @@ PAGE = "cases"
 MOST_ROWS = 200
 """Rows of the page; what follows is counted."""
 
-_READING, _MEASURING, _REST = "cases-reading", "cases", "cases-rest"
-
 
 class Cases(ScreenPart):
     """See the module docstring."""
@@ -42,7 +40,7 @@ class Cases(ScreenPart):
         self._wrong = ""  # why there are no cases
         self._unwanted = threading.Event()  # ends what is under way
         self._reached = (0, 0)  # cases that are read, of all
-        self._cancelled = False
+        self._reading = self._cancelled = False
         self._result: CasesResult | None = None
         self._moved: Sequence[MovedItem] = ()
         self._settings: Settings | None = None  # that the result is for
@@ -50,7 +48,7 @@ class Cases(ScreenPart):
 
     @property
     def _folders_given(self) -> bool:
-        return bool(self._bench.app.cases) and not self._bench.kind_page.unopened
+        return bool(self.app.cases) and not self.kind_page.unopened
 
     def no_cases(self) -> str:
         return "" if self._folders_given else "no cases are at hand; secateur inspect --cases FOLDER reads them"
@@ -63,185 +61,147 @@ class Cases(ScreenPart):
 
     def mounted(self) -> None:
         if self._folders_given:
-            self._start_reading()
+            self._start()
 
     def refreshing(self) -> None:
         """Reads the cases again: files on disk may have changed."""
         if self._folders_given:
             self._held, self._result = None, None
-            self._start_reading()
+            self._start()
 
     def painted(self) -> None:
-        settings = self._bench.state.settings
-        if self._held is not None and self._asked is not settings:
-            self._asked = settings
-            if self._bench.jobs.runs(_READING):
-                self._unwanted.set()
-                self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._start_reading)
-            else:
-                self._start(self._measure, _MEASURING)
+        if self._held is not None and self._asked is not self.state.settings:
+            self._start()
         self._show()
 
     def cancel(self) -> bool:
-        if not self._bench.jobs.runs(_READING):
+        if not self._reading:
             return False
         self._unwanted.set()
-        self._cancelled = True
-        self._bench.jobs.cancel(_READING)
+        self._reading, self._cancelled = False, True
+        self.jobs.cancel(PAGE)
         self._show()
         return True
 
-    def _reach(self, unwanted: threading.Event, done: int, total: int) -> None:
-        if unwanted is self._unwanted:
-            self._reached = done, total
-            self._show()
-
     def do_cases(self) -> None:
-        self._bench.show_page(PAGE)
+        self.bench.show_page(PAGE)
         if self._cancelled:
-            self._start_reading()
+            self._start()
 
-    def _start_reading(self) -> None:
-        self._cancelled = False
-        self._start(self._read, _READING)
-
-    def _start(self, work: Callable[[Settings, threading.Event], None], group: str) -> None:
-        """Starts a job; what was under way ends at its next report."""
+    def _start(self) -> None:
+        """Measures under the present settings; what was under way ends at its next report."""
         self._unwanted.set()
-        self._unwanted, self._asked = threading.Event(), self._bench.state.settings
-        settings, make = self._asked, partial(work, self._asked, self._unwanted)
+        unwanted, settings = threading.Event(), self.state.settings
+        self._unwanted, self._asked, self._cancelled = unwanted, settings, False
 
-        def end(_: object = None) -> None:
-            if settings is not self._bench.state.settings:
-                return  # a newer turn is under way
-            if group == _MEASURING and self._settings is not settings and not self._wrong:  # some have to be read first
-                self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._start_reading)
+        def end(wrong: SecateurError | None) -> None:
+            self._reading, self._wrong = False, describe_error(wrong) if wrong is not None else ""
             self._show()
 
-        def fail(error: SecateurError) -> None:
-            self._wrong = describe_error(error)
-            end()
+        self.jobs.work_out(PAGE, partial(self._measure, settings, unwanted), end, end, thread=self.app.judge)
 
-        self._bench.jobs.work_out(group, make, end, fail, thread=self._bench.app.judge)
-
-    def _stopper(self, unwanted: threading.Event) -> Callable[[], None]:
-        judge = self._bench.app.judge
-
-        def stop() -> None:
-            if unwanted.is_set() or judge.closing.is_set():
-                raise Cancelled
-
-        return stop
-
-    def _read(self, settings: Settings, unwanted: threading.Event) -> None:
-        """Reads what is not in memory under these settings, and measures it; on the thread of the cases."""
+    def _measure(self, settings: Settings, unwanted: threading.Event) -> None:
+        """Measures the cases, on their thread. What is not in memory under these settings is read first, once keys have
+        stopped to arrive."""
         from secateur_lab.evaluation.measuring import open_measurer
 
         from secateur_tui.state.held_cases import HeldCases
 
-        bench, stop = self._bench, self._stopper(unwanted)
+        def stop() -> None:
+            if unwanted.is_set() or self.app.judge.closing.is_set():
+                raise Cancelled
 
         def give_way(*_: object) -> None:
-            bench.app.courtesy.wait(unwanted.is_set)
+            self.app.courtesy.wait(unwanted.is_set)
             stop()
 
+        def show(done: int, total: int) -> None:
+            if unwanted is self._unwanted and not self._cancelled:
+                self._reading, self._reached = True, (done, total)
+                self._show()
+
         def reached(done: int, total: int) -> None:
-            bench.post_message(Report(partial(self._reach, unwanted, done, total), PAGE))
+            self.bench.post_message(Report(partial(show, done, total), PAGE))
             give_way()
 
         held = self._held
         if held is None:
-            held = HeldCases(bench.kind_page.kind, bench.state.opened)
-            held.find(bench.app.cases)
+            held = HeldCases(self.kind, self.state.opened)
+            held.find(self.app.cases)
         self._held = held
-        with open_measurer(bench.app.environ, give_way) as measurer:
-            held.read(settings, measurer, reached)
-        self._measure(settings, unwanted)
-
-    def _measure(self, settings: Settings, unwanted: threading.Event) -> None:
-        held, stop = self._held, self._stopper(unwanted)
-        result = held.measure(settings, stop) if held is not None else None
-        if held is not None and result is not None:
+        result = held.measure(settings, stop)
+        if result is None:
+            with open_measurer(self.app.environ, give_way) as measurer:
+                held.read(settings, measurer, reached)
+            result = held.measure(settings, stop)
+        if result is not None:
             moved = held.moved(result)
             self._result, self._moved, self._settings = result, moved, settings
 
     # --- drawing ---
 
     def _show(self) -> None:
-        panel = self._bench.knobs
+        panel = self.bench.knobs
         panel.tell(PAGE, self._draw_line(max(1, panel.content_cells)) if self._folders_given else ())
-        if self._bench.page == PAGE:
-            self._bench.paint_page()
-
-    @property
-    def _pending(self) -> bool:
-        return self._result is None or self._settings is not self._bench.state.settings
+        if self.bench.page == PAGE:
+            self.bench.paint_page()
 
     @property
     def _percent(self) -> str:
         done, total = self._reached
-        reading = self._bench.jobs.runs(_READING) and total
-        return f"… {100 * done // total} %" if reading else "…"
+        return f"… {100 * done // total} %" if self._reading and total else "…"
 
     def _draw_line(self, cells: int) -> Line:
-        head = " cases   "
+        held, result, head = self._held, self._result, " cases   "
         if self._wrong:
             return clip_line(line(head, Span(visible(self._wrong), "error")), cells)
-        held, result = self._held, self._result
-        if self._cancelled:
-            return line(head, Span("cancelled", "faint"))
-        if held is None or result is None or held.start is None:
-            return line(head, Span(self._percent, "faint"))
-        changed = f"{self._changed:,} of {len(held):,} change"
+        if self._cancelled or held is None or result is None or held.start is None:
+            return line(head, Span("cancelled" if self._cancelled else self._percent, "faint"))
         recall = _draw_recall(held.start.recall, result.recall)
-        if self._pending:
+        if self._settings is not self.state.settings:
             return line(head, Span(f"{self._percent}  {recall}", "faint"))
-        role = "bold" if self._moved else ""
-        words = f"{recall}  {changed}" if recall else changed
-        return choose_fitting([line(head, Span(words, role)), line(" ", Span(words, role))], cells)
-
-    @property
-    def _changed(self) -> int:
-        return len({item.case.path for item in self._moved})
+        changed = f"{_count_cases(self._moved):,} of {len(held):,} change"
+        told = Span(f"{recall}  {changed}" if recall else changed, "bold" if self._moved else "")
+        return choose_fitting([line(head, told), line(" ", told)], cells)
 
     def _draw(self, cells: int) -> Sequence[Line]:
+        held, result = self._held, self._result
         if self._wrong:
             return wrap_words(visible(self._wrong), cells, "error")
-        held, key = self._held, self._bench.app.keymap.first_key
         if self._cancelled:
-            return wrap_words(f"cancelled; {key(PAGE)} reads on" if key(PAGE) else "cancelled", cells, "faint")
-        if held is None or self._pending:
-            done, total = self._reached
+            key = self.key(PAGE)
+            return wrap_words(f"cancelled; {key} reads on" if key else "cancelled", cells, "faint")
+        if held is None or held.start is None or result is None or self._settings is not self.state.settings:
+            (done, total), back = self._reached, self.key("back")
             words = f"reading the cases {self._percent}, {done:,} of {total:,}" if total else "reading the cases …"
-            return wrap_words(words + (f"; {key('back')} cancels" if key("back") else ""), cells, "faint")
-        return [*self._draw_summary(held, cells), (), *self._draw_moved(cells), *_draw_left_out(held, cells)]
-
-    def _draw_summary(self, held: HeldCases, cells: int) -> list[Line]:
-        assert held.start is not None
-        assert self._result is not None
-        broken = len({item.case.path for item in self._moved if item.breaks})
-        parts = [
-            f"{len(held):,} {'case' if len(held) == 1 else 'cases'}",
-            _draw_recall(held.start.recall, self._result.recall),
-        ]
-        parts += [f"{self._changed:,} change", f"{broken:,} break an assertion" if broken else ""]
+            return wrap_words(words + (f"; {back} cancels" if back else ""), cells, "faint")
+        broken = _count_cases([item for item in self._moved if item.breaks])
+        parts = [count_noun(len(held), "case"), _draw_recall(held.start.recall, result.recall)]
+        parts += [f"{_count_cases(self._moved):,} change", f"{broken:,} break an assertion" if broken else ""]
         apart = [f"{held.set_aside:,} held out for secateur evaluate"] if held.set_aside else []
         apart += [f"{held.others:,} of another kind"] if held.others else []
         lines = wrap_words(" · ".join(filter(None, parts)), cells, "bold")
-        return lines + (wrap_words(" · ".join(apart), cells, "faint") if apart else [])
-
-    def _draw_moved(self, cells: int) -> list[Line]:
+        lines += [*(wrap_words(" · ".join(apart), cells, "faint") if apart else []), ()]
         if not self._moved:
-            return wrap_words("No item that a case names is decided otherwise than at the start.", cells, "faint")
-        lines: list[Line] = []
+            words = "No item that a case names is decided otherwise than at the start."
+            lines += wrap_words(words, cells, "faint")
         before = None
         for item in self._moved[:MOST_ROWS]:
             if item.case is not before:
                 lines.append(clip_line(line(Span(visible(f"{item.case.name}  {item.case.about}"), "faint")), cells))
             before = item.case
             lines += _draw_item(item, cells)
-        more = len(self._moved) - MOST_ROWS
-        return [*lines, *(wrap_words(f"and {count_noun(more, 'more item')}", cells, "faint") if more > 0 else [])]
+        if (more := len(self._moved) - MOST_ROWS) > 0:
+            lines += wrap_words(f"and {count_noun(more, 'more item')}", cells, "faint")
+        lines += [()] if held.left_out else []
+        for case in held.left_out:
+            why = describe_error(case.error)
+            lines += wrap_words(visible(f"! {why if case.name in why else f'{case.name}: {why}'}"), cells, "warning")
+        return lines
+
+
+def _count_cases(moved: Sequence[MovedItem]) -> int:
+    return len({item.case.path for item in moved})
 
 
 def _draw_recall(was: float | None, now: float | None) -> str:
@@ -255,11 +215,3 @@ def _draw_item(item: MovedItem, cells: int) -> list[Line]:
     asserted = f"{item.asserted} " if item.asserted else ""
     head, *rest = wrap_words(visible(f"{asserted}{item.id}: {item.was} → {item.now}"), max(1, cells - 4))
     return [(Span(f"  {sign} ", role), *head), *((Span("    "), *more) for more in rest)]
-
-
-def _draw_left_out(held: HeldCases, cells: int) -> list[Line]:
-    lines: list[Line] = [()] if held.left_out else []
-    for case in held.left_out:
-        why = describe_error(case.error)
-        lines += wrap_words(visible(f"! {why if case.name in why else f'{case.name}: {why}'}"), cells, "warning")
-    return lines

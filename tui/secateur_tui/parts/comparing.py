@@ -6,24 +6,28 @@ in sight.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
-from secateur.errors import SecateurError
-from secateur.kinds.base import Environment, Outcome
+from secateur.errors import SecateurError, UsageError, shown
+from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds.knobs import profiles_of
 from secateur.kinds.run import answer_of
 from secateur.kinds.side_by_side import SideBySide, side_by_side
-from secateur.settings import Settings
+from secateur.settings import Settings, with_profile
+from secateur.sources.location import locate
+from secateur.sources.named import is_named
+from secateur.suggestions import suggestion
 from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
 from secateur_tui.messages import IndexProgress, Report
 from secateur_tui.screen import Bench, ScreenPart
-from secateur_tui.state.alternatives import GHOST, Alternative, find_commit_input, parse_alternative, propose_words
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.blank import draw_progress
 from secateur_tui.widgets.dialogue import AskPage
@@ -33,6 +37,81 @@ PAGE = "compare"
 
 ADOPTED_FROM = "what was before"
 """The word of the other side once the right side was adopted."""
+
+
+GHOST = "ghost"
+"""The word for the baseline, which the present answer is compared with already."""
+
+COMMIT = "@"
+"""The prefix of a commit, because a branch may have the name of a profile or be a number."""
+
+
+_DIGITS = 19
+"""Digits from which a number is not a budget, because it would overflow a 64-bit integer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Settings and inputs that differ from the present ones in one thing; `ghost`: the baseline, decided already."""
+
+    label: str
+    settings: Settings
+    inputs: Mapping[str, Any]
+    ghost: bool = False
+
+
+def propose_words(
+    kind: Kind[Any, Any], settings: Settings, inputs: Mapping[str, Any], in_force: int, *, ghost: bool
+) -> Sequence[str]:
+    """Returns words worth typing, the likeliest first: other profiles, half and double the budget, a commit where there
+    may be one, the ghost."""
+    words = [name for name in profiles_of(settings) if name != settings.profile]
+    words += [f"{budget:,}" for budget in (in_force // 2, in_force * 2) if budget > 0]
+    words += [COMMIT + "HEAD~1"] if find_commit_input(kind) and _may_have_commits(inputs) else []
+    return [*words, *([GHOST] if ghost else [])]
+
+
+def _may_have_commits(inputs: Mapping[str, Any]) -> bool:
+    path = str(inputs.get("path") or ".")
+    try:
+        return is_named(path) or not Path(path).is_dir() or locate(Path(path)) is not None
+    except OSError:  # such as a name that is too long: reading it reports that
+        return True
+
+
+def find_commit_input(kind: Kind[Any, Any]) -> str:
+    """Returns the input that names the commit that is read, of several revisions the last; "" for none: what is on disk
+    is read, whatever was committed."""
+    return next((known.name for known in reversed(kind.inputs) if known.role == "revision"), "")
+
+
+def parse_alternative(
+    text: str, kind: Kind[Any, Any], settings: Settings, inputs: Mapping[str, Any], *, ghost: bool
+) -> Alternative:
+    """Returns what a word stands for: a profile, a budget ("8,000"), a commit ("@HEAD~3"), or "ghost".
+
+    Raises:
+        UsageError: it stands for nothing to compare with.
+    """
+    word = text.strip()
+    if word == GHOST and ghost:
+        return Alternative(GHOST, settings, inputs, ghost=True)
+    if word in profiles_of(settings):
+        return Alternative(f"profile {word}", with_profile(settings, word), inputs)
+    if (digits := word.replace(",", "").replace("_", "")).isascii() and digits.isdigit() and len(digits) < _DIGITS:
+        return Alternative(f"budget {int(digits):,}", kind.budget.put(settings, int(digits)), inputs)
+    commit = find_commit_input(kind)
+    if word.startswith(COMMIT) and len(word) > 1 and commit:
+        return Alternative(f"commit {shown(word[1:])}", settings, {**inputs, commit: word[1:]})
+    words = propose_words(kind, settings, inputs, 0, ghost=ghost)
+    near = suggestion(word, words)
+    takes = "type a profile, a budget" + (", a commit (@HEAD~3)" if commit else "") + (", ghost" * ghost)
+    if word.startswith(COMMIT) and not commit:
+        raise UsageError("what is read here is on disk, and of no commit", hint=takes)
+    raise UsageError(
+        f"there is no profile {shown(word)}" if word else "nothing is typed yet",
+        hint=f"did you mean {near}?" if near else takes,
+    )
 
 
 @dataclass(eq=False)
@@ -80,14 +159,11 @@ class Comparing(ScreenPart):
         return (Tab(PAGE, "Compare", self._draw, self._paint),)
 
     def no_adopt(self) -> str:
-        if self._other is None or not self._is_current or self._bench.state.page != PAGE:
-            return "nothing is compared" + (f"; {key} does" if (key := self._key("compare")) else "")
-        if dict(self._other.inputs) != dict(self._bench.given):
-            flag = f"--{find_commit_input(self._bench.kind_page.kind)}"
-            return f"it is of another commit: start the inspector with {flag} on it"
-        if self._other.settings == self._bench.state.settings:
-            return "the settings are the same on both sides"
-        return ""
+        if self._other is None or not self._is_current or self.state.page != PAGE:
+            return "nothing is compared" + (f"; {key} does" if (key := self.key("compare")) else "")
+        if dict(self._other.inputs) != dict(self.bench.given):
+            return f"it is of another commit: start the inspector with --{find_commit_input(self.kind)} on it"
+        return "the settings are the same on both sides" if self._other.settings == self.state.settings else ""
 
     def state_taken(self) -> None:
         self._compared = self._shown_question = None
@@ -98,36 +174,27 @@ class Comparing(ScreenPart):
         self._reading.unwanted = True
 
     def cancel(self) -> bool:
-        if self._reading.unwanted or self._bench.state.page != PAGE:
+        if self._reading.unwanted or self.state.page != PAGE:
             return False
         self._reading.unwanted = self._cancelled = True
-        self._bench.jobs.cancel(PAGE)
-        self._bench.paint_page()
+        self.jobs.cancel(PAGE)
+        self.bench.paint_page()
         return True
-
-    def _reach(self, reading: ComparisonReading, progress: IndexProgress) -> None:
-        if reading is self._reading:
-            reading.progress = progress
-            self._bench.paint_page()
-
-    def _key(self, action: str) -> str:
-        return self._bench.app.keymap.first_key(action)
 
     # --- choosing the other side ---
 
     @property
     def _word(self) -> str:
         """The word of the other side. What was on the left stays beside what was adopted, until that is undone."""
-        return self._typed if self._adopted_from in (None, self._bench.state.settings) else ADOPTED_FROM
+        return self._typed if self._adopted_from in (None, self.state.settings) else ADOPTED_FROM
 
     @property
     def _ghost(self) -> bool:
-        return self._bench.state.comparison is not None
+        return self.state.comparison is not None
 
     def _propose_words(self) -> Sequence[str]:
-        state = self._bench.state
-        kind, in_force = state.kind_page.kind, state.budget
-        return propose_words(kind, state.settings, self._bench.given, in_force, ghost=self._ghost)
+        state = self.state
+        return propose_words(self.kind, state.settings, self.bench.given, state.budget, ghost=self._ghost)
 
     def do_compare(self) -> None:
         words = self._propose_words()
@@ -136,48 +203,48 @@ class Comparing(ScreenPart):
     def _open_dialogue(self, word: str, *, replaced: bool) -> None:
         words = self._propose_words()
         page = AskPage("Compare with", self._draw_question, word, replaced=replaced, proposals=words, check=self._parse)
-        self._bench.ask(page, self._choose)
+        self.bench.ask(page, self._choose)
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
-        lines, pin = list[Line](), self._key("ghost")
+        lines, pin = list[Line](), self.key("ghost")
         ghost = f"  the answer before your changes{f', or when {pin} was pressed' if pin else ''}"
         for word in self._propose_words():
             mark, role = ("▸", "accent") if word == typed else (" ", "")
             lines.append(line(Span(f"{mark} {visible(word)}", role), Span(ghost if word == GHOST else "", "faint")))
-        lines += [(), *wrap_words("or another budget, or a profile of yours", cells, "faint")]
+        lines += [(), *wrap_words("or another budget, or a profile of yours", cells, "faint"), ()]
+        wrong = self._wrong if typed == self._typed and self._shown_question == self._question else None
         try:
             other = self._parse(typed)
         except SecateurError as error:
-            return [*lines, (), *wrap_words(visible(describe_error(error)), cells, "warning")]
-        if self._wrong is not None and typed == self._typed and self._shown_question == self._question:
-            return [*lines, (), *wrap_words(visible(describe_error(self._wrong)), cells, "warning")]
-        return [*lines, (), line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
+            wrong = error
+        if wrong is not None:
+            return [*lines, *wrap_words(visible(describe_error(wrong)), cells, "warning")]
+        return [*lines, line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
 
     def _parse(self, word: str) -> Alternative:
-        bench, adopted_from = self._bench, self._adopted_from
+        given, adopted_from = self.bench.given, self._adopted_from
         if word == ADOPTED_FROM and adopted_from is not None:
-            return Alternative(word, adopted_from, bench.given)
-        return parse_alternative(word, bench.state.kind_page.kind, bench.state.settings, bench.given, ghost=self._ghost)
+            return Alternative(word, adopted_from, given)
+        return parse_alternative(word, self.kind, self.state.settings, given, ghost=self._ghost)
 
     def _choose(self, word: str) -> None:
         if word != self._word:
             self._typed, self._adopted_from = word, None
         self._compared, self._cancelled, self._just_typed = None, False, True
-        self._bench.show_page(PAGE)
-        self._bench.paint_page()
+        self.bench.show_page(PAGE)
+        self.bench.paint_page()
 
     def do_adopt(self) -> None:
-        other = self._other
-        if other is not None:
-            self._typed, self._adopted_from = self._word, self._bench.state.settings
-            self._bench.change(other.settings)
+        if (other := self._other) is not None:
+            self._typed, self._adopted_from = self._word, self.state.settings
+            self.bench.change(other.settings)
 
     # --- comparing ---
 
     @property
     def _question(self) -> object:
         """The inputs and the word that are compared; a result for others is not shown."""
-        return self._bench.state.wanted.inputs, self._word
+        return self.state.wanted.inputs, self._word
 
     @property
     def _is_current(self) -> bool:
@@ -185,39 +252,41 @@ class Comparing(ScreenPart):
 
     def _paint(self) -> None:
         """Called while the page is in sight: compares unless that is done, or cancelled, for this answer."""
-        answer, outcome, question = self._bench.state.answer, self._bench.state.outcome, self._question
+        outcome, question, compared = self.state.outcome, self._question, (self.state.answer, self._word)
         if self._reading.question != question:
             self._reading.unwanted = True
-        if self._word and outcome is not None and not self._cancelled and self._compared != (answer, self._word):
-            self._compared = answer, self._word
-            if self._reading.unwanted:  # else it serves this answer too
-                self._reading = ComparisonReading(question)
-            make, take = partial(self._decide, self._reading, outcome, self._word), partial(self._take, self._reading)
-            self._bench.jobs.work_out(PAGE, make, take, lambda error: take((None, None), error))
+        if not self._word or outcome is None or self._cancelled or self._compared == compared:
+            return
+        self._compared = compared
+        if self._reading.unwanted:  # else it serves this answer too
+            self._reading = ComparisonReading(question)
+        reading = self._reading
 
-    def _take(
-        self,
-        reading: ComparisonReading,
-        made: tuple[Alternative | None, SideBySide | None],
-        wrong: SecateurError | None = None,
-    ) -> None:
-        self._reading.unwanted = True
-        self._shown_question, (self._other, self._sides), self._wrong = reading.question, made, wrong
-        self._bench.paint_page()
-        self._bench.repaint_frame()
-        typed, self._just_typed = self._just_typed, False
-        if wrong is not None and typed and self._bench.app.screen is self._bench and self._bench.state.page == PAGE:
-            self._open_dialogue(self._typed, replaced=False)  # else the next letters would be keys
+        def take(other: Alternative | None, sides: SideBySide | None, wrong: SecateurError | None = None) -> None:
+            reading.unwanted, self._shown_question = True, question
+            self._other, self._sides, self._wrong = other, sides, wrong
+            self.bench.paint_page()
+            self.bench.repaint_frame()
+            typed, self._just_typed = self._just_typed, False
+            if wrong is not None and typed and self.app.screen is self.bench and self.state.page == PAGE:
+                self._open_dialogue(self._typed, replaced=False)  # else the next letters would be keys
+
+        make = partial(self._decide, reading, outcome, self._word)
+        self.jobs.work_out(PAGE, make, lambda made: take(*made), partial(take, None, None))
 
     def _decide(self, reading: ComparisonReading, outcome: Outcome[Any], word: str) -> tuple[Alternative, SideBySide]:
         """Decides the other side, on the engine's thread; reads for it first where that is needed."""
-        state, jobs = self._bench.state, self._bench.jobs
-        page, kind = state.kind_page, state.kind_page.kind
+        state, page, kind = self.state, self.kind_page, self.kind
+
+        def reach(progress: IndexProgress) -> None:
+            if reading is self._reading:
+                reading.progress = progress
+                self.bench.paint_page()
 
         def report(phase: str, done: int, total: int) -> None:
             progress = IndexProgress(phase, done, total)
-            self._bench.post_message(Report(partial(self._reach, reading, progress), PAGE))
-            jobs.give_way()
+            self.bench.post_message(Report(partial(reach, progress), PAGE))
+            self.jobs.give_way()
             if reading.unwanted:
                 raise Cancelled
 
@@ -227,38 +296,35 @@ class Comparing(ScreenPart):
         reading.label = other.label
         if other.ghost and state.baseline is not None:
             return other, side_by_side(outcome, state.baseline.outcome)
-        if dict(other.inputs) == dict(self._bench.given):
+        if dict(other.inputs) == dict(self.bench.given):
             inputs, known = dict(state.inputs), state.reading
             if known is not None and page.serves(known.key, page.reading_key(inputs, other.settings)):
                 material = known.material
             else:
                 material = page.read(inputs, other.settings, report)
-            decided = page.decide(material, inputs, other.settings, report).outcome
-            return other, side_by_side(outcome, decided)
+            return other, side_by_side(outcome, page.decide(material, inputs, other.settings, report).outcome)
         key = kind.reading_of(other.inputs, other.settings)
         if self._material_key != key:
             if self._material is not None:
                 kind.release(self._material)
             self._material = self._material_key = None
-            outside = Environment(regular=True, environ=self._bench.app.environ, progress=report)
+            outside = Environment(regular=True, environ=self.app.environ, progress=report)
             outside = replace(outside, folder=page.scenario.environment.folder) if page.scenario else outside
             self._material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))
             self._material_key = key
-        decided = answer_of(kind, self._material, other.inputs, other.settings)
-        return other, side_by_side(outcome, decided)
+        return other, side_by_side(outcome, answer_of(kind, self._material, other.inputs, other.settings))
 
     # --- drawing ---
 
     def _draw(self, cells: int) -> Sequence[Line]:
-        compare, adopt = self._key("compare"), self._key("adopt")
+        compare, adopt, state = self.key("compare"), self.key("adopt"), self.state
         if not self._word or self._cancelled:
             words = f"{compare} compares this decision with another profile, budget or commit" if compare else "nothing"
             return wrap_words(f"cancelled; {words}" if self._cancelled else words, cells, "faint")
         if self._wrong is not None and self._shown_question == self._question:
             return wrap_words(visible(describe_error(self._wrong)), cells, "error")
         if self._sides is None or self._other is None or not self._is_current:
-            return draw_reading(self._reading, self._key("back"), cells)
-        state = self._bench.state
+            return draw_reading(self._reading, self.key("back"), cells)
         labels = (f"now: {state.settings.profile}{'*' if state.changed else ''}", self._other.label)
         can = f"{adopt} adopts the right side" if adopt and not self.no_adopt() else ""
         keys = ", ".join(filter(None, (f"{compare} chooses another" if compare else "", can)))

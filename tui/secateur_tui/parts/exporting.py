@@ -56,38 +56,35 @@ class Exporting(ScreenPart):
     """See the module docstring."""
 
     def no_copy(self) -> str:
-        return "" if self._bench.state.asks else self._bench.kind_page.nothing_asked
+        return "" if self.state.asks else self.kind_page.nothing_asked
 
     def no_copy_item(self) -> str:
-        return "this is no item" if self._bench.state.entry_number is None else ""
+        return "this is no item" if self.state.entry_number is None else ""
 
     # --- copying ---
 
     def do_copy(self) -> None:
         """Copies the command line and shows it; a further key copies something else."""
-        command = self._bench.command()
-        self._bench.app.copy_to_clipboard(command)
-        others = {
-            key: what for key, what in (("p", _PACK), ("i", _ITEM)) if not self._bench.unavailable(f"copy-{what}")
-        }
-        labels = {_PACK: "the text that is sent", _ITEM: "this item"}
+        command = self.bench.command()
+        self.app.copy_to_clipboard(command)
+        choices = {"p": (_PACK, "the text that is sent"), "i": (_ITEM, "this item")}
+        others = {key: what for key, what in choices.items() if not self.bench.unavailable(f"copy-{what[0]}")}
 
         def draw(cells: int) -> Sequence[Line]:
             lines = wrap_words(visible(command), cells)
-            keys = [(Span(f" {key} ", "key"), Span(f"{labels[what]} instead  ")) for key, what in others.items()]
+            keys = [(Span(f" {key} ", "key"), Span(f"{label} instead  ")) for key, (_, label) in others.items()]
             return [*lines, (), line(*(span for pair in keys for span in pair))] if keys else lines
 
-        page = ModalPage("Copied: this screen, headless", draw, others)
-        self._bench.ask(page, self._copy_other)
+        choices_by_key = {key: what for key, (what, _) in others.items()}
+        self.bench.ask(ModalPage("Copied: this screen, headless", draw, choices_by_key), self._copy_other)
 
     def _copy_other(self, what: str) -> None:
-        outcome, entry_number, say = self._bench.state.outcome, self._bench.state.entry_number or 0, self._bench.app.say
-        if outcome is None or (what == _ITEM and self._bench.state.entry_number is None):
+        kind, outcome, entry_number, say = self.kind, self.state.outcome, self.state.entry_number, self.app.say
+        if outcome is None or (what == _ITEM and entry_number is None):
             return
-        kind = self._bench.kind_page.kind
 
         def text_of() -> tuple[str, str]:
-            if what == _PACK:
+            if what == _PACK or entry_number is None:
                 return kind.leaving(outcome), f"the text that is sent, {outcome.ledger.after:,} tokens"
             before, after = kind.texts(outcome, entry_number)
             part = "" if after else ", as it came in"
@@ -98,66 +95,61 @@ class Exporting(ScreenPart):
             if not text:
                 say("nothing to copy: it has no text")
                 return
-            self._bench.app.copy_to_clipboard(text)
+            self.app.copy_to_clipboard(text)
             more = "" if len(text) <= MOST_COPIED else f" ({len(text):,} characters: some terminals take fewer)"
             say(f"copied: {visible(label)}{more}")
 
-        self._bench.jobs.work_out("copy", text_of, copy, lambda error: say(f"not copied: {error.message}"))
+        self.jobs.work_out("copy", text_of, copy, lambda error: say(f"not copied: {error.message}"))
 
     do_copy_pack, do_copy_item = partialmethod(_copy_other, _PACK), partialmethod(_copy_other, _ITEM)
 
     # --- exporting ---
 
     def do_export(self) -> None:
-        def draw(_cells: int) -> Sequence[Line]:
-            return [line(Span(f" {export.key}  ", "key"), export.summary) for export in EXPORTS]
-
+        lines = [line(Span(f" {export.key}  ", "key"), export.summary) for export in EXPORTS]
         choices = {export.key: export.form for export in EXPORTS}
-        self._bench.ask(ModalPage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
+        self.bench.ask(ModalPage("Export", lambda _: lines, choices, EXPORTS[0].form), self._ask_name)
 
     def _ask_name(self, form: str) -> None:
-        chosen, bench = next(export for export in EXPORTS if export.form == form), self._bench
+        chosen = next(export for export in EXPORTS if export.form == form)
         try:
-            name = propose_name(bench.kind_page.kind, bench.given, Path.cwd(), chosen.ending)
+            name = propose_name(self.kind, self.bench.given, Path.cwd(), chosen.ending)
         except OSError as error:  # the working folder was removed
-            bench.app.say(f"there is no place for a file: {error.strerror}")
+            self.app.say(f"there is no place for a file: {error.strerror}")
             return
-        draw, check = partial(self._draw_name, chosen), partial(_path, chosen=chosen)
-        page = AskPage(f"Export {chosen.summary}", draw, name, check=check)
-        bench.ask(page, partial(self._export_to, chosen))
 
-    def _draw_name(self, chosen: Export, cells: int, typed: str) -> Sequence[Line]:
-        try:
-            path = _path(typed, chosen)
-        except SecateurError as error:
-            return wrap_words(visible(describe_error(error)), cells, "warning")
-        return wrap_words(visible(f"writes {path.absolute()}"), cells, "faint")
+        def draw(cells: int, typed: str) -> Sequence[Line]:
+            try:
+                path = _path(typed, chosen)
+            except SecateurError as error:
+                return wrap_words(visible(describe_error(error)), cells, "warning")
+            return wrap_words(visible(f"writes {path.absolute()}"), cells, "faint")
+
+        page = AskPage(f"Export {chosen.summary}", draw, name, check=partial(_path, chosen=chosen))
+        self.bench.ask(page, partial(self._export_to, chosen))
 
     def _export_to(self, chosen: Export, typed: str) -> None:
         if not typed:
             return
-        bench, path = self._bench, _path(typed, chosen)
-        say = bench.app.say
+        bench, path, say = self.bench, _path(typed, chosen), self.app.say
 
         def export(draw: Callable[[], str]) -> None:
-            bench.jobs.work_out(
+            self.jobs.work_out(
                 "export",
                 lambda: write_output(path, draw()),
                 lambda _: say(f"exported: {visible(str(path))}"),
                 lambda error: say(f"not exported: {describe_error(error)}"),
             )
 
+        outcome = self.state.outcome
         if chosen.form == SCREEN:  # once the page with the question is gone
-            bench.call_after_refresh(lambda: export(partial(str, bench.app.picture())))
-            return
-        outcome = bench.state.outcome
-        if outcome is None:
+            bench.call_after_refresh(lambda: export(partial(str, self.app.picture())))
+        elif outcome is None:
             say("not exported: there is no answer any more")
-            return
-        kind, given, command = bench.kind_page.kind, bench.given, bench.command()
-        outcome = replace(outcome, of_settings=not_scanned(outcome.settings))  # as the command's report says it
-
-        export(lambda: draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form))
+        else:
+            kind, given, command = self.kind, bench.given, bench.command()
+            outcome = replace(outcome, of_settings=not_scanned(outcome.settings))  # as the command's report says it
+            export(lambda: draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form))
 
 
 def _path(typed: str, chosen: Export) -> Path:

@@ -26,92 +26,93 @@ NOTED = "first answer on the screen"
 FEWEST = 5
 """Candidates from which it is worth saying that all of them fit."""
 
+_SUGGESTING = "suggest"
+
 
 class FirstAnswers(ScreenPart):
     """See the module docstring."""
 
     _found: FirstAnswer | None = None
     _of: tuple[str, Settings] | None = None  # the question and the settings that it was found for
-    _asked = False
+    _asked = _suggested = False
+
+    @property
+    def _engine(self) -> Engine | None:
+        page = self.kind_page
+        return page.engine if isinstance(page, SearchPage) and isinstance(page.engine, Engine) else None
+
+    # --- the first answer ---
 
     @property
     def offered(self) -> str:
         """The profile that is offered for the answer on the screen; "" if no profile is offered."""
-        state, found = self._bench.state, self._found
+        state, found = self.state, self._found
         return RECOMMENDED if found and found.others and self._of == (state.question, state.settings) else ""
 
     def painted(self) -> None:
-        bench, page = self._bench, self._bench.kind_page
-        settings = bench.state.settings
-        if self._asked or not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
+        state, engine = self.state, self._engine
+        if self._asked or engine is None or state.partial or state.outcome is None:
             return
-        if bench.state.partial or bench.state.outcome is None or settings.profile != Settings().profile:
+        if state.settings.profile != Settings().profile:
             return
         self._asked = True
-        if bench.app.first_time(NOTED):
-            self._of = bench.state.question, settings
-            # Without it the answer is there all the same.
-            bench.jobs.work_out("first answer", partial(first_answer, page.engine, *self._of), self._take)
+        if self.app.first_time(NOTED):
+            self._of = state.question, state.settings
+            # Where it fails the answer is there all the same.
+            self.jobs.work_out("first answer", partial(first_answer, engine, *self._of), self._take)
 
     def _take(self, found: FirstAnswer | None) -> None:
         self._found = found
-        self._bench.paint()
+        self.bench.paint()
 
     def notices(self, cells: int) -> Iterable[Line]:
-        bench, answer = self._bench, self._bench.state.answer
-        if bench.state.partial:
+        answer = self.state.answer
+        if self.state.partial:
             return ()
-        shown = bench.app.keymap.first_key
         if self.offered and self._found is not None:
-            keys = f"{shown('compare')} compares, {shown('default')} makes {RECOMMENDED} your default"
+            keys = f"{self.key('compare')} compares, {self.key('default')} makes {RECOMMENDED} your default"
             names = range(NAMED, -1, -1)  # the fewer, the longer they are
             drawn = [wrap_words(f"! {self._found.sentence(named)}: {keys}", cells, "accent") for named in names]
             return next((lines for lines in drawn if len(lines) < MOST_NOTICE_LINES), drawn[-1])
         if isinstance(answer, SearchAnswer) and FEWEST <= len(answer) == len(answer.selection.kept_rows):
             fit = nothing_cut(len(answer), answer.selection.budget)
-            keys = f"{shown('budget-down')} cuts, {shown('compare')} compares profiles"
+            keys = f"{self.key('budget-down')} cuts, {self.key('compare')} compares profiles"
             return wrap_words(f"! {fit}; {keys}", cells, "faint")
         return ()
 
-
-_SUGGESTING = "suggest"
-
-
-class Suggesting(ScreenPart):
-    """See the module docstring."""
-
-    _suggested = False
+    # --- questions that are suggested ---
 
     def no_suggested(self) -> str:
-        return "" if self._bench.scene.examples else "no question is suggested"
+        return "" if self.bench.scene.examples else "no question is suggested"
 
     def job_ended(self, group: str) -> None:
-        page, state = self._bench.kind_page, self._bench.state
-        if self._suggested or group == _SUGGESTING or state.asks or self._bench.jobs.at_work:
+        state, engine = self.state, self._engine
+        if self._suggested or group == _SUGGESTING or state.asks or self.jobs.at_work:
             return
-        if isinstance(page, SearchPage) and page.prepared and isinstance(page.engine, Engine):
+        if engine is not None and self.kind_page.prepared:
             self._suggested = True
-            make = partial(example_queries, page.engine, state.settings)
-            self._bench.jobs.work_out(_SUGGESTING, make, self._take_examples)  # where it fails the screen does without
 
-    def _take_examples(self, examples: Sequence[ExampleQuery]) -> None:
-        self._bench.scene.examples = examples
-        self._bench.paint()
+            def take(examples: Sequence[ExampleQuery]) -> None:
+                self.bench.scene.examples = examples
+                self.bench.paint()
+
+            # Where it fails the screen does without.
+            self.jobs.work_out(_SUGGESTING, partial(example_queries, engine, state.settings), take)
 
     def do_suggested(self) -> None:
-        self._bench.ask(Chooser("Suggested", self._questions, "words of a question"), self._take)
+        def offer(typed: str) -> Offers:
+            words = typed.lower().split()
+            matching = [case for case in self.bench.scene.examples if all(word in case.query.lower() for word in words)]
+            lines = [ChoiceLine(case, partial(_draw_question, case)) for case in matching]
+            return Offers(lines, "" if lines else "no such question")
 
-    def _questions(self, typed: str) -> Offers:
-        words = typed.lower().split()
-        matching = [case for case in self._bench.scene.examples if all(word in case.query.lower() for word in words)]
-        lines = [ChoiceLine(case, partial(_draw_question, case)) for case in matching]
-        return Offers(lines, "" if lines else "no such question")
+        def ask(question: ExampleQuery) -> None:
+            if question.budget != self.state.settings.effective_budget:
+                self.bench.change(with_values(self.state.settings, {"budget": question.budget}))
+            self.bench.part(Asking).type({self.kind_page.fields[0].name: question.query})
+            self.bench.go_home()
 
-    def _take(self, question: ExampleQuery) -> None:
-        if question.budget != self._bench.state.settings.effective_budget:
-            self._bench.change(with_values(self._bench.state.settings, {"budget": question.budget}))
-        self._bench.part(Asking).type({self._bench.kind_page.fields[0].name: question.query})
-        self._bench.go_home()
+        self.bench.ask(Chooser("Suggested", offer, "words of a question"), ask)
 
 
 def _draw_question(case: ExampleQuery, cells: int) -> Line:

@@ -25,8 +25,8 @@ from textual.app import SuspendNotSupported
 from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.screen import ScreenPart
+from secateur_tui.state.bench_state import WrittenFile
 from secateur_tui.state.editors import EditorCommand, build_editor_command
-from secateur_tui.state.history import WrittenFile
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage, ChoiceLine, Chooser, Offers
 
@@ -40,82 +40,83 @@ class Keeping(ScreenPart):
     """See the module docstring."""
 
     def no_edit(self) -> str:
-        return "" if self._bench.state.outcome is not None and self._bench.state.listed else "there is no item"
+        return "" if self.state.outcome is not None and self.state.listed else "there is no item"
 
     # --- where to keep it ---
 
     def do_save(self) -> None:
-        page = Chooser("Save", self._offer_targets, "scenario, yours, repository, default", fitted=True)
-        self._bench.ask(page, self._save_to)
-
-    def _offer_targets(self, typed: str) -> Offers:
         places = {
             SCENARIO: "this screen: input, settings and assertions, for `secateur check`",
             YOURS: "the settings as a profile in your configuration, for every repository",
             REPOSITORY: "the settings as a profile in its secateur.toml, as far as it may set them",
-            DEFAULT: f"the profile {self._default} becomes your default{self._left_behind}",
+            DEFAULT: f"the profile {self._default} becomes your default"
+            f"{', without what you changed' if self.state.changed else ''}",
         }
-        if unanswered := self._bench.state.outcome is None:
+        if unanswered := self.state.outcome is None:
             del places[SCENARIO]
         if self._root is None:
             del places[REPOSITORY]
-        wanted = typed.lower().split()
-        names = [name for name, words in places.items() if all(word in f"{name} {words}".lower() for word in wanted)]
-        names.sort(key=lambda name: not name.startswith(typed.lower().strip()))
-        lines = [ChoiceLine(name, partial(_draw_target, name, places[name])) for name in names]
-        return Offers(lines, "no scenario: there is no answer yet" if unanswered else "")
+
+        def offer(typed: str) -> Offers:
+            wanted = typed.lower().split()
+            names = [name for name, text in places.items() if all(word in f"{name} {text}".lower() for word in wanted)]
+            names.sort(key=lambda name: not name.startswith(typed.lower().strip()))
+            lines = [ChoiceLine(name, partial(_draw_target, name, places[name])) for name in names]
+            return Offers(lines, "no scenario: there is no answer yet" if unanswered else "")
+
+        page = Chooser("Save", offer, "scenario, yours, repository, default", fitted=True)
+        self.bench.ask(page, self._save_to)
 
     def _save_to(self, choice: str) -> None:
         if choice == SCENARIO:
-            self._bench.part(Scenarios).ask_name()
+            self.bench.part(Scenarios).ask_name()
         elif choice == DEFAULT:
             self._make_default()
         else:
-            profile = self._bench.state.settings.profile
+            profile = self.state.settings.profile
             self._ask_profile(choice, _NEW if profile in PROFILES else profile)
-
-    def _ask_profile(self, choice: str, name: str, wrong: str = "") -> None:
-        page = AskPage("Save as a profile", partial(self._draw_profile, choice, name, wrong), name, replaced=not wrong)
-        self._bench.ask(page, partial(self._save_profile, choice))
 
     @property
     def _root(self) -> Path | None:
-        given = self._bench.given
-        path = given.get("path")
+        path = self.bench.given.get("path")
         try:
-            folder = self._bench.kind_page.outside.folder_of(path) if isinstance(path, str) and path else Path()
+            folder = self.kind_page.outside.folder_of(path) if isinstance(path, str) and path else Path()
         except SecateurError:
             return None
         return folder if folder.is_dir() else None
 
     @property
     def _user_dir(self) -> Path:
-        return directories.config_dir(self._bench.app.environ)
+        return directories.config_dir(self.app.environ)
 
     def _target(self, choice: str) -> ConfigFile:
         return repository_file(self._root or Path()) if choice == REPOSITORY else own_file(self._user_dir)
 
-    def _draw_profile(self, choice: str, asked: str, wrong: str, cells: int, name: str) -> Sequence[Line]:
-        settings = self._bench.state.settings
-        if wrong and name == asked:
-            return wrap_words(visible(wrong), cells, "error")
-        try:
-            file = self._target(choice)
-        except SecateurError as error:
-            return wrap_words(visible(error.message), cells, "error")
-        values, refused = profile_of(settings, file.scope)
-        where = f"[profiles.{visible(name)}] in {visible(str(file.path))}"
-        words = wrap_words(f"{where}: {count_noun(len(values), 'setting')}.", cells)
-        if name in settings.profiles:
-            words += wrap_words("There is such a profile: it is replaced.", cells, "accent")
-        for key, why in refused.items():
-            words += wrap_words(f"not {key}: {why}", cells, "warning")
-        return words
+    def _ask_profile(self, choice: str, asked: str, wrong: str = "") -> None:
+        def draw(cells: int, name: str) -> Sequence[Line]:
+            settings = self.state.settings
+            try:
+                if wrong and name == asked:
+                    return wrap_words(visible(wrong), cells, "error")
+                file = self._target(choice)
+            except SecateurError as error:
+                return wrap_words(visible(error.message), cells, "error")
+            values, refused = profile_of(settings, file.scope)
+            where = f"[profiles.{visible(name)}] in {visible(str(file.path))}"
+            words = wrap_words(f"{where}: {count_noun(len(values), 'setting')}.", cells)
+            if name in settings.profiles:
+                words += wrap_words("There is such a profile: it is replaced.", cells, "accent")
+            for key, why in refused.items():
+                words += wrap_words(f"not {key}: {why}", cells, "warning")
+            return words
+
+        page = AskPage("Save as a profile", draw, asked, replaced=not wrong)
+        self.bench.ask(page, partial(self._save_profile, choice))
 
     def _save_profile(self, choice: str, name: str) -> None:
         if not name:
             return
-        bench, state = self._bench, self._bench.state
+        state = self.state
         try:
             target = self._target(choice)
             file, written = WrittenFile.by(target.path, partial(write_profile, target, name, state.settings))
@@ -123,79 +124,68 @@ class Keeping(ScreenPart):
             self._ask_profile(choice, name, describe_error(error))  # what was typed stays
             return
         state.know_profiles({**state.settings.profiles, name: nest_tables(written.values)})
-        settings = with_profile(state.settings, name)
-        state.saved = settings
-        bench.change(settings, file)
-        bench.app.say(f"saved: [profiles.{name}] in {written.path}")
-
-    def do_default(self) -> None:
-        """Asks before the offered profile, else the one on the screen, becomes the user's default."""
-        self._bench.ask(AskPage("Make it your default", self._draw_default), lambda _: self._make_default())
-
-    def _draw_default(self, cells: int, _: str) -> Sequence[Line]:
-        path = visible(str(own_file(self._user_dir).path))
-        undo = self._bench.app.keymap.first_key("undo")
-        words = f"{visible(self._default)} becomes your default in every repository: {path} is written."
-        if self._left_behind:
-            words += (
-                f" What you changed is not in it: {self._bench.app.keymap.first_key('save')} saves that as a profile."
-            )
-        return [*wrap_words(words, cells), *wrap_words(f"{undo} takes it back." if undo else "", cells, "faint")]
+        state.saved = settings = with_profile(state.settings, name)
+        self.bench.change(settings, file)
+        self.app.say(f"saved: [profiles.{name}] in {written.path}")
 
     @property
     def _default(self) -> str:
         """The profile that is offered, else the one on the screen."""
-        return self._bench.part(FirstAnswers).offered or self._bench.state.settings.profile
+        return self.bench.part(FirstAnswers).offered or self.state.settings.profile
 
-    @property
-    def _left_behind(self) -> str:
-        """Says that the default will not hold what was changed; "" where nothing is."""
-        return ", without what you changed" if self._bench.state.changed else ""
+    def do_default(self) -> None:
+        """Asks before the offered profile, else the one on the screen, becomes the user's default."""
+
+        def draw(cells: int, _: str) -> Sequence[Line]:
+            path, undo = visible(str(own_file(self._user_dir).path)), self.key("undo")
+            words = f"{visible(self._default)} becomes your default in every repository: {path} is written."
+            if self.state.changed:
+                words += f" What you changed is not in it: {self.key('save')} saves that as a profile."
+            return [*wrap_words(words, cells), *wrap_words(f"{undo} takes it back." if undo else "", cells, "faint")]
+
+        self.bench.ask(AskPage("Make it your default", draw), lambda _: self._make_default())
 
     def _make_default(self) -> None:
-        bench, profile = self._bench, self._default
-        settings = bench.state.settings
+        profile, settings = self._default, self.state.settings
         try:
             path = own_file(self._user_dir).path
             file, _ = WrittenFile.by(path, partial(adopt_profile, self._user_dir, profile))
         except SecateurError as error:
-            bench.app.say(describe_error(error))
+            self.app.say(describe_error(error))
             return
         if settings.profile != profile:
             settings = with_values(with_profile(settings, profile), {"budget": settings.budget})
-        bench.change(settings, file)
-        bench.app.say(f"{profile} is your default from now on: {path}")
+        self.bench.change(settings, file)
+        self.app.say(f"{profile} is your default from now on: {path}")
 
     # --- the editor ---
 
     def do_edit(self) -> None:
-        bench, state, outcome = self._bench, self._bench.state, self._bench.state.outcome
-        entry_number = state.entry_number
+        page, outcome, entry_number, say = self.kind_page, self.state.outcome, self.state.entry_number, self.app.say
         if outcome is None or entry_number is None:
             return
-        page = state.kind_page
         try:
-            location = location_of(page.kind, outcome, entry_number, page.given(state.inputs), page.outside)
+            location = location_of(page.kind, outcome, entry_number, page.given(self.state.inputs), page.outside)
             if location is None:
-                bench.app.say("this item stands in no file that is there now")
+                say("this item stands in no file that is there now")
                 return
-            command = build_editor_command(bench.app.environ, location.path, location.line)
+            command = build_editor_command(self.app.environ, location.path, location.line)
         except SecateurError as error:
-            bench.app.say(describe_error(error))
+            say(describe_error(error))
             return
         try:
             self._run(command)
         except SuspendNotSupported:
-            bench.app.say(f"no editor can be shown here; run {shlex.join(command.words)}")
+            say(f"no editor can be shown here; run {shlex.join(command.words)}")
         except (OSError, ValueError) as error:
-            bench.app.say(f"{command.words[0]} cannot be started: {getattr(error, 'strerror', None) or error}")
+            say(f"{command.words[0]} cannot be started: {getattr(error, 'strerror', None) or error}")
 
     def _run(self, command: EditorCommand) -> None:
         if command.takes_terminal:
-            with self._bench.app.suspend():
+            with self.app.suspend():
                 subprocess.run(command.words, check=False)
-            self._bench.app.refresh(layout=True)
-            self._bench.returned_to()
+            self.app.refresh(layout=True)
+            self.bench.returned_to()
             return
         with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a device
             started = start_detached(command.words, nothing)

@@ -34,46 +34,46 @@ class Program(ScreenPart):
     """See the module docstring."""
 
     def do_palette(self) -> None:
-        self._bench.app.action_command_palette()
+        self.app.action_command_palette()
 
     def do_theme(self) -> None:
-        self._bench.app.next_theme()
+        self.app.next_theme()
 
     def do_quit(self) -> None:
-        self._bench.app.exit(0)
+        self.app.exit(0)
 
     def _replay(self, by: int) -> None:
-        self._bench.app.replay(by)
+        self.app.replay(by)
 
     do_replay_next, do_replay_back = partialmethod(_replay, 1), partialmethod(_replay, -1)
 
     def no_replay_next(self) -> str:
-        stop = self._bench.app.stop
-        return "no recording is played" if stop is None else stop.no_next
+        return self.app.stop.no_next if self.app.stop is not None else "no recording is played"
 
     def no_replay_back(self) -> str:
-        stop = self._bench.app.stop
-        return "no recording is played" if stop is None else stop.no_previous
+        return self.app.stop.no_previous if self.app.stop is not None else "no recording is played"
 
     def no_caption(self) -> str:
-        recorded = self._bench.app.recorder is not None
+        recorded = self.app.recorder is not None
         return "" if recorded else "nothing is recorded: start with --record NAME.replay.jsonl"
 
     def do_caption(self) -> None:
-        recorder = self._bench.app.recorder
-        if recorder is not None:
-            self._bench.ask(AskPage("Caption", _draw_caption, recorder.caption), self._take_caption)
+        recorder = self.app.recorder
+        if recorder is None:
+            return
+        words = "The recording shows this text with what is on the screen now. An empty one is removed."
 
-    def _take_caption(self, text: str) -> None:
-        try:
-            if self._bench.app.recorder is not None:
-                self._bench.app.recorder.set_caption(text)
-        except SecateurError as error:
-            self._bench.app.say(error.message)
+        def take(text: str) -> None:
+            try:
+                recorder.set_caption(text)
+            except SecateurError as error:
+                self.app.say(error.message)
+
+        self.bench.ask(AskPage("Caption", lambda cells, _: wrap_words(words, cells), recorder.caption), take)
 
     def do_help(self) -> None:
-        title = f"Help: {self._bench.kind_page.kind.wording.title}"
-        self._bench.ask(FilteredPage(title, self._draw_help, self._offer), self._bench.action_do)
+        title = f"Help: {self.kind.wording.title}"
+        self.bench.ask(FilteredPage(title, self._draw_help, self._offer), self.bench.action_do)
 
     def _offer(self, sought: str) -> tuple[str, str]:
         """Returns (id, label) of the action that the filter leaves first: one whose name is or begins with what is
@@ -84,26 +84,24 @@ class Program(ScreenPart):
 
         def rank(action: Action) -> tuple[bool, bool, bool]:
             label = action.label.casefold()
-            return label != name, not label.startswith(name), bool(self._bench.unavailable(action.id))
+            return label != name, not label.startswith(name), bool(self.bench.unavailable(action.id))
 
-        entries = [(action, self._describe(action)) for action in actions.ACTIONS]
-        matching = [action for action, entry in entries if _holds(sought, action.group, *entry[:2])]
+        matching = [action for action in actions.ACTIONS if _holds(sought, action.group, *self._describe(action)[:2])]
         first = min(matching, key=rank, default=None)
         return (first.id, first.label) if first is not None else ("", "")
 
     def _draw_help(self, cells: int, sought: str) -> Sequence[Line]:
         """Draws the notices that had no room above the list, then the actions; an unavailable action says why. It draws
         only entries that hold every word that is sought."""
-        notices = self._bench.notices(cells)
-        lines = list[Line]()
-        if len(notices) > MOST_NOTICE_LINES and not sought.strip():
+        everything, notices, lines = bool(sought.strip()), self.bench.notices(cells), list[Line]()
+        if len(notices) > MOST_NOTICE_LINES and not everything:
             lines += [line(Span("About this answer", "bold accent")), *notices, ()]
-        for title, entries in self._sections(everything=bool(sought.strip())):
+        for title, entries in self._sections(everything=everything):
             matching = [entry for entry in entries if _holds(sought, title, *entry[:2])]
             if matching:
                 lines += [*([()] if lines else []), line(Span(title, "bold accent"))]
                 lines += [drawn for entry in matching for drawn in draw_entry(*entry, cells)]
-        if lines and not sought.strip():
+        if lines and not everything:
             lines += [(), *wrap_words("/ finds the words of the other benches too", cells, "faint")]
         return lines or wrap_words(f"nothing here holds {visible(sought)}", cells, "faint")
 
@@ -115,26 +113,22 @@ class Program(ScreenPart):
             groups.setdefault(action.group, []).append(self._describe(action))
         yield from groups.items()
         yield "Move", [(keys, words, "") for keys, words in _MOVES]
-        state, page, listed = self._bench.state, self._bench.kind_page, set[str]()
+        state, page, listed = self.state, self.kind_page, set[str]()
         if state.columns is not None:
-            shown = page.listing(self._bench.scene).columns
+            shown = page.listing(self.bench.scene).columns
             listed.update(state.columns.facets["reason"](), [SORTED], (column.brief for column in shown))
             listed.update(part for column in shown for part in column.title.split(SORTED))
-        bench = "" if everything else self._bench.name_of_bench
-        knobs = page.all_knobs_of(state.settings) if everything else self._bench.knobs.knobs
+        bench = "" if everything else self.bench.name_of_bench
+        knobs = page.all_knobs_of(state.settings) if everything else self.bench.knobs.knobs
         for title, explained in glossary_sections(knobs, bench, listed):
             yield title, [(word, text, "") for word, text in explained.items()]
 
     def _describe(self, action: Action) -> tuple[str, str, str]:
         """Returns (keys, text, role) of an action; one that cannot be done says why."""
-        keys = " ".join(actions.key_name(key) for key in self._bench.app.keymap.keys[action.id]) or "(no key)"
-        reason = self._bench.unavailable(action.id)
+        keys = " ".join(actions.key_name(key) for key in self.app.keymap.keys[action.id]) or "(no key)"
+        reason = self.bench.unavailable(action.id)
         words = f"{action.label}: {action.help}" + (f" — not now: {reason}" if reason else "")
         return keys, words, "faint" if reason else ""
-
-
-def _draw_caption(cells: int, _typed: str) -> Sequence[Line]:
-    return wrap_words("The recording shows this text with what is on the screen now. An empty one is removed.", cells)
 
 
 def _holds(sought: str, *texts: str) -> bool:

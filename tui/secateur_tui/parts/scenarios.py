@@ -9,12 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.base import Kind
 from secateur.output_files import write_output
 from secateur.render.page import count_noun
 from secateur.settings import Settings, lookup
@@ -37,9 +36,7 @@ from secateur_lab.scenarios.scenario import (
     set_assertion,
 )
 
-from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.screen import Bench, ScreenPart
-from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import expand_path
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage, ModalPage
@@ -115,14 +112,6 @@ class Scenarios(ScreenPart):
         self._opened_figures: Figures | None = None  # the first of them
         self._recorded: object = None  # the baseline that the scenario's recorded decisions are
 
-    @property
-    def _state(self) -> BenchState[KindPage[Any, Any]]:
-        return self._bench.state
-
-    @property
-    def _kind(self) -> Kind[Any, Any]:
-        return self._state.kind_page.kind
-
     def state_taken(self) -> None:
         self._status = None
 
@@ -131,32 +120,27 @@ class Scenarios(ScreenPart):
     @property
     def following(self) -> bool:
         """Tells whether the screen shows the input of the held scenario."""
-        return self._held is not None and dict(self._bench.given) == dict(self._held.inputs)
+        return self._held is not None and dict(self.bench.given) == dict(self._held.inputs)
 
     def painted(self) -> None:
-        self._follow()
-        panel, now, was = self._bench.knobs, self._figures, self._opened_figures
+        followed = self.state.answer, self._held
+        if self.state.outcome is not None and self.following and self._followed != followed:
+            self._followed = followed
+            self.jobs.stop(_COMPARING)
+            if self._took < INSTANT:
+                self._compare()
+            else:  # of thousands of items: knobs that are held down would wait for it
+                self.jobs.after(_COMPARING, self.app.pace.rest, self._compare)
+        panel, now, was = self.bench.knobs, self._figures, self._opened_figures
         panel.tell(
             "scenario", draw_figures(now, was, max(1, panel.content_cells)) if now and was and self.following else ()
         )
 
-    def _follow(self) -> None:
-        held, answer = self._held, self._state.answer
-        if held is None or self._bench.state.outcome is None or not self.following:
-            return
-        if self._followed is None or self._followed[0] is not answer or self._followed[1] is not held:
-            self._followed = answer, held
-            self._bench.jobs.stop(_COMPARING)
-            if self._took < INSTANT:
-                self._start_comparing()
-            else:  # of thousands of items: knobs that are held down would wait for it
-                self._bench.jobs.after(_COMPARING, self._bench.app.pace.rest, self._start_comparing)
-
-    def _start_comparing(self) -> None:
-        held, state, outcome = self._held, self._state, self._state.outcome
+    def _compare(self) -> None:
+        held, state, outcome = self._held, self.state, self.state.outcome
         if held is None or outcome is None:
             return
-        recorded, kind, answer, settings = held.scenario.recorded, self._kind, state.answer, state.settings
+        recorded, kind, answer, settings = held.scenario.recorded, self.kind, state.answer, state.settings
         wanted = recorded is not None and (state.baseline is None or state.baseline is self._recorded)
 
         def work() -> tuple[ScenarioStatus, Any, Figures | None]:
@@ -170,7 +154,7 @@ class Scenarios(ScreenPart):
             return status, baseline, figures
 
         def take(made: tuple[ScenarioStatus, Any, Figures | None]) -> None:
-            if self._state.answer is not answer or self._held is not held:
+            if (self.state.answer, self._held) != (answer, held):
                 return  # a newer one is on its way
             (self._status, baseline, self._figures), self._wrong = made, ""
             self._opened_figures = self._opened_figures or self._figures
@@ -179,75 +163,65 @@ class Scenarios(ScreenPart):
                     state.baseline = self._recorded = baseline
                 else:  # the answer is what is recorded, and knows more
                     state.baseline, self._recorded = state.answer, None
-            self._bench.paint()
+            self.bench.paint()
 
         def fail(error: SecateurError) -> None:
             self._status, self._wrong = None, describe_error(error)
-            self._bench.paint()
+            self.bench.paint()
 
-        self._bench.jobs.work_out("scenario", work, take, fail)
+        self.jobs.work_out("scenario", work, take, fail)
 
     # --- saving ---
 
+    def _saves(self, what: str) -> str:
+        save = self.key("save")
+        return f"; {save} saves {what}" if save else ""
+
     def no_check(self) -> str:
-        save = self._bench.app.keymap.first_key("save")
         if self._held is None:
-            return "no scenario is open" + (f"; {save} saves this screen as one" if save else "")
-        if not self.following:
-            return "input differs from the scenario's" + (f"; {save} saves it" if save else "")
-        return ""
+            return f"no scenario is open{self._saves('this screen as one')}"
+        return "" if self.following else f"input differs from the scenario's{self._saves('it')}"
 
     def no_accept(self) -> str:
         if reason := self._not_compared:
             return reason
-        return "the scenario holds these decisions already" if self._accepted else ""
+        status, held = self._status, self._held
+        recorded = status is not None and held is not None and held.scenario.recorded is not None
+        accepted = recorded and not self._changed_settings and not (status and status.result.compared.differences)
+        return "the scenario holds these decisions already" if accepted else ""
 
     def no_must(self) -> str:
-        save = self._bench.app.keymap.first_key("save")
         if reason := self._not_compared:
             return reason
-        if not self._has_scenario_settings:
-            return "the settings are others than the scenario's" + (f"; {save} saves it again" if save else "")
-        return "this is no item" if self._state.entry_number is None else ""
+        if self._changed_settings:
+            return f"the settings are others than the scenario's{self._saves('it again')}"
+        return "this is no item" if self.state.entry_number is None else ""
 
     @property
     def _not_compared(self) -> str:
         return self.no_check() or ((self._wrong or "there is no answer yet") if self._status is None else "")
 
     @property
-    def _has_scenario_settings(self) -> bool:
-        return self._held is not None and not self._changed_settings
-
-    @property
     def _changed_settings(self) -> list[tuple[str, str, str]]:
         """(name, value in the scenario, value now) of the deciding settings that differ."""
         if self._held is None:
             return []
-        labels = {knob.key: knob.label for knob in self._kind.knobs}
-        values = (
-            (key, lookup(self._held.settings, key), lookup(self._state.settings, key)) for key in _list_keys(self._kind)
-        )
-        return [(labels.get(key, key), str(was), str(now)) for key, was, now in values if was != now]
-
-    @property
-    def _accepted(self) -> bool:
-        status = self._status
-        if status is None or self._held is None or self._held.scenario.recorded is None:
-            return False
-        return self._has_scenario_settings and not status.result.compared.differences
+        labels, then, now = {knob.key: knob.label for knob in self.kind.knobs}, self._held.settings, self.state.settings
+        values = ((key, lookup(then, key), lookup(now, key)) for key in _list_keys(self.kind))
+        return [(labels.get(key, key), str(was), str(is_now)) for key, was, is_now in values if was != is_now]
 
     def ask_name(self) -> None:
         """Asks for the name of the file, and saves the screen as a scenario."""
         try:
             held = self._held
             proposed = (
-                _shorten_path(held.path) if held else propose_name(self._kind, self._bench.given, Path.cwd(), SUFFIX)
+                _shorten_path(held.path) if held else propose_name(self.kind, self.bench.given, Path.cwd(), SUFFIX)
             )
         except OSError as error:  # the working folder was removed
-            self._bench.app.say(f"there is no place for a scenario: {error.strerror}")
+            self.app.say(f"there is no place for a scenario: {error.strerror}")
             return
         page = AskPage("Save as a scenario", self._draw_save, proposed)
-        self._bench.ask(page, self._save_typed)
+        self.bench.ask(page, self._save_typed)
 
     def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
         path = _complete_name(typed)
@@ -266,40 +240,40 @@ class Scenarios(ScreenPart):
             self._save(path, again=self._held is not None and _is_same_file(path, self._held.path))
 
     def _save(self, path: Path, *, again: bool, exact: bool = False) -> None:
-        work = partial(save_scenario, self._kind, dict(self._bench.given), self._state.settings, path)
-        environ, progress = self._bench.app.environ, self._bench.jobs.report
-        base = self._state.kind_page.outside.folder or Path.cwd()  # where relative inputs start
+        kind, given, settings = self.kind, dict(self.bench.given), self.state.settings
+        environ, progress = self.app.environ, self.jobs.report
+        base = self.state.kind_page.outside.folder or Path.cwd()  # where relative inputs start
 
         def save() -> tuple[Scenario, str]:
             with session(environ, progress) as opened:
-                made = work(opened, base=base, again=again, exact=exact).scenario
-            return made, f"saved again: {_shorten_path(path)}" if again else f"saved: {_shorten_path(path)}"
+                made = save_scenario(kind, given, settings, path, opened, base=base, again=again, exact=exact)
+            return made.scenario, f"saved{' again' if again else ''}: {_shorten_path(path)}"
 
         self._write(path, save, pin=True)
 
     def _write(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool = False) -> None:
         """Writes a scenario on the engine's thread and follows it from then on."""
-        bench, jobs, given, settings = self._bench, self._bench.jobs, dict(self._bench.given), self._state.settings
+        jobs, given, settings = self.jobs, dict(self.bench.given), self.state.settings
 
         def follow(made: tuple[Scenario, str]) -> None:
             self._held = HeldScenario(path, made[0], given, settings)
             if pin:
-                self._state.pin_baseline()
+                self.state.pin_baseline()
             end(made[1])
 
         def end(message: str) -> None:
             jobs.activity = "" if jobs.activity == _SAVING else jobs.activity
-            bench.app.say(message)
-            bench.paint()
+            self.app.say(message)
+            self.bench.paint()
 
         jobs.activity = jobs.activity or _SAVING
-        bench.repaint_frame()
+        self.bench.repaint_frame()
         jobs.work_out(_SAVING, write, follow, lambda error: end(describe_error(error)))
 
     def do_accept(self) -> None:
         if (held := self._held) is not None:
             page = AskPage("Accept", self._draw_accept)
-            self._bench.ask(page, lambda _: self._save(held.path, again=True, exact=True))
+            self.bench.ask(page, lambda _: self._save(held.path, again=True, exact=True))
 
     def _draw_accept(self, cells: int, _: str) -> Sequence[Line]:
         if self._held is None or self._status is None:
@@ -318,24 +292,23 @@ class Scenarios(ScreenPart):
 
     def refreshing(self) -> None:
         """Reads the scenario's file again too: a person may have written into it."""
-        held = self._held
-        if held is not None:
-            try:
-                self._held = replace(held, scenario=read_scenario(held.path))
-            except SecateurError as error:
-                self._bench.app.say(describe_error(error))
+        try:
+            if self._held is not None:
+                self._held = replace(self._held, scenario=read_scenario(self._held.path))
+        except SecateurError as error:
+            self.app.say(describe_error(error))
 
     # --- assertions ---
 
     def do_must(self) -> None:
         """Asserts the state of the item at the cursor; pressed again it asserts "kept", then nothing."""
-        held, outcome, entry_number = self._held, self._bench.state.outcome, self._state.entry_number
+        held, outcome, entry_number = self._held, self.state.outcome, self.state.entry_number
         if held is None or outcome is None:
             return
-        path, kind, wanted = held.path, self._kind, self._bench.state.entry
+        path, kind, entry = held.path, self.kind, self.state.entry
 
         def turn_assertion() -> tuple[Scenario, str]:
-            listed = decided_of(kind, outcome, [wanted]).listed
+            listed = decided_of(kind, outcome, [entry]).listed
             id_, state = next((item.id, item.entry.state.label) for item in listed if item.number == entry_number)
             text = read_text(path)
             expect = parse_scenario(text, path).expect
@@ -351,7 +324,7 @@ class Scenarios(ScreenPart):
     # --- telling ---
 
     def do_check(self) -> None:
-        self._bench.app.push_screen(ModalPage("Scenario", self._draw_check))
+        self.app.push_screen(ModalPage("Scenario", self._draw_check))
 
     def _draw_check(self, cells: int) -> Sequence[Line]:
         if self._status is None or self._held is None:
@@ -369,7 +342,7 @@ class Scenarios(ScreenPart):
             return [clip_line(line(Span(f"! {name}: {visible(self._wrong)}", "error")), cells)]
         if self._status is None:
             return [clip_line(line(Span(f"{name}: comparing …", "faint")), cells)]
-        return [draw_status(self._status.result, self._bench.app.keymap.first_key("check"), cells)]
+        return [draw_status(self._status.result, self.key("check"), cells)]
 
 
 def _complete_name(typed: str) -> Path:

@@ -19,7 +19,7 @@ from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
 
 if TYPE_CHECKING:
     from secateur.kinds.conversation.decisions import MeasuredTranscript
-    from secateur.kinds.conversation.live_ledger import LiveLedger
+    from secateur.kinds.conversation.folds import LiveLedger
     from secateur.kinds.conversation.session_facts import SessionFacts, StrategyCut
 
     from secateur_tui.pages.conversation import ConversationPage
@@ -48,7 +48,7 @@ class FilledWindow(ScreenPart):
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        if self._bench.name_of_bench != "conversation":
+        if self.bench.name_of_bench != "conversation":
             return ()
         return (Tab(PAGE, "Window", self._draw, self._decide_later),)
 
@@ -68,38 +68,34 @@ class FilledWindow(ScreenPart):
 
     @property
     def _is_following(self) -> bool:
-        return self._bench.app.follows
+        return self.app.follows
 
     @property
     def _wanted(self) -> tuple[MeasuredTranscript, Settings] | None:
-        state = self._bench.state
-        reading = state.reading
-        if reading is None or not self.tabs:
-            return None
-        return reading.material, state.settings
+        reading = self.state.reading
+        return (reading.material, self.state.settings) if reading is not None and self.tabs else None
 
     def _is_decided_for(self, wanted: tuple[MeasuredTranscript, Settings]) -> bool:
         same = self._of is not None and all(known is value for known, value in zip(self._of, wanted, strict=True))
-        return same and (self._in_sight or self._bench.page != PAGE)
+        return same and (self._in_sight or self.bench.page != PAGE)
 
     def _decide_later(self) -> None:
         from secateur.kinds.conversation.session_facts import session_facts
 
         wanted = self._wanted
-        if self._is_following and self._bench.jobs.waits(_REST):
+        if self._is_following and self.jobs.waits(_REST):
             return  # a session that grows faster than it rests is decided on all the same
         if wanted is not None and not self._is_decided_for(wanted) and session_facts(wanted[0]) is not None:
-            rest = max(self._bench.app.pace.rest, REST_OF_LEDGERS * self._took)
-            self._bench.jobs.after(_REST, rest, self._decide)
+            self.jobs.after(_REST, max(self.app.pace.rest, REST_OF_LEDGERS * self._took), self._decide)
 
     def _decide(self) -> None:
-        from secateur.kinds.conversation.live_ledger import live_ledger
+        from secateur.kinds.conversation.folds import live_ledger
         from secateur.kinds.conversation.session_facts import strategy_cuts
 
-        wanted, in_sight, start = self._wanted, self._bench.page == PAGE, time.perf_counter()
-        if not (in_sight or self._is_following) or self._bench.jobs.runs(_CUTS):
+        wanted, in_sight, start = self._wanted, self.bench.page == PAGE, time.perf_counter()
+        if wanted is None or not (in_sight or self._is_following):
             return
-        if wanted is None or self._is_decided_for(wanted):
+        if self.jobs.runs(_CUTS) or self._is_decided_for(wanted):
             return
 
         def make() -> tuple[LiveLedger, Sequence[StrategyCut]]:
@@ -110,22 +106,23 @@ class FilledWindow(ScreenPart):
             self._took = time.perf_counter() - start
             self._show_ledger(ledger)
 
-        jobs, prover = self._bench.jobs, self._bench.app.prover
-        jobs.work_out(_CUTS, make, lambda made: take(*made), lambda _: take(None, ()), thread=prover)
+        prover = self.app.prover
+        self.jobs.work_out(_CUTS, make, lambda made: take(*made), lambda _: take(None, ()), thread=prover)
 
     def job_ended(self, group: str) -> None:
         wanted = self._wanted
         if group == _CUTS and wanted is not None and self._of is not None and self._of[0] is wanted[0]:
-            self._bench.paint()
+            self.bench.paint()
 
     def _show_ledger(self, ledger: LiveLedger | None) -> None:
         self._live = ledger
         if self.tabs:
-            cast("ConversationPage", self._bench.kind_page).live = ledger
+            cast("ConversationPage", self.kind_page).live = ledger
 
     # --- drawing ---
 
     def _draw(self, cells: int) -> Sequence[Line]:
+        from secateur.kinds.conversation.folds import describe_cut, describe_ledger
         from secateur.kinds.conversation.session_facts import session_facts
         from secateur.kinds.conversation.session_report import content_rows
         from secateur.kinds.conversation.window_contents import STALE, window_contents
@@ -142,8 +139,11 @@ class FilledWindow(ScreenPart):
         rows = ((*row[:3], f"{share.dead:,}" if share.dead else "", *row[3:]) for row, share in drawn)
         lines += _table([titles, *rows], cells)
         if facts is not None:
-            lines += [(), *self._draw_cuts(cells)]
-            lines += [(), *self._draw_ledger(self._live, cells)] if self._live is not None else []
+            lines += [(), *self._draw_cuts(wanted, cells)]
+        if facts is not None and self._live is not None:
+            words = "pruned before every request, as `Live` does (profile recommended)"
+            lines += [(), *wrap_words(words, cells, "faint"), *wrap_words(describe_ledger(self._live), cells)]
+            lines += [part for cut in self._live.cuts for part in wrap_words(describe_cut(cut), cells)]
         return lines
 
     def _draw_facts(self, facts: SessionFacts, measured: MeasuredTranscript, cells: int) -> Iterator[Line]:
@@ -163,23 +163,14 @@ class FilledWindow(ScreenPart):
         yield from wrap_words(f"dead weight: {dead:,} of the {total:,} tokens counted, {share}", cells)
         yield ()
 
-    def _draw_cuts(self, cells: int) -> Sequence[Line]:
+    def _draw_cuts(self, wanted: tuple[MeasuredTranscript, Settings], cells: int) -> Sequence[Line]:
         if not self._cuts:
             return [line(Span("deciding under each strategy …", "faint"))]
         from secateur.kinds.conversation.session_report import cut_rows
 
         titles = "strategy", "tokens", "saved", "pays after", "read again", "results", "first changed"
         rows = [(*row[:3], row[6], row[5], row[3], row[4]) for row in cut_rows(self._cuts)]
-        wanted = self._wanted
-        return _table([titles, *rows], cells, faint=wanted is None or not self._is_decided_for(wanted))
-
-    def _draw_ledger(self, ledger: LiveLedger, cells: int) -> Iterator[Line]:
-        from secateur.kinds.conversation.live_ledger import describe_cut, describe_ledger
-
-        yield from wrap_words("pruned before every request, as `Live` does (profile recommended)", cells, "faint")
-        yield from wrap_words(describe_ledger(ledger), cells)
-        for cut in ledger.cuts:
-            yield from wrap_words(describe_cut(cut), cells)
+        return _table([titles, *rows], cells, faint=not self._is_decided_for(wanted))
 
 
 def _table(rows: Sequence[Sequence[Any]], cells: int, *, faint: bool = False) -> list[Line]:

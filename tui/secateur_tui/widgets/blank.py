@@ -61,10 +61,15 @@ def draw_no_match(query: str, pool: Pool, status: IndexStatus | None, cells: int
         (),
         *wrap_words("Other words, a name from the code, or a larger depth may find something.", cells, "faint"),
     ]
-    if status is not None:
-        words = f"{count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')} indexed"
-        lines += [(), *wrap_words(words, cells, "faint")]
-    return lines + _draw_warnings(pool, cells)
+    return [*lines, *draw_indexed(status, cells), *_draw_warnings(pool, cells)]
+
+
+def draw_indexed(status: IndexStatus | None, cells: int) -> list[Line]:
+    """Draws how much is indexed, below an empty line; nothing while that is not known."""
+    if status is None:
+        return []
+    words = f"{count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')} indexed"
+    return [(), *wrap_words(words, cells, "faint")]
 
 
 def _draw_warnings(pool: Pool, cells: int) -> list[Line]:

@@ -5,13 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from secateur.render.page import count_noun
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.bench_names import BenchTitle
 from secateur_tui.short_names import shorten_path
 from secateur_tui.styled_text import Line, Span, clip_line, line, outside, width
+
+
+class BenchTitle(NamedTuple):
+    """A bench in the title line of the present screen."""
+
+    key: str  # as printed; "" for none
+    title: str
+    open: bool
+    action: str = ""  # opens it
 
 
 @dataclass(frozen=True, slots=True)

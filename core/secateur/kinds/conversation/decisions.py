@@ -25,6 +25,7 @@ from secateur.llm.interface import Question
 from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.progress import Progress
 from secateur.redaction import Redactor
+from secateur.render.page import count_noun
 from secateur.settings import ConversationPrune
 from secateur.shape import Count, Shape
 from secateur.tokens import Counter
@@ -210,20 +211,22 @@ def statistics(before: int, after: int, cleaned: int, messages: int) -> Statisti
 
 
 def measure(
-    transcript: Transcript,
-    counter: Counter,
-    progress: Progress | None = None,
-    before: MeasuredTranscript | None = None,
+    transcript: Transcript, counter: Counter, progress: Progress | None = None, before: MeasuredTranscript | None = None
 ) -> MeasuredTranscript:
     """Counts every part of every message; equal texts once. `before`: an earlier state measured with the same counter;
     its messages that are unchanged are not counted again."""
     messages = [*transcript.messages, *([transcript.head] if transcript.head else [])]
     by_part: list[tuple[int, ...] | None] = [None] * len(messages)
+    worked_out: dict[Hashable, Any] = {}  # cached values of messages that are still the same
     if before is not None:
         for index, (then, now) in enumerate(zip(before.transcript.messages, transcript.messages, strict=False)):
             if then is now:
                 by_part[index] = before.parts[index]
-    worked_out = _keep_known(before, by_part) if before is not None else {}
+        worked_out = {
+            key: value
+            for key, value in before.known.items()
+            if isinstance(key, tuple) and key[0] == OF_MESSAGE and by_part[key[1]] is not None
+        }
     new = [index for index, parts in enumerate(by_part) if parts is None]
     texts = dict.fromkeys(part.text for index in new for part in messages[index].parts)
     known = count_texts(list(texts), counter, progress)
@@ -234,15 +237,6 @@ def measure(
     tokens = tuple(map(sum, counted))
     heads = counted[size] if transcript.head else ()
     return MeasuredTranscript(transcript, tuple(counted[:size]), tokens[:size], heads, known=worked_out)
-
-
-def _keep_known(before: MeasuredTranscript, by_part: Sequence[tuple[int, ...] | None]) -> dict[Hashable, Any]:
-    """Keeps the cached values of messages that are still the same."""
-    return {
-        key: value
-        for key, value in before.known.items()
-        if isinstance(key, tuple) and key[0] == OF_MESSAGE and by_part[key[1]] is not None
-    }
 
 
 def count_texts(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
@@ -356,17 +350,18 @@ def finish(
         items = [replace(item, cut=(safe_zone, target)) if item.over else item for item in items]
     after = measured.head + sum(item.after for item in items)
     ledger = Ledger.closed("conversation", safe_zone, _entries(measured, items, progress), after)
-    notes = [*measured.transcript.notices, *warnings, *_media_notices(measured)]
+    notes = [*measured.transcript.notices, *warnings]
+    media = [part for message in measured.transcript.messages for part in message.parts if part.media]
+    if media:
+        pictures = count_noun(sum(part.media for part in media), "picture")
+        tokens = sum(part.media_tokens for part in media)
+        notes.append(Notice("media_estimated", f"{pictures} or the like: {tokens:,} of the tokens are estimated."))
     if after > safe_zone:
-        over = (
-            f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}: what may go is"
-            " gone"
-        )
+        over = f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}"
         held = sum(item.after for item in items if item.reason in (Reason.PINNED, Reason.BESIDE_PINNED))
-        over += f"; pins hold {held:,} of them." if held else "."
+        over += f": what may go is gone; pins hold {held:,} of them." if held else ": what may go is gone."
         notes.append(Notice("safe_zone_exceeded", over))
-    cleaned = sum(item.cleaned for item in items)
-    cache = _cache(measured, items)
+    cleaned, cache = sum(item.cleaned for item in items), _cache(measured, items)
     return Pruned(measured.transcript, tuple(items), ledger, cache, cleaned, tuple(notes), measured=measured)
 
 
@@ -397,22 +392,7 @@ def _entries(
 def _action(entry: Entry) -> TrimAction | None:
     if entry.id == WRAPPER:
         return None
-    section = _NUMBERED.sub("", entry.id)
-    return TrimAction(section, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
-
-
-def _media_notices(measured: MeasuredTranscript) -> list[Notice]:
-    """Says that pictures and other media are charged by estimate, if there are any."""
-    parts = [part for message in measured.transcript.messages for part in message.parts if part.media]
-    if not parts:
-        return []
-    count, tokens = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
-    return [
-        Notice(
-            "media_estimated",
-            f"{count:,} picture{'s' if count > 1 else ''} or the like: {tokens:,} of the tokens are estimated.",
-        )
-    ]
+    return TrimAction(_NUMBERED.sub("", entry.id), VERBS[entry.state], entry.reason.label, entry.before, entry.after)
 
 
 def keep_all(measured: MeasuredTranscript, reasons: Callable[[int], Reason]) -> list[MessageDecision]:
@@ -430,9 +410,5 @@ def _cache(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Ca
     if row is None:
         return Cache(None, measured.total, 0, saved)
     first = next(item.number for item in items[row:] if item.number >= 0)
-    return Cache(
-        first,
-        measured.head + sum(item.after for item in items[:row]),
-        sum(item.after for item in items[row:]),
-        saved,
-    )
+    prefix = measured.head + sum(item.after for item in items[:row])
+    return Cache(first, prefix, sum(item.after for item in items[row:]), saved)

@@ -14,6 +14,7 @@ from msgspec import UNSET, Meta, UnsetType, structs
 
 from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import (
     Cache,
     CacheShape,
@@ -28,7 +29,6 @@ from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTran
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind
 from secateur.kinds.conversation.opencode_store import stored_session
 from secateur.kinds.conversation.session_facts import SessionFacts, SessionShape, session_facts, session_shape
-from secateur.kinds.conversation.session_formats.registry import parse_value
 from secateur.kinds.conversation.session_report import session_page
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.summarized_groups import SummaryCosts
@@ -284,16 +284,16 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             text = text_of(message) if message is not None else ""
             return text, text
         before = text_of(message) if message is not None and item.number >= 0 else ""
-        if item.message is None:
-            return before, ""
-        return before, before if item.state is State.KEPT else text_going_out(pruned, item)
+        if item.state is State.KEPT and item.message is not None:
+            return before, before
+        return before, text_going_out(pruned, item)
 
     def deliver(self, delivery: Delivery, outcome: Outcome[Pruned], inputs: Inputs) -> Delivery:
         """Writes the pruned transcript to `out`, in the shape it came in."""
         if not inputs["out"]:
             return delivery
-        written = ((Path(inputs["out"]), outcome.payload.write()),)
-        return Delivery(delivery.text, written, (f"written: {inputs['out']}",))
+        written = (Path(inputs["out"]), outcome.payload.write())
+        return Delivery(delivery.text, (written,), (f"written: {inputs['out']}",))
 
 
 # --- one entry --------------------------------------------------------------------------------------------------------
@@ -315,9 +315,7 @@ def message_of(pruned: Pruned, index: int) -> Message | None:
     item = item_of(pruned, index)
     if item is None:
         return Message("$", "system", {}, head_of(pruned)[index : index + 1]) if index < len(head_of(pruned)) else None
-    if item.number >= 0:
-        return pruned.transcript.messages[item.number]
-    return parse_item(item, pruned.transcript)
+    return pruned.transcript.messages[item.number] if item.number >= 0 else parse_item(item, pruned.transcript)
 
 
 def parse_item(item: MessageDecision, transcript: Transcript) -> Message | None:
@@ -325,8 +323,7 @@ def parse_item(item: MessageDecision, transcript: Transcript) -> Message | None:
     if item.message is None:
         return None
     came = transcript.messages[item.number].parts if item.number >= 0 else ()
-    calls = {part.call: part for part in came if part.call}  # they name replaced results as before
-    return parse_value(item.message, "", calls, transcript.format)
+    return parse_value(item.message, "", {part.call: part for part in came if part.call}, transcript.format)
 
 
 def text_going_out(pruned: Pruned, item: MessageDecision) -> str:
@@ -341,12 +338,9 @@ def text_of(message: Message) -> str:
         return message.raw
     texts = []
     for part in message.parts:
-        heading = {
-            PartKind.CALL: f"── call of {part.tool} ──\n",
-            PartKind.RESULT: f"── result of {part.tool} ──\n",
-        }.get(part.kind, "")
+        heading = f"── {part.kind} of {part.tool} ──\n" if part.kind in (PartKind.CALL, PartKind.RESULT) else ""
         media = f"\n({count_noun(part.media, 'picture')} or the like)" if part.media else ""
-        text = f"{part.arguments}" if part.kind is PartKind.CALL else part.text
+        text = part.arguments if part.kind is PartKind.CALL else part.text
         texts.append(f"{heading}{text}{media}")
     return "\n".join(texts)
 

@@ -160,13 +160,11 @@ class Comparison:
         here = git.head()
         if asked.staged or asked.worktree or asked.untracked or (here is None and asked.head is None):
             self._require_files()
-            base = here
-            if asked.base is not None:
-                base = self._merge_base(asked.base, git.resolve("HEAD"))
+            base = here if asked.base is None else self._merge_base(asked.base, git.resolve("HEAD"))
             what = "the index" if asked.staged else "the files on disk"
             return base, None, f"{what} against {self._name_base(base, asked.base)}"
-        head = git.resolve(asked.head or "HEAD")
         name = asked.head or "HEAD"
+        head = git.resolve(name)
         if asked.base is not None:
             base = self._merge_base(asked.base, head)
             return base, head, f"{asked.base}...{name} (from {base[:_SHORT]} to {head[:_SHORT]})"
@@ -293,13 +291,11 @@ class Comparison:
         return replace(diff, changes=tuple(changes))
 
     def _note_missing(self, count: int, error: RepositoryError) -> None:
-        objects = count_noun(count, "object is", "objects are")
-        sentence = f"{objects} missing in this {'partial clone' if self._git.is_partial else 'repository'}"
+        objects, sides = count_noun(count, "object is", "objects are"), filter(None, (self._base, self._head))
+        where, fetches = "repository", f"The repository is damaged ({error.message})."
         if self._git.is_partial:
-            sides = " ".join(side for side in (self._base, self._head) if side)
-            fetches = f"`git diff --shortstat {sides}` fetches what is missing."
-        else:
-            fetches = f"The repository is damaged ({error.message})."
+            where, fetches = "partial clone", f"`git diff --shortstat {' '.join(sides)}` fetches what is missing."
+        sentence = f"{objects} missing in this {where}"
         self._note("missing_objects", f"{sentence}: the files that need them are left out. {fetches}")
 
     # --- what is known of the files -----------------------------------------------------------------------------------

@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 
 from secateur.errors import BudgetExceeded
 from secateur.kinds.diff.arrangement import Piece, arrange, capacity_for_even, fewest_bins
-from secateur.kinds.diff.chunk_text import Filling, Injection, Offer, block, chunk_heading, fill, widest_number
+from secateur.kinds.diff.chunk_text import Filling, Injection, Remark, block, chunk_heading, fill, widest_number
 from secateur.kinds.diff.file_parts import Part
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredChange, MeasuredDiff
-from secateur.kinds.diff.notes import notes, room_for_notes
+from secateur.kinds.diff.notes import MOST_TOKENS, SHARE, notes
 from secateur.kinds.diff.skip_rules import Pruner, Verdict
 from secateur.ledger import Entry, Figure, Ledger, Notice, Reason, State
 from secateur.render.page import count_noun, listed
@@ -131,7 +131,7 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
     pieces, without_room = _all_pieces(measured, verdicts, capacity)
     verdicts |= without_room
     left_out = [(file.change.path, verdict) for file in measured.files if (verdict := verdicts[file.number])]
-    room = min(room_for_notes(limit), capacity - LEAST_CAPACITY)
+    room = min(MOST_TOKENS, limit // SHARE, capacity - LEAST_CAPACITY)
     notes_text = notes(measured.notices, left_out, len(measured.files), room, measured.counter)
     if notes_text:
         capacity_beside_notes = capacity - measured.counter.count(notes_text)
@@ -164,7 +164,6 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
 def _all_pieces(
     measured: MeasuredDiff, verdicts: dict[int, Verdict | None], capacity: int
 ) -> tuple[list[FilePiece], dict[int, Verdict]]:
-    """Returns the pieces of all files that go out, and a verdict on each file for which not even one line has room."""
     pieces: list[FilePiece] = []
     without_room: dict[int, Verdict] = {}
     for file in measured.files:
@@ -200,7 +199,7 @@ def _add_remarks(
     chunks_with_lines: list[tuple[FilePiece, ...]] = []
     offered: set[tuple[int, int]] = set()
     for pieces in chunks:
-        offers: list[Offer] = []
+        offers: list[tuple[int, Remark]] = []
         declared: set[str] = set()
         for position, piece in enumerate(pieces):
             for index, remark in enumerate(measured.remarks.get(piece.file.number, ())):
@@ -209,7 +208,7 @@ def _add_remarks(
                 offered.add((piece.file.number, index))
                 if remark.title == SIGNATURES:
                     declared.add(remark.text)
-                offers.append(Offer(position, remark.title, remark.rank, remark.text, remark.tokens))
+                offers.append((position, remark))
         room = capacity - sum(piece.cost for piece in pieces)
         fillings = fill(offers, [piece.file.change.path for piece in pieces], room, measured.counter) if offers else {}
         chunks_with_lines.append(

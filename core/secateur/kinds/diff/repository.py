@@ -146,7 +146,6 @@ def changes_of(
 def _hints(
     path: Path, settings: Settings, repository_diff: RepositoryDiff, progress: Progress
 ) -> tuple[list[Hint], tuple[Notice, ...]]:
-    """Reads declarations around the changes from the index of the changed state; a notice if that fails."""
     from secateur.engine import Engine
 
     try:

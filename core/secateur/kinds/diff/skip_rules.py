@@ -1,6 +1,6 @@
-"""Decides which changed files are left out, and by which rule: the patterns of the spec (3.2) at any depth, current
-lock files, generated and vendored code, also by `linguist-generated` and `linguist-vendored` in `.gitattributes`, which
-is read without git.
+"""Decides which changed files are left out, and by which rule: the patterns of the spec (CHUNKING-AC-1) at any depth,
+current lock files, generated and vendored code, also by `linguist-generated` and `linguist-vendored` in
+`.gitattributes`, which is read without git.
 
 Unreadable files are left out. Then the user's patterns decide: a matching pattern leaves a file out, one with `!` takes
 it in whatever the other rules say. Rules use the new path of a file, for a deleted file the old one. Pure.
@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from secateur.kinds.diff.changes import Change, Treatment
-from secateur.kinds.diff.names import unquote
+from secateur.kinds.diff.diff_parser import unquote
 from secateur.languages.syntax import file_flags
 from secateur.ledger import Figure, Reason
 from secateur.render.sentences import phrase
@@ -57,7 +57,6 @@ class Attributes:
 
 
 def _patterns(text: str, attribute: str) -> list[str]:
-    """The patterns that set (or, with `!`, unset) an attribute, in order."""
     patterns = []
     for line in text.removeprefix("\ufeff").split("\n"):
         parts = _LINE.fullmatch(line.strip())

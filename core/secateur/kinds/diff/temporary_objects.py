@@ -183,7 +183,6 @@ class FilesOnDisk:
         return listing, unread
 
     def _submodule_commit(self, path: bytes) -> str | None:
-        """The commit that a submodule is at; None if it is not checked out or its repository lies elsewhere."""
         try:
             git_dir = git_dir_of(Path(os.fsdecode(path_below(self._git.root, path))) / ".git")
         except ValueError:
@@ -194,7 +193,6 @@ class FilesOnDisk:
         return head_commit(git_dir)
 
     def _mode(self, entry: TreeEntry) -> int | None:
-        """The mode git would give a file; None if it is gone, behind a link, or not a file."""
         try:
             status = os.lstat(path_below(self._git.root, path_bytes(entry.path)))
         except (OSError, ValueError):

@@ -293,12 +293,6 @@ def reference_cuts(nodes: Iterable[EnvelopeValue], original: Any) -> Iterator[Cu
             yield _list_cut(node, now, then if isinstance(then, list) else now)
 
 
-def longest_text(value: dict[str, Any]) -> int:
-    """Characters of the longest text in an object, without naming fields."""
-    nodes = walk(EnvelopeValue({"": value}, "", ("",)))
-    return max((len(node.value) for node in nodes if isinstance(node.value, str) and node.key not in NAMING), default=0)
-
-
 def _text_cut(node: EnvelopeValue, now: str, text: str, lengths: range) -> Cut:
     """Cuts a text step by step down to the shortest of these lengths, in characters of the original `text`."""
 
@@ -319,7 +313,10 @@ def _object_cut(node: EnvelopeValue, now: dict[str, Any], then: dict[str, Any], 
     fields = 0 if set(then) & set(NAMING) else max(0, len(then) - 1)
 
     def find_lengths() -> range:
-        return range(shortest, min(longest, longest_text(then)))
+        texts = (held for held in walk(EnvelopeValue({"": then}, "", ("",))) if isinstance(held.value, str))
+        return range(
+            shortest, min(longest, max((len(held.value) for held in texts if held.key not in NAMING), default=0))
+        )
 
     def step(step_number: int) -> dict[str, Any]:
         lengths = find_lengths()
@@ -367,7 +364,6 @@ def _list_cut(node: EnvelopeValue, now: list[Any], then: list[Any]) -> Cut:
 
 
 def _count_unmoved(now: list[Any], then: list[Any]) -> int:
-    """Counts the items of a list that are at their original positions: all before a summarised end."""
     return len(now) if len(now) == len(then) else min(len(now), KEEP_ITEMS)
 
 

@@ -105,8 +105,7 @@ def _unchanged_paths(
         return node.path in around or (node.path in above and not is_entry(node))
 
     for section in original:
-        root = EnvelopeValue(original, section, (section,))
-        for node in walk(root, into=leads_on):
+        for node in walk(EnvelopeValue(original, section, (section,)), into=leads_on):
             end = cut.get(node.path[:-1]) if isinstance(node.key, int) else None
             in_cut = node.path in cut or node.path in above or (end is not None and node.key >= end)
             listed = isinstance(node.key, str) or is_entry(node) or node.path in pinned
@@ -182,7 +181,6 @@ def _describe_list(then: list[Any], now: list[Any], start: int | None) -> str:
 
 
 def _describe_tail(then: list[Any], now: list[Any], first: int) -> str:
-    """Says what stands for the end of a list, whose first item has the number `first`."""
     objects = [item for item in now if isinstance(item, dict)]
     before = [item for item in then if isinstance(item, dict)]
     whole = sum(map(eq, before, objects)) if len(before) == len(objects) else 0

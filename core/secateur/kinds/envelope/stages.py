@@ -26,15 +26,16 @@ from secateur.kinds.envelope.sections import (
     NAMING,
     EnvelopeValue,
     Path,
-    containers_of,
     copy_trimmable,
     digest_of,
     entries_of,
     extensions_of,
     fields_of,
     fields_without_entries,
+    is_entry,
     text_of,
     value_at,
+    walk,
 )
 from secateur.model import Reason
 from secateur.tokens import Counter
@@ -180,8 +181,6 @@ class Shrinking:
             self.cut_record.add(cut.path, stage, reason, start)
 
     def _gain(self, cut: Cut) -> int:
-        """The tokens that a cut saves. Its stage, its path and the value tell it."""
-
         def look_up() -> int:
             if self._remembered is None:
                 return cut.count_gain(self._counter)
@@ -191,7 +190,6 @@ class Shrinking:
         return self._ladder.known.once((self._stage, cut.path), look_up)
 
     def _soften(self, cut: Cut, count: int) -> int:
-        """Reduces the last of `count` needed cuts to the first step that is enough; returns the step."""
         longest = len(text_of(cut.old))
 
         def make(step: int) -> bool:
@@ -222,7 +220,6 @@ class Shrinking:
         return start
 
     def _may_change(self, path: Path) -> bool:
-        """Tells whether a value neither holds a pinned one nor lies in one."""
         return not any(other[: len(path)] == path[: len(other)] for other in self._pinned)
 
     # --- what is left of the dependencies ---
@@ -266,9 +263,10 @@ class Shrinking:
         self._note(nodes, whole, Stage.DROP, reason)
 
     def _drop_entries(self, digest: EnvelopeValue) -> None:
-        """Drops entries, from the last one back to a pinned one; their container says how many are gone."""
         nodes, steps, limits = [], [], [0]
-        for node in containers_of(entries_of(digest), digest):
+        parents = {node.path[:-1] for node in entries_of(digest)}
+        outside = walk(digest, into=lambda node: not is_entry(node))
+        for node in [node for node in outside if node.path in parents]:
             size, step = container_steps(node, self._original)
             keys = node.value if isinstance(node.value, dict) else range(len(node.value))
             held = [at for at, key in enumerate(keys, 1) if not self._may_change((*node.path, key))]
@@ -299,7 +297,6 @@ class Shrinking:
                 self.cut_record.add(node.path, stage, reason)
 
     def _undo_needless_cuts(self) -> None:
-        """Undoes cuts that later cuts made needless, those that saved least first."""
         cuts = []
         for path, start, *_ in self.cut_record.sections():
             key = path[-1] if start is None else slice(start, None)

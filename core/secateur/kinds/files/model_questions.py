@@ -142,8 +142,6 @@ def apply_replies(
 
 
 def _list_targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int) -> list[_Target]:
-    """Lists the possible targets of questions: whole files, and windows of files larger than the budget or a
-    question."""
     targets: list[_Target] = []
     whole_files = whole_first(files, rules) if rules.strategy == "extract" else frozenset()
     for index, file in enumerate(files):
@@ -171,7 +169,6 @@ def _question(strategy: str, file: MeasuredFile, lines: Range, numbered: str, re
         return Question(f"score {name}", SCORING, text, FileScore)
 
     def check(answer: Snippets) -> str:
-        """Rejects an answer whose ranges all run backwards or lie outside."""
         if answer.snippets and not _ranges(answer, lines):
             return f"no range runs forwards within lines {lines[0]}-{lines[1]}"
         return ""

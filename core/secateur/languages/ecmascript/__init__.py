@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from secateur.languages.syntax.endless import SCRIPT_SILENT
 from secateur.languages.syntax.names import words
-from secateur.languages.traits import TESTED, Grammar, LanguageTraits, NameRules
+from secateur.languages.traits import SCRIPT_SILENT, TESTED, Grammar, LanguageTraits, NameRules
 
 _BUILTINS = words(
     """

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from secateur.languages.syntax.endless import PYTHON_SILENT
 from secateur.languages.syntax.names import words
-from secateur.languages.traits import Grammar, LanguageTraits, NameRules
+from secateur.languages.traits import PYTHON_SILENT, Grammar, LanguageTraits, NameRules
 
 STANDARD = words(
     """

@@ -61,8 +61,6 @@ def mask_macros(source: bytes, language: str) -> bytes:
 
 
 class _Masker:
-    """The tokens of a source, without comments and strings, and its bytes with the macros blanked so far."""
-
     def __init__(self, source: bytes, is_cpp: bool) -> None:
         self.is_cpp = is_cpp
         self.masked = bytearray(source)
@@ -115,7 +113,6 @@ class _Masker:
         return _MACRO.fullmatch(self.texts[position]) is not None
 
     def _find_unit_end(self, position: int) -> int:
-        """Returns the position after a macro and its arguments."""
         last = self.partners.get(position + 1, position) if self.texts[position + 1] == "(" else position
         return last + 1
 

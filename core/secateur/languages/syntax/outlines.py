@@ -153,7 +153,21 @@ def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
     def finish(end: int) -> None:
         nonlocal start
         if start >= 0:
-            units.append(_read_statement(text[start : start + _HEAD], line_of[start], line_of[end]))
+            head = text[start : start + _HEAD]
+            first = line_of[start]
+            kind, name = FragmentKind.SECTION, " ".join(head.split()[:2])
+            if match := _CREATE.match(head):
+                what = " ".join(match[1].lower().split())
+                if what in _ROUTINES:
+                    kind = FragmentKind.FUNCTION
+                elif what in _CLASSES:
+                    kind = FragmentKind.CLASS
+                name = match[2]
+            elif match := _CHANGE.match(head) or _SELECT.match(head):
+                name = f"{match[1].upper()} {match[2]}"
+            if kind is not FragmentKind.SECTION:
+                name = re.sub(r"[\[\]`\"]", "", name).rsplit(".", 1)[-1]
+            units.append(_OutlineUnit(kind, name, first, line_of[end], first))
         start = -1
 
     for match in _MARK.finditer(text):
@@ -181,22 +195,6 @@ def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
             before = word
     finish(len(text) - 1)
     return units
-
-
-def _read_statement(head: str, first: int, last: int) -> _OutlineUnit:
-    kind, name = FragmentKind.SECTION, " ".join(head.split()[:2])
-    if match := _CREATE.match(head):
-        what = " ".join(match[1].lower().split())
-        if what in _ROUTINES:
-            kind = FragmentKind.FUNCTION
-        elif what in _CLASSES:
-            kind = FragmentKind.CLASS
-        name = match[2]
-    elif match := _CHANGE.match(head) or _SELECT.match(head):
-        name = f"{match[1].upper()} {match[2]}"
-    if kind is not FragmentKind.SECTION:
-        name = re.sub(r"[\[\]`\"]", "", name).rsplit(".", 1)[-1]
-    return _OutlineUnit(kind, name, first, last, first)
 
 
 _C_SILENT = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*\*?/?|"

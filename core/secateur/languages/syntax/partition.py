@@ -45,8 +45,6 @@ _MODULE = -1
 
 @dataclass(slots=True)
 class _OwnedRows:
-    """Rows that belong to one definition, or to the module."""
-
     owner: int
     first: int
     last: int
@@ -68,7 +66,11 @@ def make_facts(
     pieces = _cut_regions(lines, pieces, definitions, out.import_rows)
     pieces = _join_introductions(lines, pieces, notes, definitions)
     fragments = _make_fragments(pieces, definitions)
-    fragment_of_row = _index_rows(fragments, len(lines))
+    rows = len(lines)
+    fragment_of_row = [0] * (rows + 1)  # blank rows between two fragments belong to the one above
+    for position, fragment in enumerate(fragments):
+        following = fragments[position + 1].line_start - 1 if position + 1 < len(fragments) else rows + 1
+        fragment_of_row[fragment.line_start - 1 : following] = [position] * (following - fragment.line_start + 1)
     calls = {(*call, "") for call in out.calls} | set(out.overloaded_calls)
     bases = (Base(fragment_of_row[row], name) for row, name in sorted(out.bases, key=_row))
     annotations = (
@@ -99,7 +101,6 @@ _row = itemgetter(0)  # facts of one row stay in the order of the source
 
 
 def _nest(definitions: list[Definition]) -> list[Definition]:
-    """Returns definitions in source order with their parents, qualified names, and whether they are containers."""
     definitions = sorted(
         definitions, key=lambda definition: (definition.start, -definition.end, definition.kind is not None)
     )
@@ -284,15 +285,6 @@ def _make_fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition])
         rows = (first + 1, last + 1, sig_first + 1, sig_last + 1)
         fragments.append(Fragment(definition.kind, definition.name, definition.qualname, *rows, parent))
     return fragments
-
-
-def _index_rows(fragments: Sequence[Fragment], rows: int) -> list[int]:
-    """Returns the fragment of each row; blank rows between two fragments belong to the one above."""
-    fragment_of_row = [0] * (rows + 1)
-    for position, fragment in enumerate(fragments):
-        following = fragments[position + 1].line_start - 1 if position + 1 < len(fragments) else rows + 1
-        fragment_of_row[fragment.line_start - 1 : following] = [position] * (following - fragment.line_start + 1)
-    return fragment_of_row
 
 
 def _make_imports(out: Collector, fragments: Sequence[Fragment], fragment_of_row: Sequence[int]) -> Iterable[Import]:

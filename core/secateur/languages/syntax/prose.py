@@ -61,7 +61,17 @@ def split_sections(language: str, lines: Sequence[str]) -> list[Fragment]:
         return split_blocks(lines)
     sections = _make_sections(lines, headings)
     if language in _KEYED:
-        sections = _join_tiny(sections, _TINY_LINES_OF.get(language, _TINY_LINES))
+        joined, can_join, least = list[_Section](), False, _TINY_LINES_OF.get(language, _TINY_LINES)
+        for name, qualname, first, last in sections:
+            tiny = last - first + 1 < least
+            if tiny and can_join and last - joined[-1][2] < _JOINED_LINES:
+                names = ", ".join(part for part in (joined[-1][0], name) if part)
+                names = names if len(names) <= _NAME_LENGTH else joined[-1][0]
+                joined[-1] = (names, names, joined[-1][2], last)
+            else:
+                joined.append((name, qualname, first, last))
+                can_join = tiny
+        sections = joined
     fragments = []
     for name, qualname, first, last in sections:
         kind = FragmentKind.SECTION if name or language in _KEYED else FragmentKind.BLOCK
@@ -99,22 +109,6 @@ def _make_sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_
     return sections
 
 
-def _join_tiny(sections: Sequence[_Section], least: int) -> list[_Section]:
-    """Joins adjacent sections with fewer than `least` lines into one, named after its members."""
-    joined: list[_Section] = []
-    can_join = False
-    for name, qualname, first, last in sections:
-        tiny = last - first + 1 < least
-        if tiny and can_join and last - joined[-1][2] < _JOINED_LINES:
-            names = ", ".join(part for part in (joined[-1][0], name) if part)
-            names = names if len(names) <= _NAME_LENGTH else joined[-1][0]
-            joined[-1] = (names, names, joined[-1][2], last)
-        else:
-            joined.append((name, qualname, first, last))
-            can_join = tiny
-    return joined
-
-
 # --- headings of documents -------------------------------------------------------------------------------------------
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?=\s|$)")
@@ -138,10 +132,12 @@ def _find_markdown_headings(lines: Sequence[str]) -> list[_Heading]:
         elif (
             row
             and (match := _SETEXT.fullmatch(line))
-            and _is_paragraph(lines[row - 1])
+            and not is_blank(above := lines[row - 1])
+            and above[0] not in " \t#>|-*+<`"
+            and len(above) < _LINE_LENGTH
             and (row < 2 or is_blank(lines[row - 2]))
         ):
-            headings.append(_Heading(row - 1, 1 if match[1][0] == "=" else 2, _make_name(lines[row - 1]), row + 1))
+            headings.append(_Heading(row - 1, 1 if match[1][0] == "=" else 2, _make_name(above), row + 1))
     return headings
 
 
@@ -154,10 +150,6 @@ def _skip_front_matter(lines: Sequence[str]) -> int:
         if lines[row].strip() == mark:
             return row + 1
     return 0
-
-
-def _is_paragraph(line: str) -> bool:
-    return not is_blank(line) and line[0] not in " \t#>|-*+<`" and len(line) < _LINE_LENGTH
 
 
 _RULE = re.compile(r"([=\-`:'\"~^_*+#<>.])\1{2,}\s*")
@@ -241,7 +233,6 @@ _JSON_KEY = re.compile(r'(\s*)"((?:[^"\\]|\\.)*)"\s*:')
 
 
 def _find_json_keys(lines: Sequence[str]) -> list[_Heading]:
-    """Finds the keys of the outermost object: those with the indentation of the first key."""
     headings: list[_Heading] = []
     indent: str | None = None
     for row, line in enumerate(lines):
@@ -339,7 +330,6 @@ def _find_instructions(lines: Sequence[str]) -> list[_Heading]:
 
 
 def _make_name(text: str) -> str:
-    """Converts a heading to a name: visible characters and single spaces, of limited length."""
     return " ".join(text.split())[:_NAME_LENGTH]
 
 

@@ -130,7 +130,6 @@ class StaticEmbedder:
         return self._embed(weighted, len(headings))
 
     def _embed(self, weighted: Sequence[tuple[RunCounts, int]], documents: int) -> Vectors:
-        """Embeds documents that consist of several texts, each with a weight."""
         groups = [
             self._sum_words(
                 [(runs.part(at, min(at + GROUP, documents)), weight) for runs, weight in weighted if len(runs)]
@@ -177,7 +176,6 @@ class StaticEmbedder:
         return products
 
     def _begin(self) -> None:
-        """Forgets all words."""
         self._row_of: dict[str, int] = {}
         self._unlearned: list[str] = []
         self._runs = RunTable(self._count_words)
@@ -195,7 +193,6 @@ class StaticEmbedder:
         return counts
 
     def _learn(self) -> None:
-        """Fills the rows of the words that are new since the last call."""
         new, self._unlearned = self._unlearned, []
         first = len(self._row_of) - len(new)
         while len(self._row_of) > len(self._table):
@@ -229,7 +226,6 @@ class StaticEmbedder:
 
 
 def _name(symbol_id: str) -> str:
-    """Returns the last part of a symbol id, the fragment's own name."""
     return symbol_id.rpartition("::")[2].rpartition(".")[2]
 
 
@@ -302,8 +298,6 @@ class _Model(msgspec.Struct):
 
 
 class _Tokenizer(msgspec.Struct):
-    """The part of a tokenizer's file that is needed."""
-
     model: _Model
 
 

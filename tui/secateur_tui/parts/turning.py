@@ -1,0 +1,301 @@
+"""Turns knobs, overrules decisions on items (pin, exclude, boost, hold, prefer), and undoes and redoes all of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial, partialmethod
+from typing import Any
+
+from secateur import directories
+from secateur.errors import SecateurError
+from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, round_step, typed
+from secateur.kinds.steering import Steer
+from secateur.remembered.preferences import HALF_LIFE, PreferenceStore
+from secateur.settings import Settings, installed_keys, lookup, with_values
+from secateur.terminal import visible
+from textual.widget import Widget
+
+from secateur_tui.messages import KnobClicked
+from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.search import SearchPage
+from secateur_tui.screen import Bench, ScreenPart
+from secateur_tui.state.bench_state import WrittenFile
+from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.styled_text import Line, Span, line, wrap_words
+from secateur_tui.widgets.dialogue import AskPage
+
+STEP = 10
+"""Tokens of the finest step of the budget by key; any number can be typed."""
+
+
+class Turning(ScreenPart):
+    """The actions of the groups "Turn" and "Steer", undo and redo. Undo takes back what is remembered on disk, too."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(bench)
+        self._left: dict[str, float] = {}  # by knob the value between two steps that a step left last
+        self._added: dict[str, WrittenFile] = {}  # by preferred symbol
+        self._before_knobs: Widget | None = None  # where the keys were before all knobs were shown
+        self._known_before: set[str] | None = None  # what was preferred before a key switched the preference on
+
+    def state_taken(self) -> None:
+        self._left.clear()
+
+    # --- knobs ---
+
+    @property
+    def _knob(self) -> Knob:
+        return self.bench.knobs.chosen
+
+    def do_weights(self) -> None:
+        self.bench.open_knobs()
+
+    def do_all_knobs(self) -> None:
+        """Goes to the knobs to show all of them, and back to where the keys were before to show fewer."""
+        bench, knobs = self.bench, self.bench.knobs
+        knobs.toggle_all()
+        if knobs.has_class("-all"):
+            self._before_knobs = bench.focused
+            bench.open_knobs()
+        elif self._before_knobs is not knobs and knobs.has_focus:
+            bench.go_home()
+
+    def knob_clicked(self, event: KnobClicked) -> None:
+        if event.value is not None:
+            self.bench.change(event.knob.near(self.state.settings, event.value))
+        else:
+            self._turn_knob(event.knob, event.direction)
+
+    def _turn(self, direction: int, *, fine: bool = False) -> None:
+        knob = self._knob
+        if fine:
+            self.bench.change(knob.turned(self.state.settings, direction, fine=True))
+        elif knob == self.kind.budget:
+            self._turn_budget(direction)
+        else:
+            self._turn_knob(knob, direction)
+
+    def _turn_knob(self, knob: Knob, direction: int) -> None:
+        settings = self.state.settings
+        turned = knob.turned(settings, direction)
+        before, after, back = (knob.value(each) for each in (settings, turned, knob.turned(turned, -direction)))
+        if not isinstance(before, str | bool):
+            turned = knob.put(settings, self._end_step(knob, before, float(after), float(back)))
+        self.bench.change(turned)
+
+    def _turn_budget(self, direction: int) -> None:
+        before = self.state.budget
+        after = round_step(before, direction)
+        end = self._end_step(self.kind.budget, before, after, round_step(after, -direction))
+        self.bench.change_budget(int(end))
+
+    def _end_step(self, knob: Knob, before: float, after: float, back: float) -> float:
+        """Returns where a step ends, so that there and back lead to the same number: at one between two steps that was
+        left, or at `after`. `back`: where a step back from there would lead."""
+        left = self._left.get(knob.key, before)
+        if min(before, after) < left < max(before, after):
+            return left
+        if back != before:
+            self._left[knob.key] = before
+        return after
+
+    def _step_budget(self, by: int) -> None:
+        self.bench.change_budget(self.state.budget + by)
+
+    do_tune_up, do_tune_down = partialmethod(_turn, 1), partialmethod(_turn, -1)
+    do_tune_up_fine, do_tune_down_fine = partialmethod(_turn, 1, fine=True), partialmethod(_turn, -1, fine=True)
+    do_budget_up, do_budget_down = partialmethod(_turn_budget, 1), partialmethod(_turn_budget, -1)
+    do_budget_step_up, do_budget_step_down = partialmethod(_step_budget, STEP), partialmethod(_step_budget, -STEP)
+
+    def no_mute(self) -> str:
+        return "" if self._knob.mutable else f"{self._knob.label} has no 0"
+
+    def do_mute(self) -> None:
+        self.bench.change(self._knob.put(self.state.settings, 0.0))
+
+    def do_reset(self) -> None:
+        self.bench.change(self._knob.put(self.state.settings, self._knob.value(self.state.opened)))
+
+    def no_strategy(self) -> str:
+        return "there is one way only" if self.kind.strategy is None else ""
+
+    def do_strategy(self) -> None:
+        if self.kind.strategy is not None:
+            self.bench.change(self.kind.strategy.turned(self.state.settings, 1))
+
+    def do_profile(self) -> None:
+        self.bench.change(ProfileKnob().turned(self.state.settings, 1))
+
+    def do_type(self) -> None:
+        """Asks for the value of the chosen knob if the panel has the focus, else for the budget."""
+        knob, settings = self._knob if self.bench.knobs.has_focus else self.kind.budget, self.state.settings
+        if knob == self.kind.budget:
+            settings = knob.put(settings, self.state.budget)
+
+        def draw(cells: int, text: str) -> Sequence[Line]:
+            try:
+                value = knob.text(typed(knob, text, settings))
+            except SecateurError as error:
+                words = wrap_words(visible(error.message), cells, "error")
+                return [*words, *wrap_words(visible(error.hint), cells, "faint")]
+            return [line(Span(f"{knob.label} {value}", "accent"))]
+
+        check = partial(typed, knob, settings=settings)
+        page = AskPage(knob.label.capitalize(), draw, knob.text(settings), replaced=True, check=check)
+        self.bench.ask(page, lambda text: self.bench.change(typed(knob, text, settings)))
+
+    # --- items ---
+
+    def _try_hold(self) -> Settings | str:
+        """Returns the settings that hold the item at the cursor, or no longer hold it; or the reason why not."""
+        state = self.state
+        if isinstance(state.answer, SearchAnswer):
+            return "nothing in this list is held"
+        if state.answer is None or not state.listed:
+            return "nothing is open yet"
+        outcome, entry_number = state.answer.outcome, state.entry_number
+        last = len(outcome.ledger.entries)  # no entry: the kind says that it holds nothing of this number
+        return self.kind.hold(outcome, last if entry_number is None else entry_number, state.settings)
+
+    def _try_steer(self, how: Steer) -> Settings | str:
+        """Returns the settings that steer the item at the cursor, or no longer steer it; or the reason why not."""
+        state = self.state
+        if state.answer is None or not state.listed:
+            return "there is no answer yet"
+        outcome, entry_number = state.answer.outcome, state.entry_number  # in a burst of keys the outcome before them
+        if entry_number is None:
+            return f"nothing here is {how.value}"
+        return self.kind.steer(outcome, entry_number, state.settings, how)
+
+    def no_hold(self) -> str:
+        held = self._try_hold()
+        return held if isinstance(held, str) else ""
+
+    def do_hold(self) -> None:
+        if isinstance(held := self._try_hold(), Settings):
+            self.bench.attempt(held)
+
+    def _not_steered(self, how: Steer) -> str:
+        if how is Steer.PIN and self.app.stop is not None:  # of a recording it is the next stop
+            return ""
+        steered = self._try_steer(how)
+        return steered if isinstance(steered, str) else ""
+
+    def _steer(self, how: Steer) -> None:
+        if how is Steer.PIN and self.app.stop is not None:
+            self.app.replay(1)
+        elif isinstance(settings := self._try_steer(how), Settings):
+            entry = self.state.entry
+            self.bench.attempt(settings)
+            if how in (Steer.BOOST, Steer.DAMP):
+                self.app.say(f"priority × {settings.boosts.get(entry, 1.0):g}: {visible(entry)}")
+
+    do_pin, do_exclude = partialmethod(_steer, Steer.PIN), partialmethod(_steer, Steer.EXCLUDE)
+    do_boost, do_damp = partialmethod(_steer, Steer.BOOST), partialmethod(_steer, Steer.DAMP)
+    no_pin, no_exclude = partialmethod(_not_steered, Steer.PIN), partialmethod(_not_steered, Steer.EXCLUDE)
+    no_boost, no_damp = partialmethod(_not_steered, Steer.BOOST), partialmethod(_not_steered, Steer.DAMP)
+
+    def no_prefer(self) -> str:
+        if not isinstance(self.kind_page, SearchPage):
+            return "only a candidate of a search is preferred"
+        return "" if self.state.entry else "there is no candidate"
+
+    def do_prefer(self) -> None:
+        """Remembers the candidate at the cursor as preferred in this repository, or no longer. Where it was the last
+        that was added here, the file is again what it was before."""
+        bench, page, symbol, settings = self.bench, self.kind_page, self.state.entry, self.state.settings
+        assert isinstance(page, SearchPage)
+        try:
+            root = page.outside.folder_of(page.path)
+            store = PreferenceStore(directories.config_dir(self.app.environ), root, time.time)
+            known = store.values()
+            if symbol in known:
+                added = self._added.pop(symbol, None)
+
+                def forget() -> None:
+                    if added is None or not added.put(back=True):
+                        store.remove(symbol)
+
+                file, _ = WrittenFile.by(store.path, forget)
+                message = f"no longer preferred here: {symbol}"
+                if set(known) - {symbol} == self._known_before and settings.preference.enabled:
+                    settings, self._known_before = with_values(settings, {"preference.enabled": False}), None
+            else:
+                file, _ = WrittenFile.by(store.path, partial(store.add, symbol, 1.0))
+                self._added[symbol] = file
+                message = f"preferred here, half in {HALF_LIFE} days: {symbol}"
+                if not settings.preference.enabled:
+                    settings, self._known_before = with_values(settings, {"preference.enabled": True}), set(known)
+        except SecateurError as error:
+            self.app.say(error.message)
+            return
+        self.app.say(message)
+        again = settings == self.state.settings
+        bench.change(settings, file)
+        if again:
+            bench.read_again()
+
+    # --- undo and redo ---
+
+    def no_undo(self) -> str:
+        return "" if self.state.history.can_undo else "nothing was changed"
+
+    def no_redo(self) -> str:
+        return "" if self.state.history.can_redo else "nothing was taken back"
+
+    def _step(self, verb: str, *, back: bool) -> None:
+        state, before = self.state, self.state.settings
+        file = state.history.files.get(state.history.place + (not back))
+        if not (state.undo() if back else state.redo()):
+            return
+        change = describe_change(self.kind_page, before, state.settings)
+        if file is not None:
+            try:
+                outcome = "" if file.put(back=back) else " was changed since, and stays as it is"
+            except SecateurError as error:
+                outcome = f" stays as it is: {error.message}"
+            change = ", ".join(filter(None, (change, f"{file.path.name}{outcome}")))
+        self.bench.settings_changed()
+        if file is not None:
+            self.bench.read_again()
+        self.app.say(f"{verb}: {change}")
+
+    do_undo, do_redo = partialmethod(_step, "undone", back=True), partialmethod(_step, "done again", back=False)
+
+
+_NOT_TUNED = ("profiles", "kinds", "ui.", "llm.", "embedding.", "index.", "graph_rag.cache_")
+"""Prefixes of keys that cannot be tuned in the inspector."""
+
+NAMED_CHANGES = 3
+"""Changes of settings that are named; the rest is counted."""
+
+
+def describe_change(page: KindPage[Any, Any], before: Settings, after: Settings) -> str:
+    """Returns what differs between two settings, in words: "budget 5,000 → 4,000"."""
+    if before.profile != after.profile:
+        return f"profile {before.profile} → {after.profile}"
+    shown = page.knobs_of(after)
+    knobs = {knob.key: knob for knob in (*further_knobs(shown, page.kind.deciding_keys), *shown, page.kind.budget)}
+    words = []
+    for name in installed_keys():
+        was, now = lookup(before, name), lookup(after, name)
+        if name.startswith(_NOT_TUNED) or was == now:
+            continue
+        knob = knobs.get(name)
+        known = f"{knob.label} {knob.text(before)} → {knob.text(after)}" if knob is not None else ""
+        words.append(known or f"{name.replace('.', ' ').replace('_', ' ')} {', '.join(_describe_value(was, now))}")
+    more = f" and {len(words) - NAMED_CHANGES} more" if len(words) > NAMED_CHANGES else ""
+    return ", ".join(words[:NAMED_CHANGES]) + more
+
+
+def _describe_value(before: object, after: object) -> list[str]:
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        gone = [f"−{value}" for value in before if value not in after]
+        return gone + [f"+{value}" for value in after if value not in before]
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        return [f"{key} {before.get(key, '·')} → {after.get(key, '·')}" for key in changed]
+    if isinstance(after, bool):
+        return ["off → on" if after else "on → off"]
+    return [f"{before} → {after}"]
