@@ -16,6 +16,7 @@ from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Ki
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.run import parse_dropped_limit
+from secateur.kinds.search.inputs import ENGINE, INPUTS, file_of, open_engine, query_of
 from secateur.kinds.search.knobs import (
     BUDGET,
     DEPTH,
@@ -28,7 +29,6 @@ from secateur.kinds.search.knobs import (
     pool_key,
     weights_of,
 )
-from secateur.kinds.search.opened_engine import ENGINE, INPUTS, file_of, open_engine, query_of
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Pool, Selection
 from secateur.render.layouts import LAYOUTS
