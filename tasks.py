@@ -94,7 +94,7 @@ def try_it(words: list[str]) -> int:
 
 
 def test(words: list[str]) -> int:
-    """Install and run the tests, but for those of `explore`. Later words win: `-n 0` is one process, `-m slow` those."""
+    """Install and run the tests, but for those of `explore`. Later words win: `-n 0`, or `-m slow` for those."""
     install("dev")
     cores = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal"]
     return run(BIN / "python", "-m", "pytest", *cores, "-m", "not slow", *words)

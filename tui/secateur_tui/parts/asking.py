@@ -1,5 +1,5 @@
 """Takes what is typed on top, reads again what is on disk, and leads back to the items. What has changed on disk is
-noticed, and said or read again (`ui.watch`)."""
+noticed, and said or read again."""
 
 from __future__ import annotations
 
@@ -136,23 +136,19 @@ class Staleness(ScreenPart):
     is where an answer to what was read again took long.
     """
 
-    @property
-    def _follows(self) -> bool:
-        return self.app.watching == "follow"
-
     def mounted(self) -> None:
-        self.state.follows = self._follows
+        self.state.follows = self.app.follows
         if not self.kind_page.unopened:
             self._look_after(0.0)
 
     def _look_after(self, took: float) -> None:
         if watch := self.app.pace.watch:
-            followed = REST_OF_ANSWERS * self.bench.answering.took if self._follows else 0.0
+            followed = REST_OF_ANSWERS * self.bench.answering.took if self.app.follows else 0.0
             self.jobs.after("look", max(watch, REST * took, followed), self.returned, matters=False)
 
     def returned(self) -> None:
         def start() -> None:
-            if self.app.watching != "off" and not self.kind_page.unopened:
+            if not self.kind_page.unopened:
                 self.jobs.start(self._look, "watch")
 
         self.bench.post_message(Report(start, "look"))
@@ -161,10 +157,10 @@ class Staleness(ScreenPart):
         reading, start, answering = self.jobs.reading, time.perf_counter(), self.bench.answering
         stale = None  # not known
         try:
-            if reading and not (self._follows and self.jobs.activity):  # else it would never be read
+            if reading and not (self.app.follows and self.jobs.activity):  # else it would never be read
                 changes = str(await self.app.watcher.run(self.kind_page.watch.changes))
                 if reading == self.jobs.reading:  # otherwise it was compared with what is no longer shown
-                    if changes and self._follows:
+                    if changes and self.app.follows:
                         self.bench.read_again()
                     else:
                         stale = changes

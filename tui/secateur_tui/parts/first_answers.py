@@ -53,7 +53,7 @@ class FirstAnswers(ScreenPart):
         state, engine = self.state, self._engine
         if self._asked or engine is None or state.partial or state.outcome is None:
             return
-        if state.settings.profile != Settings().profile or not state.settings.ui.compare_first:
+        if state.settings.profile != Settings().profile:
             return
         self._asked = True
         if self.app.first_time(NOTED):

@@ -68,7 +68,7 @@ class FilledWindow(ScreenPart):
 
     @property
     def _is_following(self) -> bool:
-        return self.app.watching == "follow"
+        return self.app.follows
 
     @property
     def _wanted(self) -> tuple[MeasuredTranscript, Settings] | None:
