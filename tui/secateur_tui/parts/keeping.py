@@ -147,12 +147,8 @@ class Keeping(ScreenPart):
 
     def _make_default(self) -> None:
         profile, settings = self._default, self.state.settings
-        try:
-            path = own_file(self._user_dir).path
-            file, _ = WrittenFile.by(path, partial(adopt_profile, self._user_dir, profile))
-        except SecateurError as error:
-            self.app.say(describe_error(error))
-            return
+        path = own_file(self._user_dir).path
+        file, _ = WrittenFile.by(path, partial(adopt_profile, self._user_dir, profile))
         if settings.profile != profile:
             settings = with_values(with_profile(settings, profile), {"budget": settings.budget})
         self.bench.change(settings, file)
@@ -164,15 +160,11 @@ class Keeping(ScreenPart):
         page, outcome, entry_number, say = self.kind_page, self.state.outcome, self.state.entry_number, self.app.say
         if outcome is None or entry_number is None:
             return
-        try:
-            location = location_of(page.kind, outcome, entry_number, page.given(self.state.inputs), page.outside)
-            if location is None:
-                say("this item stands in no file that is there now")
-                return
-            command = build_editor_command(self.app.environ, location.path, location.line)
-        except SecateurError as error:
-            say(describe_error(error))
+        location = location_of(page.kind, outcome, entry_number, page.given(self.state.inputs), page.outside)
+        if location is None:
+            say("this item stands in no file that is there now")
             return
+        command = build_editor_command(self.app.environ, location.path, location.line)
         try:
             self._run(command)
         except SuspendNotSupported:

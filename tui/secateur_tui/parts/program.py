@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partialmethod
 
-from secateur.errors import SecateurError
 from secateur.terminal import visible
 
 from secateur_tui import actions
@@ -62,14 +61,8 @@ class Program(ScreenPart):
         if recorder is None:
             return
         words = "The recording shows this text with what is on the screen now. An empty one is removed."
-
-        def take(text: str) -> None:
-            try:
-                recorder.set_caption(text)
-            except SecateurError as error:
-                self.app.say(error.message)
-
-        self.bench.ask(AskPage("Caption", lambda cells, _: wrap_words(words, cells), recorder.caption), take)
+        page = AskPage("Caption", lambda cells, _: wrap_words(words, cells), recorder.caption)
+        self.bench.ask(page, recorder.set_caption)
 
     def do_help(self) -> None:
         title = f"Help: {self.kind.wording.title}"
