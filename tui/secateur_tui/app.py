@@ -188,26 +188,21 @@ class Inspector(Host):
     def show_bench(self, name: str) -> None:
         while isinstance(self.screen, ModalScreen):  # else the other bench would take its place, on top of this one
             self.screen.dismiss(None)
-        bench, present = self._shown(name), self.present()
-        if bench is not present and self._player is None:
-            self._take_along(present, bench)
-        self.switch_screen(bench)
+        there, here = self._shown(name), self.present()
+        # What is asked here is asked there too, where both read the same folder and nothing is asked there.
+        query = here.state.inputs.get("query", "")
+        same = all(bench.name_of_bench == "search" or bench.kind_page.kind.inputs[0].folders for bench in (here, there))
+        if there is not here and self._player is None and query and same and not there.state.inputs.get("query", query):
+            if there.standing:
+                there.part(Asking).type({"query": query})
+            else:
+                there.state.type("query", query)
+        self.switch_screen(there)
 
     def _shown(self, name: str) -> Bench:
         if (bench := self.bench(name)) is not None:
             return bench
         return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
-
-    def _take_along(self, here: Bench, there: Bench) -> None:
-        """Asks what is asked here there too, where both read the same folder and nothing is asked there."""
-        query = here.state.inputs.get("query", "")
-        same = all(bench.name_of_bench == "search" or bench.kind_page.kind.inputs[0].folders for bench in (here, there))
-        if not query or not same or there.state.inputs.get("query", query):
-            return
-        if there.standing:
-            there.part(Asking).type({"query": query})
-        else:
-            there.state.type("query", query)
 
     def place_messages(self) -> None:
         if not self.screen_stack:

@@ -26,7 +26,7 @@ from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.screen import ScreenPart
 from secateur_tui.state.bench_state import WrittenFile
-from secateur_tui.state.editors import EditorCommand, build_editor_command
+from secateur_tui.state.editors import build_editor_command
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage, ChoiceLine, Chooser, Offers
 
@@ -61,7 +61,8 @@ class Keeping(ScreenPart):
             wanted = typed.lower().split()
             names = [name for name, text in places.items() if all(word in f"{name} {text}".lower() for word in wanted)]
             names.sort(key=lambda name: not name.startswith(typed.lower().strip()))
-            lines = [ChoiceLine(name, partial(_draw_target, name, places[name])) for name in names]
+            drawn = {name: line(Span(f" {name:<11}", "bold"), places[name]) for name in names}
+            lines = [ChoiceLine(name, lambda _, name=name: drawn[name]) for name in names]
             return Offers(lines, "no scenario: there is no answer yet" if unanswered else "")
 
         page = Chooser("Save", offer, "scenario, yours, repository, default", fitted=True)
@@ -166,23 +167,16 @@ class Keeping(ScreenPart):
             return
         command = build_editor_command(self.app.environ, location.path, location.line)
         try:
-            self._run(command)
+            if command.takes_terminal:
+                with self.app.suspend():
+                    subprocess.run(command.words, check=False)
+                self.app.refresh(layout=True)
+                self.bench.returned_to()
+                return
+            with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a device
+                started = start_detached(command.words, nothing)
+            threading.Thread(target=started.wait, daemon=True).start()  # otherwise a zombie process would stay
         except SuspendNotSupported:
             say(f"no editor can be shown here; run {shlex.join(command.words)}")
         except (OSError, ValueError) as error:
             say(f"{command.words[0]} cannot be started: {getattr(error, 'strerror', None) or error}")
-
-    def _run(self, command: EditorCommand) -> None:
-        if command.takes_terminal:
-            with self.app.suspend():
-                subprocess.run(command.words, check=False)
-            self.app.refresh(layout=True)
-            self.bench.returned_to()
-            return
-        with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a device
-            started = start_detached(command.words, nothing)
-        threading.Thread(target=started.wait, daemon=True).start()  # otherwise a zombie process would stay
-
-
-def _draw_target(name: str, words: str, cells: int) -> Line:  # noqa: ARG001 - the list clips it
-    return line(Span(f" {name:<11}", "bold"), words)
