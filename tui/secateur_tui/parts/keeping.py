@@ -57,12 +57,14 @@ class Keeping(ScreenPart):
         if self._root is None:
             del places[REPOSITORY]
 
+        def draw(name: str, _: int) -> Line:
+            return line(Span(f" {name:<11}", "bold"), places[name])
+
         def offer(typed: str) -> Offers:
             wanted = typed.lower().split()
             names = [name for name, text in places.items() if all(word in f"{name} {text}".lower() for word in wanted)]
             names.sort(key=lambda name: not name.startswith(typed.lower().strip()))
-            drawn = {name: line(Span(f" {name:<11}", "bold"), places[name]) for name in names}
-            lines = [ChoiceLine(name, lambda _, name=name: drawn[name]) for name in names]
+            lines = [ChoiceLine(name, partial(draw, name)) for name in names]
             return Offers(lines, "no scenario: there is no answer yet" if unanswered else "")
 
         page = Chooser("Save", offer, "scenario, yours, repository, default", fitted=True)
