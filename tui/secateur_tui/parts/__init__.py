@@ -13,13 +13,11 @@ from secateur_lab.replays.recorder import Observation
 
 from secateur_tui.jobs import Derived
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.parts.asking import Asking, Staleness
+from secateur_tui.parts.asking import Asking, FirstAnswers, Staleness
 from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
-from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
-from secateur_tui.parts.first_answers import FirstAnswers
-from secateur_tui.parts.keeping import Keeping
+from secateur_tui.parts.keeping import Exporting, Keeping
 from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
