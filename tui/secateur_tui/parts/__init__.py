@@ -64,17 +64,13 @@ class Observing(ScreenPart):
             self.app.look(self.state.entry)
 
     def painted(self) -> None:
-        self.in_front()
-
-    def page_opened(self) -> None:
-        self.in_front()
-
-    def in_front(self) -> None:
         bench, state, jobs = self.bench, self.state, self.jobs
-        if bench.app.recorder is None or not bench.is_current or not bench.standing:
+        if self.app.recorder is None or not bench.is_current or not bench.standing:
             return
         if not (jobs.activity or jobs.error is not None or state.reading is None or state.needs_answer):
-            bench.app.observe(observe(state))
+            self.app.observe(observe(state))
+
+    page_opened = in_front = painted
 
 
 class Counting(ScreenPart):
