@@ -158,7 +158,8 @@ class Inspector(Host):
 
     def on_mount(self) -> None:
         self.push_screen(self._shown(self._first))
-        self.say_notices()
+        if self.notices:
+            self.say("\n".join(notice.message for notice in self.notices))
         if self._player is not None:
             self.run_worker(self._player.begin(), group="replay")
 

@@ -76,6 +76,7 @@ class Host(Guarded, App[int]):
         prover: proves hints.
         judge: reads and decides the cases of `--cases`.
         cases: folders of judged cases and scenarios that knobs are turned against.
+        notices: what was wrong with kinds of other distributions, themes and keys.
         courtesy: makes the prover wait while keys arrive.
         recorder: writes down what is done; None: nothing does.
         first_time: tells whether something is said about the repository for the first time; it is told once.
@@ -100,19 +101,14 @@ class Host(Guarded, App[int]):
         self.set_keymap(actions.list_overrides(self.keymap))
         self._palette: tuple[str, Palette] | None = None
         self._themes, theme_notices = load_themes((directories.data_dir("themes"), *theme_folders))
-        self._notices: tuple[Notice, ...] = (*registry.problems(), *theme_notices, *self.keymap.notices)
+        self.notices: tuple[Notice, ...] = (*registry.problems(), *theme_notices, *self.keymap.notices)
         for theme in self._themes.values():
             self.register_theme(theme)
         if settings.ui.theme not in self._themes:
             known = ", ".join(self._themes)
             message = f"there is no usable theme {settings.ui.theme}; {DEFAULT_THEME} takes its place; themes: {known}"
-            self._notices += (Notice("no_theme", message),)
+            self.notices += (Notice("no_theme", message),)
         self.theme = settings.ui.theme if settings.ui.theme in self._themes else DEFAULT_THEME
-
-    def say_notices(self) -> None:
-        """Shows what was wrong with kinds of other distributions, themes and keys."""
-        if self._notices:
-            self.say("\n".join(notice.message for notice in self._notices))
 
     def run(self, **options: Any) -> int | None:
         hasten_end(_LAST_SECONDS)
