@@ -29,12 +29,11 @@ from secateur_lab.scenarios.scenario import Recorded
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_paths
 from secateur_tui.state.answer import ShownAnswer, compare, ledger_answer
-from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.state.input_files import FileWatch
-from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets import blank, item_pages
+from secateur_tui.widgets import item_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, picture_of, reach_of
 from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.pack_view import PackText
@@ -303,18 +302,18 @@ class KindPage(Generic[M, P]):
         """Draws what stands in place of the items: an error, progress, or the kind of emptiness."""
         state, back = scene.state, scene.keys.first_key("back")
         if scene.jobs.error is not None:
-            return blank.draw_error(scene.jobs.error, cells)
+            return item_pages.draw_error(scene.jobs.error, cells)
         if not state.asks:
             words = f"{scene.keys.first_key('query')} goes to the field for it; Enter reads it."
             if scene.typing and back:
                 words = f"Enter reads it; {back} leaves the field, then a digit opens a bench."
             return [*wrap_words(self.kind.wording.opening, cells, "bold"), (), *wrap_words(words, cells, "faint")]
         if scene.jobs.activity == self.reading:
-            lines = blank.draw_progress(state.question, scene.jobs.progress, cells)
+            lines = item_pages.draw_progress(state.question, scene.jobs.progress, cells)
             return [*lines, (), line(Span(f"{back} cancels", "faint"))] if back and not scene.typing else lines
         if state.refusal is not None and state.reading is not None:
             below = self.explain_refusal(state.reading.material, state.inputs, state.settings, cells)
-            return [*blank.draw_error(state.refusal, cells), (), *below]
+            return [*item_pages.draw_error(state.refusal, cells), (), *below]
         return self.draw_empty(scene, cells)
 
     def draw_empty(self, scene: Scene, cells: int) -> Sequence[Line]:

@@ -32,11 +32,10 @@ from secateur_tui.glossary import draw_words
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_paths
-from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.kind_reader import Inputs
+from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.state.search_answer import SearchAnswer, restore_answer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets import blank
+from secateur_tui.widgets import item_pages
 from secateur_tui.widgets.candidates import CandidateListing, draw_gap, draw_trim_diff, draw_why
 from secateur_tui.widgets.listing import ItemListing
 
@@ -205,14 +204,14 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         state, jobs, pool = scene.state, scene.jobs, _pool(scene)
         if jobs.error is not None:
-            return blank.draw_error(jobs.error, cells)
+            return item_pages.draw_error(jobs.error, cells)
         if jobs.activity == INDEXING and state.answer is None and (jobs.progress is not None or state.asks):
             meanwhile = "" if state.asks else MEANWHILE
-            return blank.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
+            return item_pages.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
         if not state.asks:
             return self._draw_first_screen(scene, cells)
         if pool is not None and not len(pool) and not state.needs_reading:
-            return blank.draw_no_match(state.question, pool, self.indexed, cells)
+            return item_pages.draw_no_match(state.question, pool, self.indexed, cells)
         return [line("searching …")]
 
     def _draw_first_screen(self, scene: Scene, cells: int) -> list[Line]:
@@ -232,7 +231,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         hint = f"{keys.first_key('query')} goes to the query, {keys.first_key('help')} shows every key{known}."
         if scene.typing:
             hint = f"A pause asks. Esc leaves the query; then {keys.first_key('help')} shows every key{known}."
-        return [*lines, *wrap_words(hint, cells, "faint"), *blank.draw_indexed(status, cells)]
+        return [*lines, *wrap_words(hint, cells, "faint"), *item_pages.draw_indexed(status, cells)]
 
     def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
         answer, row = _answer(scene), scene.state.cursor
