@@ -44,9 +44,14 @@ P = TypeVar("P")  # what the kind decided
 
 
 class KindPage(Generic[M, P]):
-    """See the module docstring. It satisfies `KindReader`, which describes the attributes that are not described here.
+    """See the module docstring.
 
     Attributes:
+        fields: the fields of the input on top; the first is what is read or asked.
+        instant: a decision takes no time, and is made where the screen is: a pause in typing asks, the old answer
+            stays, dimmed, until the answer to another question comes, and the cursor goes to the best item if its own
+            is gone.
+        grows: items come at the end: a cursor on the newest item follows what is read.
         outside: what the kind may use of the world; of a scenario with the folder from which its paths start.
         watch: compares what was read with what is on disk.
     """
@@ -88,17 +93,21 @@ class KindPage(Generic[M, P]):
     # --- reading ---
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
+        """Returns what reading depends on: while it stays equal, the material is not read again."""
         return self.kind.reading_of(self.given(inputs), settings)
 
     def serves(self, had: Any, wanted: Any) -> bool:
+        """Tells whether what was read for one key also serves another."""
         return bool(had == wanted)
 
     def first_item(self, answer: Any) -> int:
+        """Returns the item that the cursor is on when an answer comes where there was none."""
         item: int = answer.item_at(0)
         return item
 
     @property
     def prepared(self) -> bool:
+        """Tells whether all that may be asked is prepared; until then an answer may be from a part of it."""
         return True
 
     def prepare(self, progress: Progress) -> None:
@@ -109,6 +118,7 @@ class KindPage(Generic[M, P]):
         return None
 
     def is_part(self, material: M) -> bool:
+        """Tells whether material is a part of what will be read once all is prepared."""
         return False
 
     def fresh(self, material: M | None) -> bool | None:

@@ -6,14 +6,14 @@ Nothing derived is stored: what is stale follows from comparing what was asked w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from secateur.errors import SecateurError
-from secateur.kinds.base import Input, Kind, Outcome
+from secateur.kinds.base import Outcome
 from secateur.output_files import write_output
 from secateur.settings import Settings, with_profile, with_values
 
@@ -24,41 +24,7 @@ Inputs = Mapping[str, str]
 """The text of each field of the input."""
 
 
-class KindReader(Protocol):
-    """Reads the inputs of a kind. `KindPage` implements it.
-
-    Attributes:
-        kind: the kind of context.
-        fields: the fields of the input on top; the first is what is read or asked.
-        instant: a decision takes no time, and is made where the screen is: a pause in typing asks, the old answer
-            stays, dimmed, until the answer to another question comes, and the cursor goes to the best item if its own
-            is gone.
-        grows: items come at the end: a cursor on the newest item follows what is read.
-        prepared: all that may be asked is prepared; until then an answer may be from a part of it.
-    """
-
-    kind: Kind[Any, Any]
-    fields: Sequence[Input]
-    instant: bool
-    grows: bool
-
-    @property
-    def prepared(self) -> bool: ...
-
-    def is_part(self, material: Any) -> bool:
-        """Tells whether material is a part of what will be read once all is prepared."""
-
-    def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
-        """Returns what reading depends on: while it stays equal, the material is not read again."""
-
-    def serves(self, had: Any, wanted: Any) -> bool:
-        """Tells whether what was read for one key also serves another."""
-
-    def first_item(self, answer: Any) -> int:
-        """Returns the item that the cursor is on when an answer comes where there was none."""
-
-
-K = TypeVar("K", bound=KindReader)
+K = TypeVar("K", bound=Any)  # the page of a kind, which reads it: a `KindPage`
 T = TypeVar("T")
 
 
@@ -263,7 +229,9 @@ class BenchState(Generic[K]):
     def budget(self) -> int:
         """The budget in force."""
         answer = self.answer_in_force
-        return self.kind_page.kind.budget_in_force(self.settings, answer.outcome if answer is not None else None)
+        outcome = answer.outcome if answer is not None else None
+        budget: int = self.kind_page.kind.budget_in_force(self.settings, outcome)
+        return budget
 
     @property
     def entry_number(self) -> int | None:
