@@ -31,7 +31,6 @@ from secateur_tui.short_names import shorten_paths
 from secateur_tui.state.answer import ShownAnswer, compare, ledger_answer
 from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.state.input_files import FileWatch
-from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import item_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, picture_of, reach_of
@@ -271,10 +270,8 @@ class KindPage(Generic[M, P]):
         state = scene.state
         if state.answer is None or state.refusal is not None:
             return None
-        picture, then = self.picture(state.answer), None
-        if state.comparison is not None:
-            then = self.picture(state.baseline)
-        return item_at(picture, cell, cells, reach_of(picture, then))
+        picture, then = self.picture(state.answer), state.baseline if state.comparison is not None else None
+        return item_at(picture, cell, cells, reach_of(picture, self.picture(then) if then is not None else None))
 
     def picture(self, answer: Any) -> BudgetPicture:
         """Returns the picture of the budget of an answer."""
@@ -284,10 +281,9 @@ class KindPage(Generic[M, P]):
 
     def listing(self, scene: Scene) -> ItemListing:
         """Returns what the list shows of the answer."""
-        state, by = scene.state, scene.state.choice.by
+        state = scene.state
         assert state.answer is not None
-        by = "" if by == LIST_ORDER else by
-        return self.listing_type(state.answer, state.comparison, scene.crossings, by, scene.screen)
+        return self.listing_type(state.answer, state.comparison, scene.crossings, state.choice.by, scene.screen)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""

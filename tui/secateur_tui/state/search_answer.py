@@ -65,7 +65,7 @@ class SearchAnswer(ShownAnswer[SearchDecision]):
         """The decisions on the candidates."""
         return self.outcome.payload.selection
 
-    @property
+    @cached_property
     def place_of(self) -> Mapping[str, int]:
         return self.selection.pool.row_of
 

@@ -78,29 +78,17 @@ def draw_group(
 
 def draw_changes(before: str, after: str, cells: int) -> list[Line]:
     """Line by line what goes (−), comes (+) and stays."""
-    then, now = _bound_text(before).split("\n"), _bound_text(after).split("\n")
+    then, now = (visible(text[:LONGEST_COMPARED], keep_newlines=True).split("\n") for text in (before, after))
     longer = max(len(before), len(after)) > LONGEST_COMPARED or max(len(then), len(now)) > MOST_COMPARED
     then, now = then[:MOST_COMPARED], now[:MOST_COMPARED]
     drawn: list[Line] = []
     for kind, start, stop, begin, end in difflib.SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
-        if kind == "equal":
-            drawn += _mark_lines(" ", then[start:stop], "faint", cells)
-        else:
-            drawn += [
-                *_mark_lines("−", then[start:stop], "down", cells),
-                *_mark_lines("+", now[begin:end], "up", cells),
-            ]
+        goes, comes = ("−", then[start:stop], "down"), ("+", now[begin:end], "up")
+        for mark, texts, role in [(" ", then[start:stop], "faint")] if kind == "equal" else [goes, comes]:
+            for text in texts:
+                for number, part in enumerate(wrap_text(text, max(1, cells - 2))):
+                    drawn.append(line(Span(f"{' ' if number else mark} {part}", role)))
     return [*drawn, *([line(Span("… what is further down is not compared", "faint"))] if longer else [])]
-
-
-def _mark_lines(mark: str, texts: Sequence[str], role: str, cells: int) -> Iterator[Line]:
-    for text in texts:
-        for number, part in enumerate(wrap_text(text, max(1, cells - 2))):
-            yield line(Span(f"{' ' if number else mark} {part}", role))
-
-
-def _bound_text(text: str) -> str:
-    return visible(text[:LONGEST_COMPARED], keep_newlines=True)
 
 
 def wrap_text(text: str, cells: int) -> Iterator[str]:
@@ -127,22 +115,16 @@ def draw_why(answer: ShownAnswer[Any], item: int, cells: int, facts: Sequence[Li
     entry = answer.entries[item]
     state = entry.state
     head = line(Span(f"{state.glyph} {state.label.upper()}", f"bold {state.label}"))
-    figures = (
-        f"{entry.before:,} → {entry.after:,} tokens" if entry.after != entry.before else f"{entry.before:,} tokens"
-    )
-    figure = line(figures if entry.after >= 0 else fewer_together(entry.after))
-    lines = [spread_line(head, figure, cells), *wrap_name(entry.id, cells)]
+    became = f" → {entry.after:,}" if entry.after != entry.before else ""
+    figures = f"{entry.before:,}{became} tokens" if entry.after >= 0 else fewer_together(entry.after)
+    lines = [spread_line(head, line(figures), cells), *wrap_name(entry.id, cells)]
     if {CHARS_BEFORE, CHARS_AFTER} <= entry.figures.keys():
         before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
         lines.append(line(Span(f"{before:,} → {after:,} characters", "faint")))
     lines += wrap_words(visible(begin_sentence(answer.kind.describe(answer.outcome, item).because)), cells, state.label)
     if saved := entry.before - entry.after:
-        share = abs(saved) / max(1, answer.ledger.before)
-        lines.append(
-            line(
-                Span(f"{'saves' if saved > 0 else 'costs'} {abs(saved):,} tokens, {share:.1%} of what came in", "faint")
-            )
-        )
+        verb, share = "saves" if saved > 0 else "costs", abs(saved) / max(1, answer.ledger.before)
+        lines.append(line(Span(f"{verb} {abs(saved):,} tokens, {share:.1%} of what came in", "faint")))
     if entry.redactions:
         lines += wrap_words(f"credentials taken out: {describe_redactions(entry.redactions)}", cells, "warning")
     return [clip_line(drawn, cells) for drawn in (*lines, (), *facts)]
