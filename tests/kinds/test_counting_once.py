@@ -4,10 +4,10 @@ from pathlib import Path
 
 from secateur.kinds import registry
 from secateur.kinds.base import Environment
-from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.inputs import read_files
 from secateur.kinds.files.measurements import measure_files
 from secateur.kinds.files.sourcecode import MARKDOWN
+from secateur.kinds.files.strategies import prune
 from secateur.settings import Settings, with_values
 
 ENVELOPE = Path(__file__).parents[2] / "docs" / "examples" / "envelope.json"

@@ -138,7 +138,7 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
     is_on_screen(subject, answer)
 
 
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> None:
     """By rank, from the columns of the selection that the Search bench draws."""

@@ -559,9 +559,10 @@ class Bench(Guarded, Screen[None]):
     def paint_knobs(self) -> None:
         """Paints the knobs from the state."""
         if self.standing:
-            state = self.state
+            state, scene = self.state, self.scene
+            ranges = scene.ranges if scene.proven else {}
             notes = state.kind_page.knob_notes(state)
-            self.knobs.show(state.settings, state.opened, self.scene.ranges, notes, self.scene.ranges_pending)
+            self.knobs.show(state.settings, state.opened, ranges, notes, scene.ranges_pending)
 
     def paint_page(self) -> None:
         """Paints the open page where it is in sight."""

@@ -25,14 +25,7 @@ from secateur.index.store.folder import folder_of, size_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot, part_of
-from secateur.index.update.refresh import (
-    IndexStatus,
-    RecordedState,
-    record,
-    snapshot_of,
-    status_of,
-    unread,
-)
+from secateur.index.update.refresh import IndexStatus, RecordedState, record, snapshot_of, status_of, unread
 from secateur.index.update.snapshots import Histories, SnapshotManager, incomplete
 from secateur.index.update.staleness import Changes, changes
 from secateur.model import Notice

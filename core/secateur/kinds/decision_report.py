@@ -105,8 +105,7 @@ def report_of(
 def command_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, opened: Settings) -> str:
     """The command line of an outcome. It does not ask a language model; the reader's configuration may."""
     settings = structs.replace(outcome.settings, llm=structs.replace(outcome.settings.llm, enabled=False))
-    typed = command_line_of(kind, inputs, settings, opened, outcome)
-    return redact_typed(typed, outcome.settings.redaction)
+    return redact_typed(command_line_of(kind, inputs, settings, opened, outcome), outcome.settings.redaction)
 
 
 def draw_report(kind: Kind[Any, Any], outcome: Outcome[Any], report: DecisionReport, form: str) -> str:

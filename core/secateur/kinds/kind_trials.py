@@ -123,8 +123,7 @@ class KindTrials(Trials):
             needed, left = entry.figures.get("needed"), entry.figures.get("left")
             if isinstance(needed, int) and isinstance(left, int) and needed > left:
                 budgets |= {self.budget + needed - left}
-        inside = sorted(budget for budget in budgets if budget <= self.enough)
-        return inside[: self.most // 10]
+        return sorted(budget for budget in budgets if budget <= self.enough)[: self.most // 10]
 
     def portion(self, item: int, decided: Tried) -> tuple[int, int]:
         assert decided.left is not None

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from secateur.errors import EmbeddingError, UsageError
-from secateur.index.facts.embedding import Embedder, SemanticSpace, document_text
+from secateur.index.facts.embedding.vectors import Embedder, SemanticSpace, document_text
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store, UnwritableIndex

@@ -18,6 +18,7 @@ from secateur.retrieval.preference import Preferences
 from secateur.retrieval.query import parse_with_kind, read_form_lines
 from secateur.retrieval.retrieve import Reranker, Retrieval, retrieve_with_model
 from secateur.settings import Settings
+from secateur.tokens import get_counter
 
 
 def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
@@ -58,7 +59,7 @@ class SearchedState(Struct, frozen=True):
             snapshot=snapshot,
             lines=lines,
             embedder=vectors_of(self.models, settings),
-            counter=self.models.counter(settings.tokens.counter),
+            counter=get_counter(settings.tokens.counter),
             commit=index.source.commit or name,
             format=form,
             preferences=self.preferences,

@@ -149,8 +149,7 @@ class CallMap:
         names = {node: self.symbol(node) for node in rank}
         view = to_networkx(self.graph, names, names, nodes=self.leaving, kinds=CONNECTING)
         return sorted(
-            (sorted(part, key=rank.__getitem__) for part in connected_components(view)),
-            key=lambda part: rank[part[0]],
+            (sorted(part, key=rank.__getitem__) for part in connected_components(view)), key=lambda part: rank[part[0]]
         )
 
     def next_step(self, parts: Sequence[Sequence[int]]) -> NextStep:

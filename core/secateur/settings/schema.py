@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr
 
 from secateur.errors import ConfigError
 from secateur.settings.search import GraphRag, Preference, Relevance, SmartPruning
-from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
+from secateur.settings.services import Embedding, Index, Llm, Redacting, Tokens, Ui
 from secateur.settings.tables import Limit, Share, Table, about, replace_in_table
 from secateur.suggestions import suggestion
 
@@ -265,7 +265,6 @@ class Settings(Table, frozen=True):
     smart_pruning: SmartPruning = SmartPruning()
     relevance: Relevance = Relevance()
     index: Index = Index()
-    inputs: InputLimits = InputLimits()
     embedding: Embedding = Embedding()
     tokens: Tokens = Tokens()
     redaction: Redacting = Redacting()

@@ -1,4 +1,4 @@
-"""Tables of the services behind answers: `[index]`, `[inputs]`, `[embedding]`, `[tokens]`, `[redaction]`, `[llm]`,
+"""Tables of the services behind answers: `[index]`, `[embedding]`, `[tokens]`, `[redaction]`, `[llm]`,
 `[ui]`."""
 
 from __future__ import annotations
@@ -21,11 +21,6 @@ class Index(Table, frozen=True):
         about("Files above this size are skipped and counted.", scope="any", lowered_only=True),
     ] = 1024
     workers: Annotated[int, Meta(ge=0, le=256), about("Parser processes; 0 = one per core.", flag="--workers")] = 0
-    partial_kb: Annotated[
-        int,
-        Meta(ge=0, le=1_048_576),
-        about("Kilobytes of text in a partial answer while more is not indexed yet; 0 = no partial answers."),
-    ] = 750
     trust_git_dir: Annotated[
         bool,
         about(
@@ -33,19 +28,6 @@ class Index(Table, frozen=True):
             flag="--trust-git-dir",
         ),
     ] = False
-
-
-class InputLimits(Table, frozen=True):
-    """`[inputs]`: limits for fetching, if PATH is a git URL."""
-
-    clone_mb: Annotated[int, Meta(ge=1, le=1_000_000), about("Megabytes above which a repository is not fetched.")] = (
-        8000
-    )
-    clone_seconds: Annotated[
-        int,
-        Meta(ge=1, le=1_000_000),
-        about("Seconds after which fetching is aborted, and thirty times those without any data."),
-    ] = 3600
 
 
 class Embedding(Table, frozen=True):

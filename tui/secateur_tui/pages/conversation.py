@@ -11,6 +11,7 @@ from typing import ClassVar
 from msgspec import structs
 from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.conversation.decisions import MeasuredTranscript, MessageDecision, Pruned
+from secateur.kinds.conversation.folds import LiveLedger, describe_ledger, find_cut
 from secateur.kinds.conversation.growing_transcript import CHANGED, COMPACTED, FOLLOWED, GONE
 from secateur.kinds.conversation.kind import (
     describe_share,
@@ -23,7 +24,6 @@ from secateur.kinds.conversation.kind import (
     text_going_out,
     tools_of,
 )
-from secateur.kinds.conversation.live_ledger import LiveLedger, describe_ledger, find_cut
 from secateur.kinds.conversation.messages import Message, PartKind
 from secateur.kinds.conversation.session_facts import session_facts
 from secateur.kinds.conversation.session_report import forecast_words

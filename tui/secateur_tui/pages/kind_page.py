@@ -283,7 +283,8 @@ class KindPage(Generic[M, P]):
         """Returns what the list shows of the answer."""
         state = scene.state
         assert state.answer is not None
-        return self.listing_type(state.answer, state.comparison, scene.crossings, state.choice.by, scene.screen)
+        crossings = scene.crossings if scene.proven else ()
+        return self.listing_type(state.answer, state.comparison, crossings, state.choice.by, scene.screen)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""

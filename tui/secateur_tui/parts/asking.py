@@ -36,12 +36,11 @@ class Asking(ScreenPart):
 
     def painted(self) -> None:
         """Gives the keys to the list as soon as there is an answer without what the first field asks for."""
-        field, bench = self._opened_in, self.bench
-        if field is None or bench.state.answer is None:
-            return
-        self._opened_in = None
-        if bench.focused is field and not field.value:
-            bench.go_home()
+        field = self._opened_in
+        if field is not None and self.state.answer is not None:
+            self._opened_in = None
+            if self.bench.focused is field and not field.value:
+                self.bench.go_home()
 
     @property
     def _empty_field(self) -> QueryInput | None:
@@ -50,11 +49,11 @@ class Asking(ScreenPart):
         return next((self.bench.field(name) for name in empty), None)
 
     def do_query(self) -> None:
-        bench = self.bench
+        bench, page = self.bench, self.kind_page
         bench.close_overlays()
-        first, asking = (bench.field(bench.kind_page.fields[0].name), bench.field(bench.kind_page.asking_field.name))
-        wrong = bench.jobs.error is not None and not asking.value  # nothing is asked, and the path could not be read
-        bench.go_to(first if wrong else self._empty_field or asking)
+        asking = bench.field(page.asking_field.name)
+        wrong = self.jobs.error is not None and not asking.value  # nothing is asked, and the path could not be read
+        bench.go_to(bench.field(page.fields[0].name) if wrong else self._empty_field or asking)
 
     def cancel(self) -> bool:
         refresh = self.key("refresh")
@@ -64,11 +63,12 @@ class Asking(ScreenPart):
         """Cancels slow work that is waited for, else moves the focus to the items; from there it shows all of them in
         their own order."""
         bench = self.bench
-        if not bench.in_field and any(part.cancel() for part in bench.parts):
+        if bench.in_field:
+            if not self.kind_page.unopened:
+                self._ask_now()
+        elif any(part.cancel() for part in bench.parts):
             return
-        if bench.in_field and not bench.kind_page.unopened:
-            self._ask_now()
-        if bench.focused is bench.home and bench.state.view is not None:
+        elif bench.focused is bench.home and self.state.view is not None:
             bench.choose(WHOLE)
         bench.go_home()
 
@@ -85,38 +85,32 @@ class Asking(ScreenPart):
     def submitted(self) -> None:
         """Enter was pressed in a field."""
         bench, page = self.bench, self.kind_page
-        if isinstance(page, FolderPage):
-            self._open(page)
+        if not isinstance(page, FolderPage):
+            self._ask_now(again=self.jobs.error is not None)
+            bench.go_home()
             return
-        self._ask_now(again=bench.jobs.error is not None)
-        bench.go_home()
+        try:
+            page.open_folder(expand_path(bench.field(page.fields[0].name).value) or ".")
+        except SecateurError as error:
+            self.jobs.error = error
+            bench.paint()
 
     def _take_fields(self) -> bool:
         """Takes the texts of the fields into the state, and returns whether any of them changed."""
-        bench, state, changed = self.bench, self.state, False
-        for index, field in enumerate(state.kind_page.fields):
-            widget = bench.field(field.name)
+        state, page, changed = self.state, self.kind_page, False
+        for index, field in enumerate(page.fields):
+            widget = self.bench.field(field.name)
             if widget.value != visible(state.inputs[field.name]):
                 text = widget.text if field.lines else widget.text.strip()
-                path = index == 0 and not state.kind_page.instant
-                changed |= state.type(field.name, expand_path(text) if path else text)
+                changed |= state.type(field.name, text if index or page.instant else expand_path(text))
         return changed
 
     def _ask_now(self, *, again: bool = False) -> None:
         """Asks what the fields say, without waiting for a pause. `again`: even where that was asked before."""
-        bench = self.bench
-        if self._take_fields() or bench.jobs.waits(DEBOUNCE) or again:
-            bench.jobs.error = None
-            bench.put_fields()
-            bench.answering.answer()
-
-    def _open(self, page: FolderPage) -> None:
-        bench = self.bench
-        try:
-            page.open_folder(expand_path(bench.field(page.fields[0].name).value) or ".")
-        except SecateurError as error:
-            bench.jobs.error = error
-            bench.paint()
+        if self._take_fields() or self.jobs.waits(DEBOUNCE) or again:
+            self.jobs.error = None
+            self.bench.put_fields()
+            self.bench.answering.answer()
 
     def type(self, texts: Mapping[str, str]) -> None:
         """Types texts into fields, and reads or decides what follows from them."""
@@ -142,45 +136,43 @@ class Staleness(ScreenPart):
     is where an answer to what was read again took long.
     """
 
+    @property
+    def _follows(self) -> bool:
+        return self.app.watching == "follow"
+
     def mounted(self) -> None:
-        self.state.follows = self.app.watching == "follow"
+        self.state.follows = self._follows
         if not self.kind_page.unopened:
             self._look_after(0.0)
 
-    def returned(self) -> None:
-        self._due()
-
     def _look_after(self, took: float) -> None:
-        bench, watch = self.bench, self.app.pace.watch
-        if watch:
-            followed = REST_OF_ANSWERS * bench.answering.took if bench.app.watching == "follow" else 0.0
-            bench.jobs.after("look", max(watch, REST * took, followed), self._due, matters=False)
+        if watch := self.app.pace.watch:
+            followed = REST_OF_ANSWERS * self.bench.answering.took if self._follows else 0.0
+            self.jobs.after("look", max(watch, REST * took, followed), self.returned, matters=False)
 
-    def _due(self) -> None:
-        self.bench.post_message(Report(self._start, "look"))
+    def returned(self) -> None:
+        def start() -> None:
+            if self.app.watching != "off" and not self.kind_page.unopened:
+                self.jobs.start(self._look, "watch")
 
-    def _start(self) -> None:
-        if self.app.watching != "off" and not self.kind_page.unopened:
-            self.jobs.start(self._look, "watch")
+        self.bench.post_message(Report(start, "look"))
 
     async def _look(self) -> None:
-        bench = self.bench
-        reading, start = bench.jobs.reading, time.perf_counter()
+        reading, start, answering = self.jobs.reading, time.perf_counter(), self.bench.answering
+        stale = None  # not known
         try:
-            if reading and not (bench.app.watching == "follow" and bench.jobs.activity):  # else it would never be read
-                changes = str(await bench.app.watcher.run(bench.kind_page.watch.changes))
-                if reading == bench.jobs.reading:  # otherwise it was compared with what is no longer shown
-                    if changes and bench.app.watching == "follow":
-                        bench.read_again()
+            if reading and not (self._follows and self.jobs.activity):  # else it would never be read
+                changes = str(await self.app.watcher.run(self.kind_page.watch.changes))
+                if reading == self.jobs.reading:  # otherwise it was compared with what is no longer shown
+                    if changes and self._follows:
+                        self.bench.read_again()
                     else:
-                        self._say(changes)
+                        stale = changes
         except ReplacedError as error:  # not followed any further; the key that reads again reads it
-            self._say(error.message)
+            stale = error.message
         except SecateurError:
-            self._say("not readable")
-        self._look_after(time.perf_counter() - start)
-
-    def _say(self, stale: str) -> None:
-        if stale != self.bench.answering.stale:
-            self.bench.answering.stale = stale
+            stale = "not readable"
+        if stale is not None and stale != answering.stale:
+            answering.stale = stale
             self.bench.repaint_frame()
+        self._look_after(time.perf_counter() - start)

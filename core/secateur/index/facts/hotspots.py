@@ -89,9 +89,7 @@ def file_changes(
 
 
 def rank_hotspots(
-    changes: FileChanges,
-    complexity: npt.NDArray[np.integer],
-    file_of_fragment: npt.NDArray[np.integer],
+    changes: FileChanges, complexity: npt.NDArray[np.integer], file_of_fragment: npt.NDArray[np.integer]
 ) -> HotspotTable:
     """Makes the hotspot table. `complexity` and `file_of_fragment` have one entry per fragment.
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.facts.embedding import SemanticSpace
+from secateur.index.facts.embedding.vectors import SemanticSpace
 from secateur.index.facts.hotspots import FileChanges, HotspotTable
 from secateur.index.facts.names import NameTable
 from secateur.index.facts.postings import Postings

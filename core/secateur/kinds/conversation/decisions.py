@@ -211,10 +211,7 @@ def statistics(before: int, after: int, cleaned: int, messages: int) -> Statisti
 
 
 def measure(
-    transcript: Transcript,
-    counter: Counter,
-    progress: Progress | None = None,
-    before: MeasuredTranscript | None = None,
+    transcript: Transcript, counter: Counter, progress: Progress | None = None, before: MeasuredTranscript | None = None
 ) -> MeasuredTranscript:
     """Counts every part of every message; equal texts once. `before`: an earlier state measured with the same counter;
     its messages that are unchanged are not counted again."""

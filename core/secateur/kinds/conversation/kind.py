@@ -323,8 +323,7 @@ def parse_item(item: MessageDecision, transcript: Transcript) -> Message | None:
     if item.message is None:
         return None
     came = transcript.messages[item.number].parts if item.number >= 0 else ()
-    calls = {part.call: part for part in came if part.call}  # they name replaced results as before
-    return parse_value(item.message, "", calls, transcript.format)
+    return parse_value(item.message, "", {part.call: part for part in came if part.call}, transcript.format)
 
 
 def text_going_out(pruned: Pruned, item: MessageDecision) -> str:

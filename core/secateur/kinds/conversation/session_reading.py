@@ -37,11 +37,7 @@ class UnreadValue:
 
 
 def message_in(
-    value: Any,
-    location: str,
-    parse: Callable[[Any, str], Message],
-    faults: list[SecateurError],
-    under: Where = (),
+    value: Any, location: str, parse: Callable[[Any, str], Message], faults: list[SecateurError], under: Where = ()
 ) -> Message:
     """Reads the message in `value`; an unreadable one becomes a damaged message, and its error is added to `faults`.
 

@@ -67,11 +67,28 @@ def summarize(
     each with one summary. With `recalls` a summary names the text of its stretch, which is returned by digest."""
     tokens = {id(element): sum(measured.tokens[index] for index in element.numbers) for element in elements}
     total, removable = measured.total, sum(tokens[id(element)] for element in elements if not element.fixed)
-    room = zone.safe_zone_tokens - (total - removable)
-    allowed = max(0, int(room * SUMMARIES_OF_ROOM))
+    allowed = max(0, int((zone.safe_zone_tokens - total + removable) * SUMMARIES_OF_ROOM))
     changed: dict[int, list[MessageDecision]] = {}
     originals: dict[str, str] = {}
     spoken: SpokenLines = measured.known.setdefault(SpokenLines, SpokenLines())
+
+    def fit_summary(
+        first: int, stretch: Sequence[Element], summary: ExtractiveSummary, size: int, gone: int, total: int
+    ) -> list[MessageDecision]:
+        """Makes the messages that replace a stretch of `size` characters and `gone` tokens starting at element `first`,
+        within the safe zone; the last attempt at a summary is a heading alone."""
+        end, left = first + len(stretch), max(0, zone.safe_zone_tokens - (total - gone))
+        sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
+        digest = digest_of(_stretch_text(measured, stretch)) if recalls else ""
+        characters = int(min(size * SUMMARY_SHARE, left * size / (gone or 1)))
+        for attempt in reversed(range(SUMMARY_TRIES)):
+            new = _replace_stretch(measured, stretch, summary.lines(characters), *sides, counter, digest)
+            takes = sum(item.after for item in new)
+            if takes <= left or not characters:
+                break
+            characters = int(characters * left / takes * SUMMARY_STEP) if attempt > 1 else 0
+        return new
+
     for first, stop in _find_runs(elements):
         if total <= zone.safe_zone_tokens:
             break
@@ -92,9 +109,7 @@ def summarize(
                 if progress is not None and taken % GROUPS_A_STEP == 0:
                     progress("summarising", taken, len(groups))
             stretch = [element for group in groups[:taken] for element in group]
-            left = max(0, zone.safe_zone_tokens - (total - gone))  # room for the summary
-            characters = int(min(size * SUMMARY_SHARE, left * size / (gone or 1)))
-            new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter, recalls)
+            new = fit_summary(first, stretch, summary, size, gone, total)
             saved = gone - sum(item.after for item in new)
         back = _count_kept([tokens[id(element)] for element in stretch], zone.safe_zone_tokens - (total - saved))
         if back:  # the summary leaves room for some of the last group
@@ -104,9 +119,7 @@ def summarize(
             messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
             summary.add(messages)
             size = sum(len(part.text) for message in messages for part in message.parts)
-            left = max(0, zone.safe_zone_tokens - (total - gone))
-            characters = int(min(size * SUMMARY_SHARE, left * size / (gone or 1)))
-            new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter, recalls)
+            new = fit_summary(first, stretch, summary, size, gone, total)
             saved = gone - sum(item.after for item in new)
         if saved > 0:
             over = total - zone.safe_zone_tokens
@@ -130,31 +143,6 @@ def _count_kept(tokens: Sequence[int], free: int) -> int:
             break
         back += 1
     return back
-
-
-def _fit_summary(
-    measured: MeasuredTranscript,
-    elements: Sequence[Element],
-    first: int,
-    stretch: Sequence[Element],
-    summary: ExtractiveSummary,
-    characters: int,
-    left: int,
-    counter: Counter,
-    recalls: bool,
-) -> list[MessageDecision]:
-    """Makes the messages that replace a stretch starting at element `first`, with a summary of at most `left` tokens;
-    the last attempt is a heading alone."""
-    end = first + len(stretch)
-    sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
-    digest = digest_of(_stretch_text(measured, stretch)) if recalls else ""
-    for attempt in reversed(range(SUMMARY_TRIES)):
-        new = _replace_stretch(measured, stretch, summary.lines(characters), *sides, counter, digest)
-        takes = sum(item.after for item in new)
-        if takes <= left or not characters:
-            break
-        characters = int(characters * left / takes * SUMMARY_STEP) if attempt > 1 else 0
-    return new
 
 
 def _find_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:

@@ -34,21 +34,19 @@ from secateur.kinds.conversation.decisions import (
     statistics,
     target_tokens,
 )
-from secateur.kinds.conversation.file_operations import (
-    FileAccess,
-    FileOperation,
-    clear_contents,
-    file_accesses,
-    is_unchanged_note,
-    replaced_texts,
-)
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.placeholders import (
     LOOKED,
     SHOWN_ARGUMENTS,
+    FileAccess,
+    FileOperation,
+    clear_contents,
     content_placeholder,
     digest_of,
+    file_accesses,
     is_cleared,
+    is_unchanged_note,
+    replaced_texts,
     result_placeholder,
 )
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
@@ -262,8 +260,7 @@ def _placeholders(
     if result.answer is not None:
         yield _clear_content(measured, counter, result, before, recalls)
         return
-    ways = [(result.why, errors), (result.why, 0), (Reason.OLDEST_RESULT, 0)]
-    for why, lines in dict.fromkeys(ways):
+    for why, lines in dict.fromkeys([(result.why, errors), (result.why, 0), (Reason.OLDEST_RESULT, 0)]):
         key = OF_MESSAGE, result.message, result_placeholder, result.number, counter.name, why, lines, recalls
         text_and_tokens: tuple[str, int] | None = measured.known.get(key)
         if text_and_tokens is None:

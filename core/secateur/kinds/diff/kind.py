@@ -209,20 +209,16 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
 
     def hold(self, outcome: Outcome[Planned], index: int, settings: Settings) -> Settings | str:
         """Returns the settings with a pattern for the file added, or with its pattern removed."""
-        coverage = outcome.payload.plan.coverage
-        if index >= len(coverage):
-            return "only a file is left out or taken in"
-        covered = coverage[index]
-        pattern, present = pattern_of(covered.path), settings.chunking.ignore
-        others = tuple(rule_pattern for rule_pattern in present if rule_pattern not in (pattern, f"!{pattern}"))
-        if others != present:
-            return with_values(settings, {_IGNORE: others})
-        rule = covered.verdict.rule if covered.verdict is not None else None
-        if covered.state == LEFT_OUT and rule is Reason.NO_ROOM:
-            return "no rule leaves it out: not even a line of it has room"
-        if rule is Reason.DAMAGED:
-            return "no rule leaves it out: the diff cannot be made or read there"
-        return with_values(settings, {_IGNORE: (*present, f"!{pattern}" if covered.state == LEFT_OUT else pattern)})
+        coverage, how = outcome.payload.plan.coverage, self.overruled(outcome, index, settings)
+        if how is None and index < len(coverage):
+            covered = coverage[index]
+            rule = covered.verdict.rule if covered.verdict is not None else None
+            if covered.state == LEFT_OUT and rule is Reason.NO_ROOM:
+                return "no rule leaves it out: not even a line of it has room"
+            if rule is Reason.DAMAGED:
+                return "no rule leaves it out: the diff cannot be made or read there"
+            how = Steer.PIN if covered.state == LEFT_OUT else Steer.EXCLUDE
+        return self.steer(outcome, index, settings, how or Steer.PIN)
 
     # --- what it is called --------------------------------------------------------------------------------------------
 

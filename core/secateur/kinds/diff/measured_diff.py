@@ -285,8 +285,7 @@ def _outline(change: Change, known: RepositoryFacts | None, redactor: Redactor |
         lines = (line for _, line in change.side(new=change.treatment is Treatment.ADDED))
         content = path_bytes("\n".join(lines) + "\n")
     content = content if redactor is None else redactor.data(content, change.path)
-    facts = parse_file(change.path, content)
-    return Outline.of(facts, split_lines(read_text(change.path, content)[0]))
+    return Outline.of(parse_file(change.path, content), split_lines(read_text(change.path, content)[0]))
 
 
 def _notices(diff: Diff) -> list[Notice]:

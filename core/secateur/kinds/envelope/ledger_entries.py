@@ -105,8 +105,7 @@ def _unchanged_paths(
         return node.path in around or (node.path in above and not is_entry(node))
 
     for section in original:
-        root = EnvelopeValue(original, section, (section,))
-        for node in walk(root, into=leads_on):
+        for node in walk(EnvelopeValue(original, section, (section,)), into=leads_on):
             end = cut.get(node.path[:-1]) if isinstance(node.key, int) else None
             in_cut = node.path in cut or node.path in above or (end is not None and node.key >= end)
             listed = isinstance(node.key, str) or is_entry(node) or node.path in pinned

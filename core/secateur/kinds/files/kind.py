@@ -14,12 +14,11 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
-from secateur.kinds.files.decisions import missing_query_error, prune
 from secateur.kinds.files.inputs import read_files, root_of
 from secateur.kinds.files.measurements import measure_files, needs_scores, question_of
 from secateur.kinds.files.model_questions import apply_replies, plan_questions
 from secateur.kinds.files.sourcecode import MARKDOWN, FileDecisionShape, MeasuredFiles, PrunedFiles, describe_room
-from secateur.kinds.files.strategies import try_in_order, whole_order
+from secateur.kinds.files.strategies import missing_query_error, prune, try_in_order, whole_order
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, location_in

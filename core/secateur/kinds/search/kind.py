@@ -356,8 +356,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         engine, selection = outcome.payload.engine, outcome.payload.selection
         if not selection.kept_rows:
             return None, ()
-        sections = walk_sections(engine.walk(selection, outcome.settings))
-        return walk_of(engine.calls(selection), opened=2), sections
+        return walk_of(engine.calls(selection), opened=2), walk_sections(engine.walk(selection, outcome.settings))
 
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[SearchDecision] | None = None

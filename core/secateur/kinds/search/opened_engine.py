@@ -33,13 +33,7 @@ INPUTS: Sequence[Input] = (
         lines=True,
     ),
     Input(
-        "path",
-        f"{FORMS} (default: here)",
-        metavar="PATH",
-        positional=True,
-        default=".",
-        folders=True,
-        workspaces=True,
+        "path", f"{FORMS} (default: here)", metavar="PATH", positional=True, default=".", folders=True, workspaces=True
     ),
     Input("rev", "read this commit instead of the working tree", metavar="COMMIT", title="Commit", optional=True),
     Input(
@@ -51,9 +45,7 @@ INPUTS: Sequence[Input] = (
         holds="output",
     ),
     Input(
-        "files_from",
-        "read just the files of PATH that this file lists, by lines or NUL; - reads stdin",
-        default=None,
+        "files_from", "read just the files of PATH that this file lists, by lines or NUL; - reads stdin", default=None
     ),
     Input("everywhere", "forget what --only has remembered, and answer from all of it", switch=True, holds="output"),
     Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
@@ -75,10 +67,7 @@ INPUTS: Sequence[Input] = (
         holds="output",
     ),
     Input(
-        "fail_on_low",
-        "exit 4 where nothing, or hardly anything, here answers the query",
-        switch=True,
-        holds="output",
+        "fail_on_low", "exit 4 where nothing, or hardly anything, here answers the query", switch=True, holds="output"
     ),
 )
 

@@ -29,15 +29,15 @@ def match_words(field: WordField, terms: Sequence[Term]) -> FloatArray:
 
 def sum_matched_idf(field: WordField, terms: Sequence[Term]) -> FloatArray:
     """Sums for each document the idf of the query's words in it. Of synonyms only the rarest one counts."""
-    idf_sum = np.zeros(field.documents)
+    idf_sum = np.zeros(field.postings.documents)
     for synonyms, _ in field.group_synonyms(terms):
         if len(synonyms) == 1:
             term = synonyms[0][0]
-            idf_sum[field.holders(term)] += field.idf(term)
+            idf_sum[field.postings.holders(term)] += field.idf(term)
             continue
-        best = np.zeros(field.documents)
+        best = np.zeros(field.postings.documents)
         for term, _ in synonyms:
-            holders = field.holders(term)
+            holders = field.postings.holders(term)
             best[holders] = np.maximum(best[holders], field.idf(term))
         idf_sum += best
     return idf_sum
@@ -95,7 +95,7 @@ def match_definitions(query: Query, snapshot: Snapshot, name_words: WordField) -
         return column
     idf_sum = np.zeros(len(snapshot))
     for word in sorted(wanted):
-        idf_sum[name_words.holders(hash_of(word))] += idf[word]
+        idf_sum[name_words.postings.holders(hash_of(word))] += idf[word]
     names, ordinals = snapshot.qualnames, snapshot.arrays["fragment.ordinal"]
     class_ = KINDS.index(FragmentKind.CLASS)
     kinds = snapshot.column("kind")

@@ -18,13 +18,7 @@ import numpy as np
 from secateur.index.graph.resolve.edges import Edges, How
 from secateur.index.graph.resolve.symbols import Symbols
 from secateur.languages import rules_of
-from secateur.languages.packages import (
-    ManifestPackages,
-    Package,
-    is_never_installed,
-    list_prefixes,
-    manifests_of,
-)
+from secateur.languages.packages import ManifestPackages, Package, is_never_installed, list_prefixes, manifests_of
 from secateur.languages.syntax.import_targets import Finder, Module, folder_of, join_path
 from secateur.model import BoolArray, FileFacts, IntArray
 

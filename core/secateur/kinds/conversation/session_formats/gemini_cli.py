@@ -70,8 +70,7 @@ class GeminiCli(SessionFormat):
                 latest[value["id"]] = index
             elif _messages_of(value)[1] is not None:
                 latest, conversation = {}, [index]
-        spoken = [index for index in latest.values() if text_at(values[index], "type") in _ROLES]
-        return [*conversation, *spoken]
+        return [*conversation, *[index for index in latest.values() if text_at(values[index], "type") in _ROLES]]
 
     def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
         if _is_message(raw):
