@@ -15,7 +15,7 @@ from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
 from secateur_tui.state.answer import ShownAnswer, compare
-from secateur_tui.state.kind_reader import Inputs
+from secateur_tui.state.bench_state import Inputs
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)

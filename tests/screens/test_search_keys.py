@@ -119,8 +119,8 @@ async def test_flips_and_moves_are_marked() -> None:
     assert comparison is not None
     rows = [line[:40] for line in lines if any(glyph in line[:20] for glyph in "●○◐") and line.startswith("│")]
     assert sum("!" in row for row in rows) == int(comparison.flipped.sum()) > 0
-    assert sum("▲" in row for row in rows) == int((comparison.moved > 0).sum()) > 0
-    assert sum("▼" in row for row in rows) == int((comparison.moved < 0).sum()) > 0
+    assert sum("▲" in row for row in rows) == int((comparison.climbed > 0).sum()) > 0
+    assert sum("▼" in row for row in rows) == int((comparison.climbed < 0).sum()) > 0
 
 
 async def test_moving_and_the_cursor_follows_its_candidate() -> None:
@@ -291,13 +291,13 @@ async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() ->
         gates["first"].set()
         while "second" not in engine.retrieved:
             await asyncio.sleep(0.01)
-        assert bench.state.reading is not None and bench.state.reading.key.query == QUERY, (
+        assert bench.state.reading is not None and bench.state.reading.key[1] == QUERY, (
             "the answer to `first` came too late"
         )
         gates["second"].set()
         await settle(app)
         assert (
-            bench.state.reading.key.query == "second"
+            bench.state.reading.key[1] == "second"
             and bench.state.answer is not None
             and len(bench.state.answer.selection) == 3
         )

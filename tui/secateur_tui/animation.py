@@ -129,6 +129,9 @@ def _read_style(style: Style) -> tuple[str, str, str]:
 # --- from runs to the picture -----------------------------------------------------------------------------------------
 
 
+_WEIGHTS = {"b": "font-weight:bold", "i": "font-style:italic", "u": "text-decoration:underline", "d": "opacity:.6"}
+
+
 def draw_svg(
     screens: Sequence[Sequence[Row]],
     seconds: Sequence[float],
@@ -161,7 +164,10 @@ def draw_svg(
     columns = max((cell_width("".join(run.text for run in row)) for screen in screens for row in screen), default=0)
     width, height = columns * CELL + 2 * EDGE, max(map(len, screens)) * LINE + 2 * EDGE
     fonts = f"font:{FONT}px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-    rules = [f".{name}{{{_write_css(look)}}}" for look, name in looks.items()]
+    rules = []
+    for (colour, weight), name in looks.items():
+        css = [f"fill:{colour or '#ffffff'}", *(_WEIGHTS[letter] for letter in weight)]
+        rules.append(f".{name}{{{';'.join(css)}}}")
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">',
@@ -206,11 +212,3 @@ def _draw_row(line: int, row: Row, background: str, looks: dict[tuple[str, str],
             attributes = f'x="{start:.4g}" y="{top + FONT - 1}" class="{name}"{length}'
             texts.append(f"<text {attributes}>{escape(stripped, quote=False).replace(' ', NO_BREAK)}</text>")
     return "".join(rects + texts)
-
-
-_WEIGHTS = {"b": "font-weight:bold", "i": "font-style:italic", "u": "text-decoration:underline", "d": "opacity:.6"}
-
-
-def _write_css(look: tuple[str, str]) -> str:
-    colour, weight = look
-    return ";".join([f"fill:{colour or '#ffffff'}", *(_WEIGHTS[letter] for letter in weight)])

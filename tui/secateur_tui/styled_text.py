@@ -134,6 +134,13 @@ def mark_places(spans: Line, places: Sequence[tuple[int, int]], role: str = "mat
     return tuple(span for span in out if span.text)
 
 
+def mark_cursor(drawn: Line, sign: str = "▸", role: str = "cursor") -> Line:
+    """Returns a row with the cursor: a sign in place of the blank that it begins with."""
+    first, *others = drawn
+    spans = (first._replace(text=first.text[1:]), *others)
+    return (Span(sign, f"accent {role}"), *(Span(span.text, f"{span.role} {role}") for span in spans if span.text))
+
+
 def fit_text(text: str, cells: int) -> str:
     """Text clipped with an ellipsis and padded to exactly `cells`."""
     text = clip(text, cells)

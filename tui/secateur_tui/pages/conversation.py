@@ -41,8 +41,8 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_name, shorten_words
 from secateur_tui.state.answer import ShownAnswer, ledger_answer
+from secateur_tui.state.bench_state import Inputs
 from secateur_tui.state.input_files import SessionWatch
-from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clip_line, line, wrap_words
 from secateur_tui.widgets.item_pages import wrap_text
 from secateur_tui.widgets.listing import ItemListing, label_wrapper

@@ -31,9 +31,8 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_path, shorten_words
 from secateur_tui.state.answer import ShownAnswer, ledger_answer
-from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.state.input_files import FileWatch, stamp_file
-from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.styled_text import Line, Span, line, stack_bar, width, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
 from secateur_tui.widgets.item_pages import draw_group, draw_since

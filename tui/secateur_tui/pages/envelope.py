@@ -17,8 +17,7 @@ from secateur.terminal import clip_left, visible
 from secateur_tui.columns import ListColumn
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.kind_reader import Inputs
+from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetPicture, picture_of
 from secateur_tui.widgets.listing import ItemListing

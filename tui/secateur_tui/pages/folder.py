@@ -11,7 +11,7 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.styled_text import Line, line, wrap_words
-from secateur_tui.widgets import blank
+from secateur_tui.widgets import item_pages
 
 
 class FolderPage(KindPage[Any, Any]):
@@ -36,7 +36,7 @@ class FolderPage(KindPage[Any, Any]):
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         if scene.jobs.error is not None:
-            return blank.draw_error(scene.jobs.error, cells)
+            return item_pages.draw_error(scene.jobs.error, cells)
         words = "A folder can be opened here: a repository whose code is to be searched. Nothing in it is run."
         return [
             *wrap_words(words, cells, "bold"),

@@ -29,12 +29,10 @@ from secateur_lab.scenarios.scenario import Recorded
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_paths
 from secateur_tui.state.answer import ShownAnswer, compare, ledger_answer
-from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.state.input_files import FileWatch
-from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets import blank, item_pages
+from secateur_tui.widgets import item_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, picture_of, reach_of
 from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.pack_view import PackText
@@ -45,9 +43,14 @@ P = TypeVar("P")  # what the kind decided
 
 
 class KindPage(Generic[M, P]):
-    """See the module docstring. It satisfies `KindReader`, which describes the attributes that are not described here.
+    """See the module docstring.
 
     Attributes:
+        fields: the fields of the input on top; the first is what is read or asked.
+        instant: a decision takes no time, and is made where the screen is: a pause in typing asks, the old answer
+            stays, dimmed, until the answer to another question comes, and the cursor goes to the best item if its own
+            is gone.
+        grows: items come at the end: a cursor on the newest item follows what is read.
         outside: what the kind may use of the world; of a scenario with the folder from which its paths start.
         watch: compares what was read with what is on disk.
     """
@@ -89,17 +92,21 @@ class KindPage(Generic[M, P]):
     # --- reading ---
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
+        """Returns what reading depends on: while it stays equal, the material is not read again."""
         return self.kind.reading_of(self.given(inputs), settings)
 
     def serves(self, had: Any, wanted: Any) -> bool:
+        """Tells whether what was read for one key also serves another."""
         return bool(had == wanted)
 
     def first_item(self, answer: Any) -> int:
+        """Returns the item that the cursor is on when an answer comes where there was none."""
         item: int = answer.item_at(0)
         return item
 
     @property
     def prepared(self) -> bool:
+        """Tells whether all that may be asked is prepared; until then an answer may be from a part of it."""
         return True
 
     def prepare(self, progress: Progress) -> None:
@@ -110,6 +117,7 @@ class KindPage(Generic[M, P]):
         return None
 
     def is_part(self, material: M) -> bool:
+        """Tells whether material is a part of what will be read once all is prepared."""
         return False
 
     def fresh(self, material: M | None) -> bool | None:
@@ -262,10 +270,8 @@ class KindPage(Generic[M, P]):
         state = scene.state
         if state.answer is None or state.refusal is not None:
             return None
-        picture, then = self.picture(state.answer), None
-        if state.comparison is not None:
-            then = self.picture(state.baseline)
-        return item_at(picture, cell, cells, reach_of(picture, then))
+        picture, then = self.picture(state.answer), state.baseline if state.comparison is not None else None
+        return item_at(picture, cell, cells, reach_of(picture, self.picture(then) if then is not None else None))
 
     def picture(self, answer: Any) -> BudgetPicture:
         """Returns the picture of the budget of an answer."""
@@ -275,12 +281,10 @@ class KindPage(Generic[M, P]):
 
     def listing(self, scene: Scene) -> ItemListing:
         """Returns what the list shows of the answer."""
-        state, by = scene.state, scene.state.choice.by
+        state = scene.state
         assert state.answer is not None
-        by = "" if by == LIST_ORDER else by
-        return self.listing_type(
-            state.answer, state.comparison, scene.crossings if scene.proven else (), by, scene.screen
-        )
+        crossings = scene.crossings if scene.proven else ()
+        return self.listing_type(state.answer, state.comparison, crossings, state.choice.by, scene.screen)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""
@@ -305,18 +309,18 @@ class KindPage(Generic[M, P]):
         """Draws what stands in place of the items: an error, progress, or the kind of emptiness."""
         state, back = scene.state, scene.keys.first_key("back")
         if scene.jobs.error is not None:
-            return blank.draw_error(scene.jobs.error, cells)
+            return item_pages.draw_error(scene.jobs.error, cells)
         if not state.asks:
             words = f"{scene.keys.first_key('query')} goes to the field for it; Enter reads it."
             if scene.typing and back:
                 words = f"Enter reads it; {back} leaves the field, then a digit opens a bench."
             return [*wrap_words(self.kind.wording.opening, cells, "bold"), (), *wrap_words(words, cells, "faint")]
         if scene.jobs.activity == self.reading:
-            lines = blank.draw_progress(state.question, scene.jobs.progress, cells)
+            lines = item_pages.draw_progress(state.question, scene.jobs.progress, cells)
             return [*lines, (), line(Span(f"{back} cancels", "faint"))] if back and not scene.typing else lines
         if state.refusal is not None and state.reading is not None:
             below = self.explain_refusal(state.reading.material, state.inputs, state.settings, cells)
-            return [*blank.draw_error(state.refusal, cells), (), *below]
+            return [*item_pages.draw_error(state.refusal, cells), (), *below]
         return self.draw_empty(scene, cells)
 
     def draw_empty(self, scene: Scene, cells: int) -> Sequence[Line]:

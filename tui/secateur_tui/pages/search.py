@@ -4,10 +4,11 @@ to select from it is pure and instant."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+import numpy as np
 from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.index.update.refresh import IndexStatus
@@ -15,7 +16,7 @@ from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
-from secateur.model import Channel, Pool, Selection
+from secateur.model import Channel, Pool, Reason, Selection
 from secateur.progress import Progress, unreported
 from secateur.render.pack import body
 from secateur.render.page import shown_notices
@@ -25,18 +26,17 @@ from secateur.sources.workspace_file import is_workspace
 from secateur.terminal import cell_width, clip, visible
 from secateur.what_if.trials import Trials
 from secateur_lab.scenarios.opened_scenario import OpenedScenario
-from secateur_lab.scenarios.running import Decided
+from secateur_lab.scenarios.running import Decided, Listed
 from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.glossary import draw_words
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_paths
-from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.search_answer import SearchAnswer, restore_answer
+from secateur_tui.state.bench_state import BenchState, Inputs
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets import blank
+from secateur_tui.widgets import item_pages
 from secateur_tui.widgets.candidates import CandidateListing, draw_gap, draw_trim_diff, draw_why
 from secateur_tui.widgets.listing import ItemListing
 
@@ -127,11 +127,16 @@ class SearchPage(KindPage[Any, SearchDecision]):
             yield row, body(text)
 
     def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> Any:
-        return restore_answer(
-            recorded,
-            SearchAnswer.of(settings, decided.outcome),
-            super().make_baseline(recorded, decided, settings).outcome,
-        )
+        """Returns the recorded decisions over the candidates of now and those that are gone. What was not recorded did
+        not leave; its rank is not known."""
+        ledger, ranks = decided.ledger, {item.id: item.rank or 0 for item in recorded.items}
+        numbers = range(len(ledger.entries) - 1)
+        every = tuple(Listed(row, ledger.ids[row], ledger.entries[row], ledger.rank[row]) for row in numbers)
+        answer = super().make_baseline(recorded, replace(decided, listed=every), settings)
+        rank = np.array([ranks.get(id_, 0) for id_ in answer.ids], dtype=np.int64)
+        order = np.lexsort((rank, rank == 0))
+        order = order[answer.reason[order] != Reason.WRAPPER]
+        return replace(answer, rank=rank, order=order, leaving=order[answer.after[order] > 0])
 
     # --- items ---
 
@@ -205,14 +210,14 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         state, jobs, pool = scene.state, scene.jobs, _pool(scene)
         if jobs.error is not None:
-            return blank.draw_error(jobs.error, cells)
+            return item_pages.draw_error(jobs.error, cells)
         if jobs.activity == INDEXING and state.answer is None and (jobs.progress is not None or state.asks):
             meanwhile = "" if state.asks else MEANWHILE
-            return blank.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
+            return item_pages.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
         if not state.asks:
             return self._draw_first_screen(scene, cells)
         if pool is not None and not len(pool) and not state.needs_reading:
-            return blank.draw_no_match(state.question, pool, self.indexed, cells)
+            return item_pages.draw_no_match(state.question, pool, self.indexed, cells)
         return [line("searching …")]
 
     def _draw_first_screen(self, scene: Scene, cells: int) -> list[Line]:
@@ -232,7 +237,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         hint = f"{keys.first_key('query')} goes to the query, {keys.first_key('help')} shows every key{known}."
         if scene.typing:
             hint = f"A pause asks. Esc leaves the query; then {keys.first_key('help')} shows every key{known}."
-        return [*lines, *wrap_words(hint, cells, "faint"), *blank.draw_indexed(status, cells)]
+        return [*lines, *wrap_words(hint, cells, "faint"), *item_pages.draw_indexed(status, cells)]
 
     def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
         answer, row = _answer(scene), scene.state.cursor

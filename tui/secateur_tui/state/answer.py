@@ -109,10 +109,10 @@ class ShownAnswer(Generic[P]):
         """The kind that decided."""
         return registry.get_kind(self.outcome.kind)
 
-    @property
+    @cached_property
     def place_of(self) -> Mapping[str, int]:
         """The item of a name."""
-        return _place_of(SameColumn(self.ids))
+        return {name: item for item, name in enumerate(self.ids)}
 
     @cached_property
     def place(self) -> IntArray:
@@ -175,20 +175,12 @@ class ShownAnswer(Generic[P]):
             names.append(f"{name} {' '.join(beside[:LONGEST_BESIDE].split())}".strip())
         return names
 
-    @cached_property
-    def _codes(self) -> dict[str, tuple[dict[str, int], IntArray]]:
-        return {}
-
+    @lru_cache(maxsize=8)  # noqa: B019 - two answers are on the screen, and few older ones stay
     def codes(self, facet: str) -> tuple[Mapping[str, int], IntArray]:
-        """Returns the values of a facet with a number for each, and the number per item; worked out when first asked
-        for."""
-        if facet not in self._codes:
-            numbers: dict[str, int] = {}
-            column = np.array(
-                [numbers.setdefault(value, len(numbers)) for value in self.facets[facet]()], dtype=np.int64
-            )
-            self._codes[facet] = numbers, column
-        return self._codes[facet]
+        """Returns the values of a facet with a number for each, and the number per item."""
+        numbers: dict[str, int] = {}
+        column = [numbers.setdefault(value, len(numbers)) for value in self.facets[facet]()]
+        return numbers, np.array(column, dtype=np.int64)
 
     def counts(self, facet: str, among: BoolArray) -> list[tuple[str, int]]:
         """Returns the values of a facet with how many items of a mask have each, the most frequent first."""
@@ -196,11 +188,6 @@ class ShownAnswer(Generic[P]):
         counted = np.bincount(column[among], minlength=len(numbers)).tolist()
         counts = [(value, counted[code]) for value, code in numbers.items() if value and counted[code]]
         return sorted(counts, key=lambda count: (-count[1], count[0]))
-
-
-@lru_cache(maxsize=4)
-def _place_of(ids: SameColumn) -> Mapping[str, int]:
-    return {name: item for item, name in enumerate(ids.values)}
 
 
 def ledger_answer(

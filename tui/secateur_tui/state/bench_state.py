@@ -18,10 +18,13 @@ from secateur.output_files import write_output
 from secateur.settings import Settings, with_profile, with_values
 
 from secateur_tui.state.answer import ShownAnswer, compare
-from secateur_tui.state.kind_reader import KindReader
 from secateur_tui.state.list_view import HIDDEN, WHOLE, ListChoice, ListedItems, ListView, find_nearest, make_view
 
-K = TypeVar("K", bound=KindReader)
+Inputs = Mapping[str, str]
+"""The text of each field of the input."""
+
+
+K = TypeVar("K", bound=Any)  # the page of a kind, which reads it: a `KindPage`
 T = TypeVar("T")
 
 
@@ -223,7 +226,9 @@ class BenchState(Generic[K]):
     def budget(self) -> int:
         """The budget in force."""
         answer = self.answer_in_force
-        return self.kind_page.kind.budget_in_force(self.settings, answer.outcome if answer is not None else None)
+        outcome = answer.outcome if answer is not None else None
+        budget: int = self.kind_page.kind.budget_in_force(self.settings, outcome)
+        return budget
 
     @property
     def entry_number(self) -> int | None:

@@ -19,7 +19,7 @@ from secateur.model import BoolArray, IntArray
 
 from secateur_tui.state.answer import SameColumn, ShownAnswer
 
-LIST_ORDER = "list"
+LIST_ORDER = ""
 """The name of the answer's own order."""
 
 HIDDEN = -1

@@ -24,7 +24,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from secateur_tui.guards import Dialogue, Guarded
-from secateur_tui.styled_text import Line, Span, line
+from secateur_tui.styled_text import Line, mark_cursor
 from secateur_tui.widgets.line_view import DrawnView, LineView
 from secateur_tui.widgets.query_input import QueryInput
 
@@ -270,10 +270,7 @@ class OfferList(LineView, can_focus=False):
 
     def draw_line(self, index: int, cells: int) -> Line:
         drawn = self.offers[index].draw(cells)
-        if index != self.cursor or not drawn:
-            return drawn
-        mark = line(Span("▸", "accent cursor"), Span(drawn[0].text[1:], f"{drawn[0].role} cursor"))
-        return mark + tuple(Span(span.text, f"{span.role} cursor") for span in drawn[1:])
+        return mark_cursor(drawn) if index == self.cursor and drawn else drawn
 
     def on_click(self, event: events.Click) -> None:
         self.go(event.y + self.scroll_offset.y)

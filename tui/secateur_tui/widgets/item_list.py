@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from secateur_tui.columns import ListLayout, lay_out_columns
 from secateur_tui.messages import CursorMoved
 from secateur_tui.state.list_view import ListedItems
-from secateur_tui.styled_text import Line, Span, clip_line, line
+from secateur_tui.styled_text import Line, clip_line, mark_cursor
 from secateur_tui.widgets.line_view import LineView
 from secateur_tui.widgets.listing import Between, ItemListing, draw_row, draw_titles
 
@@ -122,9 +122,7 @@ class ItemList(LineView, can_focus=True):
         drawn = draw_row(self._listing, self._items.item_at(place_in_list), self._layout)
         if place_in_list != self._index:
             return drawn
-        cursor = "cursor" if self.has_focus else "cursor-blurred"
-        mark = line(Span("▸" if self.has_focus else "›", f"accent {cursor}"), Span(drawn[0].text[1:], cursor))
-        return mark + tuple(Span(span.text, f"{span.role} {cursor}") for span in drawn[1:])
+        return mark_cursor(drawn) if self.has_focus else mark_cursor(drawn, "›", "cursor-blurred")
 
     def action_move(self, by: int) -> None:
         self._go(self._index + by)

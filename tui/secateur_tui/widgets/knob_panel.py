@@ -15,7 +15,7 @@ from textual.binding import Binding, BindingType
 from secateur_tui.messages import KnobClicked
 from secateur_tui.short_names import shorten_words
 from secateur_tui.state.signals import SIGNALS
-from secateur_tui.styled_text import Line, Span, clip_line, fit_text, line, plain, width
+from secateur_tui.styled_text import Line, Span, clip_line, fit_text, line, mark_cursor, plain, width
 from secateur_tui.widgets.line_view import LineView
 
 _SCALES = (1.0, 2.0, 5.0, 10.0)
@@ -165,7 +165,7 @@ class KnobPanel(LineView, can_focus=True):
             return drawn
         if not self.has_focus:
             return (Span("›", "accent"), *drawn[1:])
-        return (Span("▸", "accent cursor"), *(Span(span.text, f"{span.role} cursor") for span in drawn[1:]))
+        return mark_cursor(drawn)
 
     @property
     def _for_knobs(self) -> int:

@@ -190,10 +190,6 @@ class ItemListing:
         sign = SIGNS[how] if how is not None else "!" if flipped else " "
         return Span(sign, "warning" if flipped else "accent"), Span(state.glyph, state.label)
 
-    def tone(self, item: int) -> str:
-        """Returns the role of text that has no role of its own."""
-        return "faint" if self.answer.state[item] == State.DROPPED else ""
-
     def after(self, item: int) -> int:
         """Returns the tokens that leave of an item."""
         return int(self.answer.after[item])
@@ -292,7 +288,8 @@ def draw_titles(layout: ListLayout) -> Line:
 def draw_row(listing: ItemListing, item: int, layout: ListLayout) -> Line:
     """Draws one item in these columns; a blank for the cursor comes first. A name takes the cells of its place where it
     needs them."""
-    tone, label, cells = listing.tone(item), listing.label(item), layout.cells
+    label, cells = listing.label(item), layout.cells
+    tone = "faint" if listing.answer.state[item] == State.DROPPED else ""  # of text that has no role of its own
     spans: list[Span] = []
     for column in layout.columns:
         id_, room = column.id, cells[column.id]

@@ -6,7 +6,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 from typing import Any, ClassVar
 
@@ -69,14 +68,10 @@ class PackText:
         lines = [line for part in parts for line in part.lines]
         return cls(lines, np.concatenate([part.items for part in parts]), sum(part.further for part in parts))
 
-    @cached_property
-    def _first_lines(self) -> dict[int, int]:
-        changes = np.flatnonzero(np.diff(self.items, prepend=NONE - 1))
-        return {int(self.items[line]): int(line) for line in changes[::-1]}
-
     def line_of(self, item: int) -> int | None:
         """Returns the first line of an item; None where it has none."""
-        return self._first_lines.get(item)
+        lines = np.flatnonzero(self.items == item)
+        return int(lines[0]) if len(lines) else None
 
     def find_lines(self, words: str) -> list[int]:
         """Returns the lines that hold these words, upper and lower case alike."""

@@ -179,7 +179,9 @@ class TextView(LineView, can_focus=True):
         if self._words:
             drawn = mark_places(drawn, _find_places("".join(span.text for span in drawn), self._words))
         if not self.wraps:
-            return (*gutter, *_pan_line(drawn, self._panned, room))
+            whole = width(drawn) <= self._panned + room  # else an ellipsis ends it, where it goes on
+            rest = () if whole else (Span(ELLIPSIS, "faint"),)
+            return (*gutter, *cut_cells(drawn, self._panned, room if whole else room - 1), *rest)
         begins = self._starts.get(text_index, (0,))
         start, end = begins[part], begins[part + 1] if part + 1 < len(begins) else begins[part] + room
         return (*gutter, *cut_cells(drawn, start, min(room, end - start)))
@@ -238,22 +240,13 @@ class TextView(LineView, can_focus=True):
 def find_row_starts(text: str, cells: int) -> Sequence[int]:
     """Returns the cells at which the rows of a wrapped line begin: behind a blank, where one is in the row's second
     half."""
-    starts, edges, at, edge = [0], [0], 0, 0
+    edges, at = [0], 0
     while at + (room := count_fitting(text[at : at + cells + 1], cells)) < len(text):
         blank = text.rfind(" ", at + 1, at + room + 1)
         behind = blank + 1 if blank - at > room // 2 else at + room
-        edge += cell_width(text[at:behind])
+        edges.append(edges[-1] + cell_width(text[at:behind]))
         at = behind
-        starts.append(at)
-        edges.append(edge)
     return edges
-
-
-def _pan_line(drawn: Line, start: int, cells: int) -> Line:
-    """Returns the cells of a line from `start` on; an ellipsis ends it where it goes on."""
-    if width(drawn) <= start + cells:
-        return cut_cells(drawn, start, cells)
-    return (*cut_cells(drawn, start, cells - 1), Span(ELLIPSIS, "faint"))
 
 
 def _find_places(text: str, words: str) -> list[tuple[int, int]]:
