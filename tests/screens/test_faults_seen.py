@@ -148,7 +148,7 @@ async def test_one_message_stands_at_a_time() -> None:
 
 
 @pytest.mark.parametrize("keys", ["", "w", "slash", "v tab"])
-@pytest.mark.parametrize("small", [(60, 15), (60, 40), (120, 15)])
+@pytest.mark.parametrize("small", [(60, 40), (120, 15)])
 async def test_after_a_terminal_that_was_too_small_the_keys_go_where_they_went(
     small: tuple[int, int], keys: str
 ) -> None:
