@@ -24,7 +24,7 @@ from secateur.model import Fragment, FragmentKind
 from secateur.redaction import redact_typed
 from secateur.settings import Settings
 from secateur.sources.git import Git
-from secateur.sources.git_log import LoggedCommit
+from secateur.sources.git_log import HistoryCommit
 from secateur.sources.location import NoGit
 from secateur.sources.open import SourceOpener, open_source
 
@@ -56,11 +56,11 @@ class RepositoryHistory:
         assert isinstance(git, Git)  # otherwise the source could not have been opened
         return cls(git, git.root, settings)
 
-    def query(self, commit: LoggedCommit) -> str:
+    def query(self, commit: HistoryCommit) -> str:
         """Returns the message of a commit as a query, without credentials; "" if it says nothing to search for."""
         return redact_typed(query_of(commit.message), self.settings.redaction)
 
-    def commits(self, rev: str, most: int) -> Iterator[LoggedCommit]:
+    def commits(self, rev: str, most: int) -> Iterator[HistoryCommit]:
         """Yields the newest commits up to a revision, at most so many; raises RepositoryError."""
         return self.git.log(self.git.resolve(rev), limit=most)
 
@@ -72,7 +72,7 @@ class RepositoryHistory:
         """Tells whether a path is that of code, except tests, documents, examples, vendored and generated code."""
         return traits_of(language_of(path, b"")).grammar is not None and not classify(path, b"") & _OTHER
 
-    def changes(self, commit: LoggedCommit) -> tuple[Change, ...]:
+    def changes(self, commit: HistoryCommit) -> tuple[Change, ...]:
         """Returns the changes of a commit to its code files. Raises SecateurError."""
         paths = [path for path in commit.paths if self.is_code(path)]
         return parse_diff(self.git.diff(commit.parents[0], commit.id, context=0, paths=paths)).changes

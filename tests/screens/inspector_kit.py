@@ -259,7 +259,7 @@ class ScriptedEngine:
         return (self.content if selection.state[row] == State.KEPT else self.signature)(selection.pool, row)
 
     def changes_of(self, pool: Pool, row: int) -> list[HistoryCommit]:
-        return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, "Ada", f"Change {row} of the rounding", (pool.path[row],))]
+        return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, (), f"Change {row} of the rounding", (pool.path[row],))]
 
     def counter(self, settings: Settings) -> Counter:
         return get_counter(settings.tokens.counter)
