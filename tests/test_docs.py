@@ -17,8 +17,6 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-TASKS_FLAGS = {"--query"}
-"""Flags of `tasks.py` and pip that are not ours."""
 
 
 def _commands(text: str) -> list[str]:

@@ -24,8 +24,7 @@ from secateur import SCHEMA_VERSION, Count, Fold, Shape, Version
 
 OLDER_NAME, NAME = "secateur-savings-older.jsonl", "secateur-savings.jsonl"
 
-MOST_BYTES = 4 * 1024 * 1024
-"""Size at which the file is full: some 30,000 records."""
+MOST_BYTES = 4 * 1024 * 1024  # size at which the file is full: some 30,000 records
 
 _SESSION_CHARS = 64
 

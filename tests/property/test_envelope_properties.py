@@ -99,7 +99,7 @@ def attempt(value: Any, share: float, settings: Settings) -> TrimmedEnvelope:
     )
 
 
-@budgeted(max_examples=12, deadline=None)
+@budgeted(max_examples=6, deadline=None)
 @given(value=envelopes, share=shares, settings=rules, picks=picks)
 def test_the_budget_is_met_or_an_error_and_the_rest_is_as_it_was(
     value: dict[str, Any], share: float, settings: Settings, picks: list[int]
@@ -120,7 +120,7 @@ def test_the_budget_is_met_or_an_error_and_the_rest_is_as_it_was(
     assert (result.envelope != before) == report.applied == any(action.action != "keep" for action in report.actions)
 
 
-@budgeted(max_examples=12, deadline=None)
+@budgeted(max_examples=6, deadline=None)
 @given(value=envelopes, share=shares, settings=rules, picks=picks)
 def test_the_ledger_sums_to_the_recounted_text(
     value: dict[str, Any], share: float, settings: Settings, picks: list[int]
@@ -149,7 +149,7 @@ def test_the_ledger_sums_to_the_recounted_text(
     assert (around.after_chars or 0) >= 0
 
 
-@budgeted(max_examples=8, deadline=None)
+@budgeted(max_examples=4, deadline=None)
 @given(value=envelopes, share=shares, settings=rules, picks=picks)
 def test_it_is_idempotent_and_gives_the_same_bytes(
     value: dict[str, Any], share: float, settings: Settings, picks: list[int]
@@ -163,7 +163,7 @@ def test_it_is_idempotent_and_gives_the_same_bytes(
     assert not twice.report.applied
 
 
-@budgeted(max_examples=8, deadline=None)
+@budgeted(max_examples=4, deadline=None)
 @given(value=envelopes, settings=rules)
 def test_below_the_budget_an_error_names_there_is_only_the_error(value: dict[str, Any], settings: Settings) -> None:
     least = floor(value, settings)
@@ -172,7 +172,7 @@ def test_below_the_budget_an_error_names_there_is_only_the_error(value: dict[str
         trim_envelope(value, MODEL, 1, settings=settings)
 
 
-@budgeted(max_examples=8, deadline=None)
+@budgeted(max_examples=4, deadline=None)
 @given(value=envelopes, share=shares, settings=rules)
 def test_nothing_shared_with_the_input_can_change(value: dict[str, Any], share: float, settings: Settings) -> None:
     result = attempt(value, share, settings)
@@ -186,7 +186,7 @@ def test_nothing_shared_with_the_input_can_change(value: dict[str, Any], share: 
     assert value == before
 
 
-@budgeted(max_examples=12, deadline=None)
+@budgeted(max_examples=6, deadline=None)
 @given(
     value=envelopes,
     asked=st.lists(st.tuples(rules, picks), min_size=1, max_size=2),

@@ -28,10 +28,10 @@ from secateur_tui.app import page_of
 from secateur_tui.columns import lay_out_columns
 from secateur_tui.glossary import COLUMNS
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import begin_sentence, plain
-from secateur_tui.widgets import candidate_list, item_pages, why
+from secateur_tui.widgets import candidates, item_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline, picture_of
 from secateur_tui.widgets.listing import SORTED, ItemListing, draw_row
 from support.kind_cases import CASES
@@ -66,7 +66,7 @@ def titles_of(listing: ItemListing) -> set[str]:
     return {title.strip() for column in listing.columns for title in column.title.split(SORTED)}
 
 
-def is_on_screen(subject: KindPage[Any, Any], answer: Answer[Any]) -> None:
+def is_on_screen(subject: KindPage[Any, Any], answer: ShownAnswer[Any]) -> None:
     """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
     ledger, drawn, listing = answer.ledger, [], subject.listing_type(answer)
     layout, items = lay_out_columns(listing.columns, CELLS), list(answer.entries)[: len(answer)]
@@ -139,7 +139,7 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
     is_on_screen(subject, answer)
 
 
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> None:
     """By rank, from the columns of the selection that the Search bench draws."""
@@ -196,14 +196,14 @@ def _id(entry: dict[str, Any]) -> str:
 
 
 def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries: Sequence[Entry]) -> None:
-    listing = candidate_list.CandidateListing(answer)
+    listing = candidates.CandidateListing(answer)
     layout = lay_out_columns(listing.columns, CELLS)
     for place, row in enumerate(answer.selection.order.tolist()):
         entry = entries[row]
         text = plain(draw_row(listing, row, layout))
         rank, glyph, before = re.match(r" +([\d,]+) +([●◐○]) .* ([\d,]+) +[\d.]+$", text).groups()
         assert (number(rank), glyph, number(before)) == (place + 1, entry.state.glyph, entry.before)
-        page = [plain(line) for line in why.draw_why(answer, row, CELLS)]
+        page = [plain(line) for line in candidates.draw_why(answer, row, CELLS)]
         because = begin_sentence(kind.describe(outcome, row).because)
         decision = answer.selection.decision(row)
         if decision.reason in (Reason.FITS, Reason.NO_ROOM):  # where room decided, the page says in words what for

@@ -8,10 +8,10 @@ from typing import Any
 from secateur.kinds.base import Outcome
 from secateur.model import Entry, Ledger
 from secateur.settings import Settings
-from secateur_tui.state.answer import Answer, ledger_answer
+from secateur_tui.state.answer import ShownAnswer, ledger_answer
 
 
-def answer_of(entries: Sequence[Entry] | Ledger, budget: int = 0, **options: Any) -> Answer[Any]:
+def answer_of(entries: Sequence[Entry] | Ledger, budget: int = 0, **options: Any) -> ShownAnswer[Any]:
     """The answer of these entries, all that leaves, or of a ledger."""
     closed = entries if isinstance(entries, Ledger) else None
     ledger = closed or Ledger.closed("any", budget, entries, sum(entry.after for entry in entries))

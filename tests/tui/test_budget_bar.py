@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.ledger import WRAPPER, Sums
 from secateur.model import Entry, Ledger, Reason, State
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.budget_bar import (
     BudgetFrame,
@@ -24,7 +24,7 @@ from support.ledgers import answer_of
 
 
 @st.composite
-def answers(draw: st.DrawFn) -> Answer[None]:
+def answers(draw: st.DrawFn) -> ShownAnswer[None]:
     entries = []
     for number in range(draw(st.integers(0, 12))):
         state = draw(st.sampled_from(State))
@@ -41,7 +41,7 @@ def answers(draw: st.DrawFn) -> Answer[None]:
 
 
 @given(answers())
-def test_segments_wrapper_and_free_are_the_ledgers(answer: Answer[None]) -> None:
+def test_segments_wrapper_and_free_are_the_ledgers(answer: ShownAnswer[None]) -> None:
     picture, ledger = picture_of(answer), answer.ledger
     frame = picture.joined
     assert (picture.after, picture.budget) == (ledger.after, ledger.budget)
@@ -55,7 +55,7 @@ def test_segments_wrapper_and_free_are_the_ledgers(answer: Answer[None]) -> None
 
 
 @given(answers(), st.none() | answers(), st.integers(10, 240))
-def test_every_cell_is_what_stands_there(answer: Answer[None], then: Answer[None] | None, cells: int) -> None:
+def test_every_cell_is_what_stands_there(answer: ShownAnswer[None], then: ShownAnswer[None] | None, cells: int) -> None:
     picture, ghost = picture_of(answer), picture_of(then) if then is not None else None
     reach = reach_of(picture, ghost) or picture.joined.reach
     above, bar = draw_bar(picture, ghost, None, "", cells)
@@ -76,7 +76,7 @@ def test_every_cell_is_what_stands_there(answer: Answer[None], then: Answer[None
 
 @given(answers(), st.none() | answers(), st.integers(20, 240))
 def test_the_headline_counts_items_and_their_tokens(
-    answer: Answer[None], then: Answer[None] | None, cells: int
+    answer: ShownAnswer[None], then: ShownAnswer[None] | None, cells: int
 ) -> None:
     ledger = answer.ledger
     drawn = draw_headline(picture_of(answer), picture_of(then) if then is not None else None, cells)

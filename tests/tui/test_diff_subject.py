@@ -17,7 +17,7 @@ from secateur.model import State
 from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.diff import DiffPage, DiffWatch
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 from support.repos import git
 
 DIFF = DiffPage(registry.get_kind("diff"))
@@ -30,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_pull_request(tmp_path)
 
 
-def hold_row(answer: Answer[Any], item: int, settings: Settings) -> Settings | str:
+def hold_row(answer: ShownAnswer[Any], item: int, settings: Settings) -> Settings | str:
     """As the key does: a heading holds nothing."""
     number = answer.entry_number(item)
     return answer.kind.hold(answer.outcome, len(answer.ledger.entries) if number is None else number, settings)
@@ -40,16 +40,16 @@ def read(settings: Settings = LIMIT, **typed: str) -> Any:
     return DIFF.read(TYPED | {"path": PULL} | typed, settings, lambda *_: None)
 
 
-def decided(settings: Settings = LIMIT, **typed: str) -> Answer[Any]:
+def decided(settings: Settings = LIMIT, **typed: str) -> ShownAnswer[Any]:
     inputs = TYPED | {"path": PULL} | typed
     return DIFF.decide(DIFF.read(inputs, settings, lambda *_: None), inputs, settings)
 
 
-def chunks_of(answer: Answer[Any]) -> dict[str, tuple[int, ...]]:
+def chunks_of(answer: ShownAnswer[Any]) -> dict[str, tuple[int, ...]]:
     return {covered.path: covered.chunks for covered in answer.outcome.payload.plan.coverage}
 
 
-def row_of(answer: Answer[Any], path: str) -> int:
+def row_of(answer: ShownAnswer[Any], path: str) -> int:
     return answer.place_of[path]
 
 

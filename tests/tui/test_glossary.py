@@ -29,10 +29,9 @@ from secateur_tui.glossary import (
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import describe_error, plain, width
-from secateur_tui.widgets.blank import draw_error
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_headline
-from secateur_tui.widgets.candidate_list import TITLES
-from secateur_tui.widgets.why import draw_why
+from secateur_tui.widgets.candidates import TITLES, draw_why
+from secateur_tui.widgets.item_pages import draw_error
 from support.engine_answers import answered
 from support.repos import SHOP, write
 

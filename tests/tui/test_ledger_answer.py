@@ -2,12 +2,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.ledger import WRAPPER
 from secateur.model import Entry, Ledger, Reason, State
-from secateur_tui.state.answer import ABSENT, Answer, Comparison
+from secateur_tui.state.answer import ABSENT, AnswerComparison, ShownAnswer
 from support.ledgers import answer_of
 
 
 @st.composite
-def answers(draw: st.DrawFn) -> Answer[None]:
+def answers(draw: st.DrawFn) -> ShownAnswer[None]:
     entries = []
     for name in draw(st.lists(st.sampled_from(["a", "b", "b[1]", "c", "日本", "[/x]"]), max_size=6, unique=True)):
         state = draw(st.sampled_from(State))
@@ -21,7 +21,7 @@ def answers(draw: st.DrawFn) -> Answer[None]:
 
 
 @given(answers())
-def test_every_item_has_a_name_of_its_own_and_the_sums_are_the_ledgers(answer: Answer[None]) -> None:
+def test_every_item_has_a_name_of_its_own_and_the_sums_are_the_ledgers(answer: ShownAnswer[None]) -> None:
     assert len(set(answer.ids)) == len(answer)
     assert all(answer.place_of[answer.ids[item]] == item for item in range(len(answer)))
     assert (answer.before.sum(), answer.after.sum()) == (answer.ledger.before, answer.ledger.after)
@@ -30,8 +30,8 @@ def test_every_item_has_a_name_of_its_own_and_the_sums_are_the_ledgers(answer: A
 
 
 @given(answers(), answers())
-def test_a_comparison_accounts_for_every_token(then: Answer[None], now: Answer[None]) -> None:
-    comparison = Comparison(then, now)
+def test_a_comparison_accounts_for_every_token(then: ShownAnswer[None], now: ShownAnswer[None]) -> None:
+    comparison = AnswerComparison(then, now)
     gone = sum(then.entries[item].after for item in comparison.vanished)
     assert sum(int(gained) for gained in comparison.gained) - gone == now.ledger.after - then.ledger.after
     for item in range(len(now)):
@@ -42,7 +42,7 @@ def test_a_comparison_accounts_for_every_token(then: Answer[None], now: Answer[N
                 and then.entries[place].after == now.entries[item].after
                 and then.entries[place].state == now.entries[item].state
             )
-    same = Comparison(now, now)
+    same = AnswerComparison(now, now)
     assert not same.moved and not same.vanished
 
 

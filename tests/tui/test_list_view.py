@@ -12,7 +12,7 @@ from inspector_kit import search_answer
 from secateur import Settings
 from secateur.model import Entry, Reason, State
 from secateur.selection import select
-from secateur_tui.state.answer import Answer, folder_of
+from secateur_tui.state.answer import ShownAnswer, folder_of
 from secateur_tui.state.list_view import (
     HIDDEN,
     LIST_ORDER,
@@ -35,14 +35,14 @@ ROWS = (
 LABELS = [state.label for state in State]
 
 
-def columns(budget: int = 160) -> Answer[Any]:
+def columns(budget: int = 160) -> ShownAnswer[Any]:
     from msgspec.structs import replace
 
     pool = pool_of(ROWS)
     return search_answer(select(pool, replace(Settings(), budget=budget)), Settings())
 
 
-def shown(made: Answer[Any], choice: ListChoice) -> list[str]:
+def shown(made: ShownAnswer[Any], choice: ListChoice) -> list[str]:
     return [made.names[item] for item in make_view(made, choice).items.tolist()]
 
 
@@ -128,7 +128,7 @@ choices = st.builds(
 )
 
 
-def made_of(states: list[State]) -> Answer[Any]:
+def made_of(states: list[State]) -> ShownAnswer[Any]:
     entries = [Entry(f"m{n % 7}", state, Reason.FITS, (n * 5) % 9, (n * 3) % 5) for n, state in enumerate(states)]
     return answer_of(entries, order=list(range(len(entries)))[::-1])
 

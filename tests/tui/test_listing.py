@@ -20,7 +20,7 @@ from secateur_tui.parts.finding import draw_hit
 from secateur_tui.short_names import fit_path, shorten_label, shorten_name, shorten_path, shorten_paths, shorten_words
 from secateur_tui.state.finding import Hit, Match
 from secateur_tui.styled_text import ELLIPSIS, plain, width
-from secateur_tui.widgets.candidate_list import CandidateListing
+from secateur_tui.widgets.candidates import CandidateListing
 from secateur_tui.widgets.listing import (
     Crossing,
     CutLine,
@@ -78,8 +78,7 @@ def test_every_line_of_a_search_keeps_to_its_list(cells: int) -> None:
     shown = listing()
     layout = lay_out_columns(shown.columns, cells)
     assert width(draw_titles(layout)) <= cells
-    for line in range(len(shown)):
-        item = shown.item_at(line)
+    for item in shown.answer.order.tolist():
         drawn = draw_row(shown, item, layout)
         assert width(drawn) <= cells and drawn[0].text == " "
         room = layout.cells[NAME] + (1 + layout.cells[PLACE] if PLACE in layout.cells else 0)
@@ -261,7 +260,7 @@ def test_different_candidates_look_different(cells: int) -> None:
     chosen = Settings(budget=4000)
     shown = CandidateListing(search_answer(select(make_pool([*OVERLOADS, *SIGNS_IN_PATHS]), chosen), chosen))
     layout = lay_out_columns([column for column in shown.columns if column.id in (NAME, PLACE)], cells)
-    rows = [plain(draw_row(shown, item, layout)) for item in range(len(shown))]
+    rows = [plain(draw_row(shown, item, layout)) for item in range(len(shown.answer))]
     assert len(set(rows)) == len(rows)
     assert all(cell_width(row) <= cells for row in rows)
 

@@ -13,7 +13,7 @@ from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.pages.envelope import EnvelopePage
 from secateur_tui.pages.files import FilesPage
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.styled_text import plain
 from support.conversations import Said, conversation
 from support.envelopes import asset_paths, dependencies, envelope
@@ -33,7 +33,7 @@ WITH_A_MODEL = {"summary_by_model"}
 """The inspector asks no model, but opens what one has pruned."""
 
 
-def reason_of(answer: Answer, item: int) -> str:
+def reason_of(answer: ShownAnswer, item: int) -> str:
     return get_kind(answer.outcome.kind).describe(answer.outcome, item).because
 
 

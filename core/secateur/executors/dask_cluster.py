@@ -47,8 +47,7 @@ PAGE = "docs/cluster.md"
 def check_address(text: str) -> None:
     """Checks the address of a scheduler, `tcp://127.0.0.1:8786` or `tls://host:8786`. Raises UsageError: the text is
     not an address, or the address leads to another machine without encryption."""
-    match = _ADDRESS.fullmatch(text)
-    if match is None or not 1 <= int(match[3]) <= MOST_PORT:
+    if (match := _ADDRESS.fullmatch(text)) is None or not 1 <= int(match[3]) <= MOST_PORT:
         raise UsageError(
             f"--on {shown(without_password(text))} is no address of a cluster",
             hint="tcp://127.0.0.1:8786 on this machine, tls://host:8786 beyond it; processes:4 without a cluster",
@@ -102,11 +101,7 @@ def connect(address: str) -> DaskCluster:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about versions, which we check ourselves
             client = distributed.Client(
-                address,
-                security=_security(address),
-                timeout=CONNECT_SECONDS,
-                set_as_default=False,
-                name="secateur",
+                address, security=_security(address), timeout=CONNECT_SECONDS, set_as_default=False, name="secateur"
             )
     except (OSError, RuntimeError, ValueError, ImportError) as error:
         cause: BaseException = error
@@ -208,8 +203,7 @@ class DaskCluster:
         from distributed import fire_and_forget
 
         with suppress(Exception):
-            ends = [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]
-            for end in ends:
+            for end in [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]:
                 fire_and_forget(end) if self._hurried else end.result(timeout=LAST_SECONDS)
         with suppress(Exception):
             self.client.close(timeout=1)
@@ -248,8 +242,7 @@ class DaskCluster:
         return self._seen
 
     def _check(self, addresses: Collection[str]) -> None:
-        new = [address for address in addresses if address not in self._checked]
-        if not new:
+        if not (new := [address for address in addresses if address not in self._checked]):
             return
         info = self._identity()
         workers = {address: worker for address, worker in info["workers"].items() if address in new}

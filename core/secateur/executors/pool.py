@@ -235,8 +235,7 @@ class _Worker(threading.Thread):
 
     def _end(self, *, at_once: bool) -> None:
         """Ends the process; unless `at_once`, it closes its files first."""
-        process = self._process
-        if process is None:
+        if (process := self._process) is None:
             return
         if not at_once and process.stdin is not None:
             with suppress(OSError):

@@ -38,8 +38,7 @@ LANGUAGES = (
 )
 
 
-_PROPERTY_LINES = 3
-"""A property with at most this many lines stays in the header of its class."""
+_PROPERTY_LINES = 3  # a property with at most this many lines stays in the header of its class
 
 
 def read(captures: Captures, out: Collector) -> None:
@@ -69,8 +68,7 @@ def read(captures: Captures, out: Collector) -> None:
         out.define(node, FragmentKind.FUNCTION, "~" + name if node.type == "destructor_declaration" else name)
         out.annotate(node, "return", out.field_text(node, "returns") or out.field_text(node, "type"))
     for node in captures.get("property", ()):
-        name = out.field_text(node, "name")
-        if name:
+        if name := out.field_text(node, "name"):
             out.annotate(node, name, out.field_text(node, "type"))
         body = node.child_by_field_name("accessors") or node.child_by_field_name("value")
         if body is not None and node.end_point.row - node.start_point.row + 1 > _PROPERTY_LINES:

@@ -58,8 +58,7 @@ _CLASS_NAME = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*")
 def read(captures: Captures, out: Collector) -> None:
     """Reads the definitions, requires, superclasses, mix-ins, and types from `Class.new` of a Ruby file."""
     for node in captures.get("modified", ()):
-        method = named_child(node.child_by_field_name("arguments"))
-        if method is not None:
+        if (method := named_child(node.child_by_field_name("arguments"))) is not None:
             out.wrapped[method.id] = node
     for node in captures.get("class", ()):
         path = out.field_text(node, "name").replace("::", ".").strip(".").split(".")

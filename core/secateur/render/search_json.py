@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-from msgspec import UNSET, Meta, Struct, UnsetType, structs
+from msgspec import UNSET, Meta, UnsetType, structs
 
 from secateur.ledger import VERBS, WRAPPER, LedgerShape, Notice, Sums, WhatIf, plain_action
 from secateur.model import (
@@ -41,7 +41,7 @@ DROPPED_LISTED = 20  # dropped candidates that are listed by default
 _SLACK = 800  # characters for the brackets of these lists, and for the entries that count unlisted items
 
 
-class Extent(Struct, frozen=True):
+class Extent(NamedTuple):
     """The numbers of listed candidates, best first: kept candidates with an action, those with callers and callees, and
     dropped candidates."""
 
@@ -351,11 +351,8 @@ def json_report(
 
 
 def _shortened_notice(everything: Extent, extent: Extent) -> Notice:
-    parts = (
-        ("actions of kept candidates", extent.actions, everything.actions),
-        ("kept candidates in the graph", extent.graph, everything.graph),
-        ("dropped candidates", extent.dropped, everything.dropped),
-    )
+    names = "actions of kept candidates", "kept candidates in the graph", "dropped candidates"
+    parts = zip(names, extent, everything, strict=True)
     listed = ", ".join(f"{count:,} of {of:,} {name}" for name, count, of in parts if count < of)
     return Notice(
         "json_shortened",

@@ -64,7 +64,7 @@ def preferences_of(user_dir: Path, root: Path | None, rules: Preference, clock: 
         return Preferences()
     patterns = load_preferences(user_dir)
     try:
-        symbols = PreferenceStore(user_dir, root, clock).values(rules.half_life) if root is not None else {}
+        symbols = PreferenceStore(user_dir, root, clock).values() if root is not None else {}
     except RememberedError as error:
         return Preferences(patterns, {}, error.why)
     return Preferences(patterns, symbols)

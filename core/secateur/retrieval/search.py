@@ -31,7 +31,7 @@ from secateur.retrieval.relevance import (
     spread_files,
     weights_for,
 )
-from secateur.settings import Relevance, Settings
+from secateur.settings import Settings
 from secateur.sources.globs import RepositoryPart
 from secateur.tokens import Counter
 
@@ -39,6 +39,7 @@ Tokens = npt.NDArray[np.integer]
 
 BOTH = (Direction.CALLS, Direction.CALLED_BY)
 
+POOL_CAP = 3000  # candidates by relevance alone: a budget of 16,000 tokens holds a tenth of them
 MIN_RELEVANCE = 0.02  # of a fragment that is a candidate only by relevance
 MIN_SIMILARITY = 0.4  # of an anchor that shares no word, name or path with the query
 KNOWN_TERMS_SHARE = 0.5  # of the query's words: if so many occur here, the query is about this repository
@@ -127,7 +128,7 @@ def search(
     """Finds the candidates of a query (REQ-GRAG-001, REQ-GRAG-002).
 
     With `pool = anchors` they are the top_k most relevant fragments, and what calls reach from them within max_depth.
-    With `pool = all` every fragment with relevance joins them, up to pool_cap; the anchors then only root the distance.
+    With `pool = all` every fragment with relevance joins them, up to POOL_CAP; the anchors then only root the distance.
     A pinned fragment is a candidate of every query.
 
     Args:
@@ -138,7 +139,7 @@ def search(
     weights, rules = weights_for(query, settings.relevance), settings.relevance
     evidence = collect_evidence(query, snapshot, question.vectors, weights, known, lines)
     if settings.graph_rag.anchors == "embedding":
-        scores = similarity_alone(evidence, weights, rerank)
+        scores = similarity_alone(evidence, rerank)
     else:
         kept = 1.0 - penalties(query, snapshot, weights.penalty)
         scores = relevance(evidence, kept, Texts.of(snapshot), weights, rerank)
@@ -154,9 +155,9 @@ def search(
     pinned = [row for symbol in settings.pins if (row := snapshot.row_of(symbol)) >= 0]
     rows = union(reached[0].nodes.astype(np.int64), np.array(pinned, dtype=np.int64))
     if len(first) and rules.pool == "all":
-        rows = union(rows, _most_relevant(score, rules))
+        rows = union(rows, _most_relevant(score))
         if inside is not None:
-            rows = union(rows, _most_relevant(np.where(inside, score, 0.0), rules))
+            rows = union(rows, _most_relevant(np.where(inside, score, 0.0)))
     rows = rows[np.lexsort((rows, tokens[rows], -score[rows]))]
     chosen = ChosenRows(anchors, inside, reached, rows)
     best = int(np.argmax(score)) if len(snapshot) else -1
@@ -203,9 +204,9 @@ def _best_eligible(relevance: FloatArray, eligible: BoolArray, tokens: Tokens, t
     return candidates[order][:top_k]
 
 
-def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:
+def _most_relevant(relevance: FloatArray) -> IntArray:
     relevant = np.flatnonzero(relevance > MIN_RELEVANCE)
-    return relevant if len(relevant) <= rules.pool_cap else relevant[best_rows(relevance[relevant], rules.pool_cap)]
+    return relevant if len(relevant) <= POOL_CAP else relevant[best_rows(relevance[relevant], POOL_CAP)]
 
 
 def _follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:

@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr
 
 from secateur.errors import ConfigError
 from secateur.settings.search import GraphRag, Preference, Relevance, SmartPruning
-from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
+from secateur.settings.services import Embedding, Index, Llm, Redacting, Tokens, Ui
 from secateur.settings.tables import Limit, Share, Table, about, replace_in_table
 from secateur.suggestions import suggestion
 
@@ -147,11 +147,6 @@ class ContextPrune(Table, frozen=True):
             flag="--overlap",
         ),
     ] = 20
-    max_questions: Annotated[
-        int,
-        Meta(ge=0, le=100_000),
-        about("Most questions to a language model in one run; the rest is rated without a model."),
-    ] = 100
 
 
 class ConversationPrune(Table, frozen=True):
@@ -265,7 +260,6 @@ class Settings(Table, frozen=True):
     smart_pruning: SmartPruning = SmartPruning()
     relevance: Relevance = Relevance()
     index: Index = Index()
-    inputs: InputLimits = InputLimits()
     embedding: Embedding = Embedding()
     tokens: Tokens = Tokens()
     redaction: Redacting = Redacting()

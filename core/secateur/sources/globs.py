@@ -86,8 +86,7 @@ class Glob(Struct, frozen=True):
                     stars.add(len(steps))
                 i = end
             elif char == b"[":
-                parsed = _parse_bracket(pattern, i)
-                if parsed is None:
+                if (parsed := _parse_bracket(pattern, i)) is None:
                     return None
                 members, i = parsed
                 steps.append(members)
@@ -172,8 +171,7 @@ class ShellPattern:
             part if part == "**" else _BRACKET.sub(_convert_bracket, re.sub(r"\*+", "*", part.replace("\\", r"\\")))
             for part in pattern.split("/")
         )
-        glob = Glob.parse(self._encode("/".join(parts)), is_path=True)
-        if glob is None:
+        if (glob := Glob.parse(self._encode("/".join(parts)), is_path=True)) is None:
             raise ValueError("unknown character class")
         self._globs = Globs([(0, glob)])
 
@@ -232,8 +230,7 @@ def _parse_bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | N
         if pattern[i : i + 2] == b"[:" and (close := pattern.find(b"]", i + 2)) < 0:
             return None
         elif pattern[i : i + 2] == b"[:" and pattern[close - 1 : close] == b":" and close > i + 2:
-            character_class = _POSIX_CLASSES.get(pattern[i + 2 : close - 1])
-            if character_class is None:
+            if (character_class := _POSIX_CLASSES.get(pattern[i + 2 : close - 1])) is None:
                 return None
             members |= character_class
             previous, i = -1, close + 1
@@ -281,8 +278,7 @@ class RepositoryPart:
         return self._holds_folder(path.rpartition("/")[0]) or self._matches_glob(path)
 
     def _holds_folder(self, folder: str) -> bool:
-        known = self._folders.get(folder)
-        if known is None:
+        if (known := self._folders.get(folder)) is None:
             known = self._folders[folder] = self._holds_folder(folder.rpartition("/")[0]) or self._matches_glob(folder)
         return known
 

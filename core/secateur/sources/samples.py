@@ -106,8 +106,7 @@ def materialise(
     except OSError as error:
         raise unwritable_cache(home.parent, error) from error
     try:
-        commits = [json.loads(line) for line in history.split(b"\n") if line]
-        files, stream = _replay(commits)
+        files, stream = _replay([json.loads(line) for line in history.split(b"\n") if line])
         root = scratch / name
         root.mkdir()
         for path, (mode, text) in files.items():

@@ -63,8 +63,7 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
         table = tomli.loads(read_config(path).decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}", hint="see https://toml.io for the format") from error
-    unknown = sorted(table.keys() - {"repositories"})
-    if unknown:
+    if unknown := sorted(table.keys() - {"repositories"}):
         raise ConfigError(f"{path}: unknown key {unknown[0]}", hint="a workspace has the key repositories")
     listed = table.get("repositories")
     if not isinstance(listed, list) or not listed:
@@ -77,8 +76,7 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
             raise ConfigError(f"{path}: more than {most:,} repositories are too many", hint="name fewer")
     taken: dict[str, WorkspaceMember] = {}
     for member in members:
-        other = taken.setdefault(member.name, member)
-        if other is not member:
+        if (other := taken.setdefault(member.name, member)) is not member:
             both = f"{path}: {other.location} and {member.location} are both called {member.name}"
             hint = f'give one of them another name: {{path = "{member.location}", name = "…"}}'
             raise ConfigError(both, hint=hint)
@@ -112,8 +110,7 @@ def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] 
         return
     if location.count("**") > 1:  # each further one walks every folder once more
         raise ConfigError(f"{prefix}: {shown(location)} has ** more than once", hint='write "services/**/api"')
-    folders = _match_folders(folder)
-    if not folders or (name and len(folders) > 1):
+    if not (folders := _match_folders(folder)) or (name and len(folders) > 1):
         several = f"{len(folders)} folders cannot all be called {name}"
         fault = several if folders else f"{location} matches no folder"
         raise ConfigError(f"{prefix}: {fault}", hint="patterns start from the folder of the file")

@@ -136,8 +136,7 @@ def build_case(history: RepositoryHistory, commit: LoggedCommit, seen_queries: s
         (not query, NoCase.SAYS_NOTHING),
         (_normalize(query) in seen_queries, NoCase.SAID_BEFORE),
     )
-    why = next((why for holds, why in checks if holds), None)
-    if why is not None:
+    if (why := next((why for holds, why in checks if holds), None)) is not None:
         return why
     try:
         changes = history.changes(commit)

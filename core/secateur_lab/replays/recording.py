@@ -126,8 +126,7 @@ def parse_recording(data: bytes, path: Path) -> Recording:
             near = suggestion(action, ACTIONS) if isinstance(action, str) else ""
             hint = f"did you mean {near}?" if near else f"events: {', '.join(ACTIONS)}"
             raise malformed(path, at, f"do: unknown event {shown(str(action))}", hint)
-        missing = [name for name in REQUIRED.get(action, ()) if name not in record]
-        if missing:
+        if missing := [name for name in REQUIRED.get(action, ()) if name not in record]:
             raise malformed(path, at, f"{action}: {missing[0]} is missing", "docs/replay.md lists what each event has")
         event = _convert(record, AnyEvent, at, path)
         if events and event.at < events[-1].at:

@@ -67,8 +67,7 @@ def _element(result: Result) -> str:
 def _case(result: Result, *, verbose: bool) -> Iterator[str]:
     name = quoteattr(visible(result.name))
     case = f"    <testcase classname={quoteattr(visible(result.kind or 'scenario'))} name={name} file={name}"
-    element = _element(result)
-    if not element:
+    if not (element := _element(result)):
         yield f"{case}/>"
         return
     lines = details(result, verbose=verbose)
@@ -114,8 +113,7 @@ def _command(result: Result, line: int, title: str, message: str) -> str:
 
 def _data(text: str) -> str:
     """Escapes the message of a workflow command, as GitHub's own toolkit does."""
-    shown = visible(text, keep_newlines=True)
-    return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text, keep_newlines=True).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -168,8 +168,7 @@ def parse_scenario(text: str, path: Path) -> Scenario:
         made = msgspec.convert(table, Scenario)
     except msgspec.ValidationError as error:
         raise schema_error(path, text, table, str(error), Scenario) from error
-    between = made.expect.budget_used_between
-    if between is not None and between[0] > between[1]:
+    if (between := made.expect.budget_used_between) is not None and between[0] > between[1]:
         message = f"expect.budget_used_between: {between[0]:g} is larger than {between[1]:g}"
         line = toml_places(text).line(("expect", "budget_used_between"))
         raise malformed(path, line, message, "the smaller one is first")
@@ -282,8 +281,7 @@ def _setting_lines(settings: Mapping[str, Any]) -> list[str]:
 def _expect_lines(expect: Expect) -> list[str]:
     lines = ["[expect]"]
     for name in Expect.__struct_fields__:
-        value = getattr(expect, name)
-        if value is None or value == [] or value == {} or value is False:
+        if (value := getattr(expect, name)) is None or value == [] or value == {} or value is False:
             continue
         if isinstance(value, list) and value and isinstance(value[0], Struct):
             value = [msgspec.to_builtins(item) for item in value]

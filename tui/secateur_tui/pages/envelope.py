@@ -16,9 +16,8 @@ from secateur.terminal import clip_left, visible
 
 from secateur_tui.columns import ListColumn
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.state.answer import Answer
-from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.kind_reader import Inputs
+from secateur_tui.state.answer import ShownAnswer
+from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetPicture, picture_of
 from secateur_tui.widgets.listing import ItemListing
@@ -57,20 +56,20 @@ class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
 
     listing_type = EnvelopeListing
 
-    def picture(self, answer: Answer[TrimmedEnvelope]) -> BudgetPicture:
+    def picture(self, answer: ShownAnswer[TrimmedEnvelope]) -> BudgetPicture:
         reserve = answer.outcome.payload.reserve if answer.outcome.payload is not None else 0
         return picture_of(answer, (f"reserve {reserve:,}",) if reserve else ())
 
-    def notices(self, answer: Answer[TrimmedEnvelope]) -> Sequence[tuple[str, str]]:
+    def notices(self, answer: ShownAnswer[TrimmedEnvelope]) -> Sequence[tuple[str, str]]:
         ledger = answer.ledger
         whole = all(entry.state is State.KEPT for entry in ledger.entries)
         return [(f"it fits as it is: {ledger.before:,} of {ledger.budget:,} tokens", "faint")] if whole else []
 
-    def texts(self, answer: Answer[TrimmedEnvelope], item: int) -> tuple[str, str]:
+    def texts(self, answer: ShownAnswer[TrimmedEnvelope], item: int) -> tuple[str, str]:
         before, after = super().texts(answer, item)
         return _indent_json(before), _indent_json(after)
 
-    def facts(self, answer: Answer[TrimmedEnvelope], item: int, cells: int) -> list[Line]:
+    def facts(self, answer: ShownAnswer[TrimmedEnvelope], item: int, cells: int) -> list[Line]:
         ledger = answer.ledger
         lines = wrap_words(f"the whole: {ledger.before:,} → {ledger.after:,} tokens of {ledger.budget:,}", cells)
         return [*lines, *wrap_words(f"{answer.outcome.payload.reserve:,} are kept free for the answer", cells, "faint")]

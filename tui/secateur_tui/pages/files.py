@@ -18,7 +18,7 @@ from secateur.terminal import visible
 from secateur_tui.columns import NAME, ListColumn, bar_cells
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
-from secateur_tui.state.answer import Answer, ledger_answer
+from secateur_tui.state.answer import ShownAnswer, ledger_answer
 from secateur_tui.styled_text import Line, Span, line, stack_bar, wrap_words
 from secateur_tui.widgets.listing import ItemListing
 
@@ -58,7 +58,7 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
 
     listing_type = FilesListing
 
-    def make_answer(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> Answer[PrunedFiles]:
+    def make_answer(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> ShownAnswer[PrunedFiles]:
         """Returns the answer with the best files first."""
         decisions = outcome.payload.decisions
         order = sorted(range(len(decisions)), key=lambda index: -decisions[index].score)
@@ -76,7 +76,7 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
             *super().draw_blank(scene, cells),
         ]
 
-    def facts(self, answer: Answer[PrunedFiles], item: int, cells: int) -> list[Line]:
+    def facts(self, answer: ShownAnswer[PrunedFiles], item: int, cells: int) -> list[Line]:
         decision = answer.outcome.payload.decisions[item]
         lines = wrap_words(f"score {decision.score:.1f} of {SCORES}", cells) if decision.judge else []
         if decision.ranges:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 from msgspec.structs import replace
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
-from secateur.kinds.base import PIN, Environment, Kind, Outcome
+from secateur.kinds.base import PIN, Environment, Input, Kind, Outcome
 from secateur.kinds.command_line import quote_word
 from secateur.kinds.knobs import Knob, further_knobs
 from secateur.kinds.run import answer_of, command_line_of, trials_of
@@ -28,26 +28,29 @@ from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_paths
-from secateur_tui.state.answer import Answer, compare, ledger_answer
-from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.answer import ShownAnswer, compare, ledger_answer
+from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.state.input_files import FileWatch
-from secateur_tui.state.kind_reader import Field, Inputs
-from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets import blank, item_pages
+from secateur_tui.widgets import item_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, picture_of, reach_of
 from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.pack_view import PackText
-from secateur_tui.widgets.text_page import ItemText
+from secateur_tui.widgets.text_view import ItemText
 
 M = TypeVar("M")  # what was read
 P = TypeVar("P")  # what the kind decided
 
 
 class KindPage(Generic[M, P]):
-    """See the module docstring. It satisfies `KindReader`, which describes the attributes that are not described here.
+    """See the module docstring.
 
     Attributes:
+        fields: the fields of the input on top; the first is what is read or asked.
+        instant: a decision takes no time, and is made where the screen is: a pause in typing asks, the old answer
+            stays, dimmed, until the answer to another question comes, and the cursor goes to the best item if its own
+            is gone.
+        grows: items come at the end: a cursor on the newest item follows what is read.
         outside: what the kind may use of the world; of a scenario with the folder from which its paths start.
         watch: compares what was read with what is on disk.
     """
@@ -67,15 +70,11 @@ class KindPage(Generic[M, P]):
         self.scenario = opened
         self.outside = Environment(fetching=FetchOptions()) if opened is None else opened.environment
         self._opened: list[M] = []  # the baseline may still show the texts of what was read before
-        self.fields: Sequence[Field] = tuple(
-            Field(shown.name, shown.title, shown.placeholder, shown.optional, shown.lines)
-            for shown in kind.inputs
-            if shown.title
-        )
+        self.fields: Sequence[Input] = tuple(shown for shown in kind.inputs if shown.title)
         self.watch: Any = FileWatch()
 
     @property
-    def asking_field(self) -> Field:
+    def asking_field(self) -> Input:
         """The field in which people ask: the query where there is one, else what is opened."""
         return next((field for field in self.fields if field.name == "query"), self.fields[0])
 
@@ -93,17 +92,21 @@ class KindPage(Generic[M, P]):
     # --- reading ---
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
+        """Returns what reading depends on: while it stays equal, the material is not read again."""
         return self.kind.reading_of(self.given(inputs), settings)
 
     def serves(self, had: Any, wanted: Any) -> bool:
+        """Tells whether what was read for one key also serves another."""
         return bool(had == wanted)
 
     def first_item(self, answer: Any) -> int:
+        """Returns the item that the cursor is on when an answer comes where there was none."""
         item: int = answer.item_at(0)
         return item
 
     @property
     def prepared(self) -> bool:
+        """Tells whether all that may be asked is prepared; until then an answer may be from a part of it."""
         return True
 
     def prepare(self, progress: Progress) -> None:
@@ -114,6 +117,7 @@ class KindPage(Generic[M, P]):
         return None
 
     def is_part(self, material: M) -> bool:
+        """Tells whether material is a part of what will be read once all is prepared."""
         return False
 
     def fresh(self, material: M | None) -> bool | None:
@@ -149,7 +153,7 @@ class KindPage(Generic[M, P]):
         outcome = answer_of(self.kind, material, self.given(inputs), settings, progress=progress)
         return self.make_answer(settings, outcome)
 
-    def make_answer(self, settings: Settings, outcome: Outcome[P]) -> Answer[P]:
+    def make_answer(self, settings: Settings, outcome: Outcome[P]) -> ShownAnswer[P]:
         """Returns an outcome as the answer that is drawn."""
         return ledger_answer(settings, outcome)
 
@@ -227,15 +231,6 @@ class KindPage(Generic[M, P]):
             return None
         return trials_of(self.kind, state.reading.material, self.given(state.inputs), answer.settings, answer.outcome)
 
-    def trial_item(self, answer: Any, item: int) -> int | None:
-        """Returns the number of an item among those of `trials`; None if it is not among them."""
-        entry_number: int | None = answer.entry_number(item)
-        return entry_number
-
-    def trial_name(self, answer: Any, item: int) -> str:
-        """Returns the short name of an item of `trials`."""
-        return str(answer.outcome.ledger.ids[item])
-
     # --- the title line ---
 
     def source(self, scene: Scene) -> str:
@@ -266,33 +261,30 @@ class KindPage(Generic[M, P]):
             if not isinstance(state.refusal, BudgetExceeded):
                 return [line(headline), (), line("·" * cells)]
             return [line(f"{headline} · not met"), (), line(Span("▚" * cells, "error"))]
-        item = state.cursor
+        item, then = state.cursor, self.picture(state.baseline) if state.comparison is not None else None
         words = self.listing(scene).describe_item(item) if item < len(state.answer) else ""
-        return draw_budget(self.picture(state.answer), self._picture_then(state), item, words, cells)
+        return draw_budget(self.picture(state.answer), then, item, words, cells)
 
     def segment_at(self, scene: Scene, cell: int, cells: int) -> int | None:
         """Returns the item whose segment of the bar is in a cell; None if no segment is there."""
         state = scene.state
         if state.answer is None or state.refusal is not None:
             return None
-        picture = self.picture(state.answer)
-        return item_at(picture, cell, cells, reach_of(picture, self._picture_then(state)))
+        picture, then = self.picture(state.answer), state.baseline if state.comparison is not None else None
+        return item_at(picture, cell, cells, reach_of(picture, self.picture(then) if then is not None else None))
 
     def picture(self, answer: Any) -> BudgetPicture:
         """Returns the picture of the budget of an answer."""
         return picture_of(answer)
 
-    def _picture_then(self, state: BenchState[Any]) -> BudgetPicture | None:
-        return self.picture(state.baseline) if state.comparison is not None else None
-
     # --- the list ---
 
     def listing(self, scene: Scene) -> ItemListing:
         """Returns what the list shows of the answer."""
-        state, by = scene.state, scene.state.choice.by
+        state = scene.state
         assert state.answer is not None
-        by = "" if by == LIST_ORDER else by
-        return self.listing_type(state.answer, state.comparison, scene.crossings, by, scene.screen)
+        crossings = scene.crossings if scene.proven else ()
+        return self.listing_type(state.answer, state.comparison, crossings, state.choice.by, scene.screen)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""
@@ -317,20 +309,18 @@ class KindPage(Generic[M, P]):
         """Draws what stands in place of the items: an error, progress, or the kind of emptiness."""
         state, back = scene.state, scene.keys.first_key("back")
         if scene.jobs.error is not None:
-            return blank.draw_error(scene.jobs.error, cells)
+            return item_pages.draw_error(scene.jobs.error, cells)
         if not state.asks:
             words = f"{scene.keys.first_key('query')} goes to the field for it; Enter reads it."
             if scene.typing and back:
                 words = f"Enter reads it; {back} leaves the field, then a digit opens a bench."
             return [*wrap_words(self.kind.wording.opening, cells, "bold"), (), *wrap_words(words, cells, "faint")]
         if scene.jobs.activity == self.reading:
-            cancels = (
-                [(), line(Span(f"{back} cancels", "faint"))] if back and not (self.instant or scene.typing) else []
-            )
-            return [*blank.draw_progress(state.question, scene.jobs.progress, cells), *cancels]
+            lines = item_pages.draw_progress(state.question, scene.jobs.progress, cells)
+            return [*lines, (), line(Span(f"{back} cancels", "faint"))] if back and not scene.typing else lines
         if state.refusal is not None and state.reading is not None:
             below = self.explain_refusal(state.reading.material, state.inputs, state.settings, cells)
-            return [*blank.draw_error(state.refusal, cells), (), *below]
+            return [*item_pages.draw_error(state.refusal, cells), (), *below]
         return self.draw_empty(scene, cells)
 
     def draw_empty(self, scene: Scene, cells: int) -> Sequence[Line]:
@@ -366,7 +356,8 @@ class KindPage(Generic[M, P]):
 
     def facts(self, answer: Any, item: int, cells: int) -> list[Line]:
         """Returns further facts on a decision, below its reason."""
-        return []
+        told = self.kind.describe(answer.outcome, item).facts
+        return [part for label, text in told for part in wrap_words(f"{label} {visible(text)}", cells)]
 
     def texts(self, answer: Any, item: int) -> tuple[str, str]:
         """Returns (what came in, what goes out) of an item, as text for people; "" for nothing."""

@@ -60,7 +60,7 @@ class SameColumn:
 
 
 @dataclass(eq=False, repr=False)
-class Answer(Generic[P]):
+class ShownAnswer(Generic[P]):
     """See the module docstring. An item is the number of an entry of the ledger; a wrapper of no tokens is no item.
 
     Attributes:
@@ -109,10 +109,10 @@ class Answer(Generic[P]):
         """The kind that decided."""
         return registry.get_kind(self.outcome.kind)
 
-    @property
+    @cached_property
     def place_of(self) -> Mapping[str, int]:
         """The item of a name."""
-        return _place_of(SameColumn(self.ids))
+        return {name: item for item, name in enumerate(self.ids)}
 
     @cached_property
     def place(self) -> IntArray:
@@ -162,6 +162,10 @@ class Answer(Generic[P]):
         number = self.ledger.number_of.get(entry)
         return number if number is not None and number < len(self) and self.entry_number(number) is not None else None
 
+    def called(self, item: int) -> str:
+        """Returns the short name of an item: what has none is called as its file."""
+        return self.names[item] or self.paths[item].rpartition("/")[2]
+
     def sought_names(self) -> Sequence[str]:
         """Returns the words by which a person looks for each item. May be slow."""
         names = []
@@ -171,20 +175,12 @@ class Answer(Generic[P]):
             names.append(f"{name} {' '.join(beside[:LONGEST_BESIDE].split())}".strip())
         return names
 
-    @cached_property
-    def _codes(self) -> dict[str, tuple[dict[str, int], IntArray]]:
-        return {}
-
+    @lru_cache(maxsize=8)  # noqa: B019 - two answers are on the screen, and few older ones stay
     def codes(self, facet: str) -> tuple[Mapping[str, int], IntArray]:
-        """Returns the values of a facet with a number for each, and the number per item; worked out when first asked
-        for."""
-        if facet not in self._codes:
-            numbers: dict[str, int] = {}
-            column = np.array(
-                [numbers.setdefault(value, len(numbers)) for value in self.facets[facet]()], dtype=np.int64
-            )
-            self._codes[facet] = numbers, column
-        return self._codes[facet]
+        """Returns the values of a facet with a number for each, and the number per item."""
+        numbers: dict[str, int] = {}
+        column = [numbers.setdefault(value, len(numbers)) for value in self.facets[facet]()]
+        return numbers, np.array(column, dtype=np.int64)
 
     def counts(self, facet: str, among: BoolArray) -> list[tuple[str, int]]:
         """Returns the values of a facet with how many items of a mask have each, the most frequent first."""
@@ -192,11 +188,6 @@ class Answer(Generic[P]):
         counted = np.bincount(column[among], minlength=len(numbers)).tolist()
         counts = [(value, counted[code]) for value, code in numbers.items() if value and counted[code]]
         return sorted(counts, key=lambda count: (-count[1], count[0]))
-
-
-@lru_cache(maxsize=4)
-def _place_of(ids: SameColumn) -> Mapping[str, int]:
-    return {name: item for item, name in enumerate(ids.values)}
 
 
 def ledger_answer(
@@ -207,7 +198,7 @@ def ledger_answer(
     paths: bool = False,
     facets: Facets = MappingProxyType({}),
     empty: bool = False,
-) -> Answer[P]:
+) -> ShownAnswer[P]:
     """Returns the outcome of a kind whose ledger is a list of entries.
 
     Args:
@@ -231,7 +222,7 @@ def ledger_answer(
         "language": lambda: [language_of(path) if path else "" for path in ids],
         "folder": partial(folders_of, SameColumn(ids)),
     }
-    return Answer(
+    return ShownAnswer(
         settings,
         outcome,
         ids,
@@ -276,11 +267,11 @@ def label_codes(names: type[State] | type[Reason], column: States) -> list[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class AnswerComparison:
     """`then` against `now`; columns are per item of `now`."""
 
-    then: Answer[Any]
-    now: Answer[Any]
+    then: ShownAnswer[Any]
+    now: ShownAnswer[Any]
 
     @cached_property
     def item_then(self) -> IntArray:
@@ -318,10 +309,6 @@ class Comparison:
         then = self._then(self.then.rank)
         return np.where(then > 0, then - self.now.rank, 0)
 
-    def is_flipped(self, item: int) -> bool:
-        """Tells whether the decision differs."""
-        return bool(self.flipped[item])
-
     def change_of(self, item: int) -> int | None:
         """Returns the ranks that an item gained, or the tokens where items have no ranks; None for a new item."""
         if self.item_then[item] == ABSENT:
@@ -357,7 +344,7 @@ class Comparison:
         return len(self.then) == len(self.now) and not (self.moved or self.climbed.any() or self.vanished)
 
 
-def _match_items(here: Answer[Any], there: Answer[Any]) -> IntArray:
+def _match_items(here: ShownAnswer[Any], there: ShownAnswer[Any]) -> IntArray:
     """For each item of `here`, the same item of `there`, or ABSENT."""
     if here.ids is there.ids:
         return np.arange(len(here), dtype=np.int64)
@@ -366,7 +353,7 @@ def _match_items(here: Answer[Any], there: Answer[Any]) -> IntArray:
 
 
 @lru_cache(maxsize=2)
-def compare(then: Answer[Any], now: Answer[Any]) -> Comparison:
+def compare(then: ShownAnswer[Any], now: ShownAnswer[Any]) -> AnswerComparison:
     """Returns the same object for the same pair, so that a comparison is worked out once: for the answer on screen, and
     for the one that is being decided."""
-    return Comparison(then, now)
+    return AnswerComparison(then, now)

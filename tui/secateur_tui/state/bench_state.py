@@ -17,11 +17,14 @@ from secateur.kinds.base import Outcome
 from secateur.output_files import write_output
 from secateur.settings import Settings, with_profile, with_values
 
-from secateur_tui.state.answer import Answer, compare
-from secateur_tui.state.kind_reader import KindReader
+from secateur_tui.state.answer import ShownAnswer, compare
 from secateur_tui.state.list_view import HIDDEN, WHOLE, ListChoice, ListedItems, ListView, find_nearest, make_view
 
-K = TypeVar("K", bound=KindReader)
+Inputs = Mapping[str, str]
+"""The text of each field of the input."""
+
+
+K = TypeVar("K", bound=Any)  # the page of a kind, which reads it: a `KindPage`
 T = TypeVar("T")
 
 
@@ -92,7 +95,7 @@ class SettingsHistory:
         return SettingsHistory((*self.entries[:place], settings), place, files | ({place: file} if file else {}))
 
 
-_view = lru_cache(maxsize=2)(make_view)
+_view = lru_cache(maxsize=2)(make_view)  # made once, and not at every key
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,11 +129,11 @@ class BenchState(Generic[K]):
     history: SettingsHistory = field(init=False)
     reading: Reading | None = None
     asked: Request | None = None  # what `answer` or `refusal` is for
-    answer: Answer[Any] | None = None
+    answer: ShownAnswer[Any] | None = None
     refusal: SecateurError | None = None  # in place of an answer: why there is none
     answered: Request | None = None  # what `answer` is for
     decided_on: Reading | None = None  # what `answer` was decided on
-    baseline: Answer[Any] | None = None  # what the answer is compared with
+    baseline: ShownAnswer[Any] | None = None  # what the answer is compared with
     cursor: int = 0  # item looked at
     follows: bool = False  # what grows is read on: a cursor on the newest item goes to the next one
     page: str = "why"  # the open page beside the list
@@ -164,20 +167,17 @@ class BenchState(Generic[K]):
     @property
     def key(self) -> Hashable:
         """The key of what should be read. It is asked for many times a frame, and made of every setting."""
-        known, inputs, settings = self._key, self.inputs, self.settings
-        if known is not None and known[0] is inputs and known[1] is settings:
-            return known[2]
-        key: Hashable = self.kind_page.reading_key(inputs, settings)
-        self._key = inputs, settings, key
-        return key
+        known = self._key
+        if known is None or known[0] is not self.inputs or known[1] is not self.settings:
+            self._key = known = self.inputs, self.settings, self.kind_page.reading_key(self.inputs, self.settings)
+        return known[2]
 
     @property
     def needs_reading(self) -> bool:
         """Tells whether the material does not serve the present request."""
         reading, page = self.reading, self.kind_page
-        return self.asks and (
-            reading is None or not page.serves(reading.key, self.key) or (self.partial and page.prepared)
-        )
+        serves = reading is not None and page.serves(reading.key, self.key)
+        return self.asks and (not serves or (self.partial and page.prepared))
 
     @property
     def partial(self) -> bool:
@@ -190,12 +190,12 @@ class BenchState(Generic[K]):
         return self.asks and (self.needs_reading or self.asked != self.wanted)
 
     @property
-    def answer_in_force(self) -> Answer[Any] | None:
+    def answer_in_force(self) -> ShownAnswer[Any] | None:
         """The answer, if it answers the present request."""
         return self.answer if self.asked == self.wanted else None
 
     @property
-    def answer_to_inputs(self) -> Answer[Any] | None:
+    def answer_to_inputs(self) -> ShownAnswer[Any] | None:
         """The answer, if it answers the present inputs under any settings."""
         answered = self.answered
         return self.answer if answered is not None and answered.inputs == self.wanted.inputs else None
@@ -226,7 +226,9 @@ class BenchState(Generic[K]):
     def budget(self) -> int:
         """The budget in force."""
         answer = self.answer_in_force
-        return self.kind_page.kind.budget_in_force(self.settings, answer.outcome if answer is not None else None)
+        outcome = answer.outcome if answer is not None else None
+        budget: int = self.kind_page.kind.budget_in_force(self.settings, outcome)
+        return budget
 
     @property
     def entry_number(self) -> int | None:
@@ -241,7 +243,7 @@ class BenchState(Generic[K]):
     # --- the list ---
 
     @property
-    def columns(self) -> Answer[Any] | None:
+    def columns(self) -> ShownAnswer[Any] | None:
         """The items by which they are found, filtered and sorted; None while there are none."""
         return self.answer if self.listed else None
 
@@ -301,7 +303,7 @@ class BenchState(Generic[K]):
         if self.kind_page.serves(reading.key, self.key):
             self.reading, self.asked = reading, None
 
-    def accept(self, asked: Request, answer: Answer[Any] | SecateurError) -> None:
+    def accept(self, asked: Request, answer: ShownAnswer[Any] | SecateurError) -> None:
         """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still exists,
         and on the first line where other material or another profile brings a better first item; of what is followed,
         from the first answer on, on the newest until it is moved away."""
@@ -311,18 +313,16 @@ class BenchState(Generic[K]):
         if isinstance(answer, SecateurError):
             self.refusal = answer
             return
-        answered = self.answered
+        answered, instant = self.answered, self.kind_page.instant
         before = self.answer if answered is not None and answered.question == self.question else None
         name = before.ids[self.cursor] if before is not None and len(before) else ""
         top = before is not None and self.shown is not None and self.shown.line_of(self.cursor) == 0
         if self._followed is not None and self._followed[1] == name:
             name, top = self._followed[0], False
-        another = self.decided_on is not self.reading or (
-            answered is not None and answered.settings.profile != asked.settings.profile
-        )
-        on_top = top and another
+        profile = answered.settings.profile if answered is not None else asked.settings.profile
+        on_top = top and (self.decided_on is not self.reading or profile != asked.settings.profile)
         first = min(self.cursor, max(0, len(answer) - 1))
-        if len(answer) and (before is None or self.kind_page.instant):
+        if len(answer) and (before is None or instant):
             first = self.kind_page.first_item(answer)
         self.answer, self.refusal, self.answered, self.decided_on = answer, None, asked, self.reading
         if before is None:
@@ -357,10 +357,12 @@ class BenchState(Generic[K]):
     def changed(self) -> bool:
         """Tells whether a setting differs from the start, or from the profile that was chosen or saved since
         then."""
-        profile = self.settings.profile
+        profile, start = self.settings.profile, self.opened
         if self.saved is not None and self.saved.profile == profile:
-            return self.settings != self.saved
-        return self.settings != (self.opened if profile == self.opened.profile else with_profile(self.opened, profile))
+            start = self.saved
+        elif profile != start.profile:
+            start = with_profile(start, profile)
+        return self.settings != start
 
     def change(self, settings: Settings, file: WrittenFile | None = None) -> bool:
         """Takes other settings; the first change makes the answer before it the baseline. `file`: what the action
@@ -373,8 +375,8 @@ class BenchState(Generic[K]):
 
     def take_back(self) -> None:
         """Drops the last change, under which there is no answer; the answer before it stands."""
-        history = self.history
-        self.history = replace(history, entries=history.entries[: history.place], place=history.place - 1)
+        entries = self.history.entries[: self.history.place]
+        self.history = replace(self.history, entries=entries, place=self.history.place - 1)
         if self.answered == self.wanted:
             self.asked, self.refusal = self.answered, None
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from secateur.model import IntArray
 
-from secateur_tui.state.answer import Answer
+from secateur_tui.state.answer import ShownAnswer
 
 MOST_HITS = 200
 """Hits that are listed; the others are counted."""
@@ -160,7 +160,7 @@ class Haystack:
         match[items[[index for _, _, index in near]]] = Match.NEAR
 
 
-def search_texts(answer: Answer[Any], sought: str, text_of: Callable[[int], str]) -> Iterator[Hit | None]:
+def search_texts(answer: ShownAnswer[Any], sought: str, text_of: Callable[[int], str]) -> Iterator[Hit | None]:
     """Looks through the texts of items in the order of the list: a hit for each that holds what is sought, None for
     each that does not. The caller stops it when something else is sought."""
     wanted = " ".join(sought[:LONGEST_SOUGHT].casefold().split())

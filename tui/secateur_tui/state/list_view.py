@@ -17,9 +17,9 @@ from typing import Any, Protocol
 import numpy as np
 from secateur.model import BoolArray, IntArray
 
-from secateur_tui.state.answer import Answer, SameColumn
+from secateur_tui.state.answer import SameColumn, ShownAnswer
 
-LIST_ORDER = "list"
+LIST_ORDER = ""
 """The name of the answer's own order."""
 
 HIDDEN = -1
@@ -120,7 +120,7 @@ NAME = "name"
 """The order by name."""
 
 
-def make_view(answer: Answer[Any], choice: ListChoice) -> ListView:
+def make_view(answer: ShownAnswer[Any], choice: ListChoice) -> ListView:
     """Returns the items of a choice in its order. A filter or order that the answer does not have changes nothing."""
     items = answer.order[filter_items(answer, choice)[answer.order]]
     if choice.by == NAME:
@@ -131,7 +131,7 @@ def make_view(answer: Answer[Any], choice: ListChoice) -> ListView:
     return ListView(items, len(answer), choice)
 
 
-def filter_items(answer: Answer[Any], choice: ListChoice) -> BoolArray:
+def filter_items(answer: ShownAnswer[Any], choice: ListChoice) -> BoolArray:
     """True for the items that pass all filters."""
     passing = np.ones(len(answer), dtype=np.bool_)
     for facet in dict.fromkeys(facet for facet, _ in choice.filters if facet in answer.facets):
@@ -141,7 +141,7 @@ def filter_items(answer: Answer[Any], choice: ListChoice) -> BoolArray:
     return passing
 
 
-def find_nearest(answer: Answer[Any], view: ListView, item: int) -> int | None:
+def find_nearest(answer: ShownAnswer[Any], view: ListView, item: int) -> int | None:
     """Returns the item that the cursor goes to: its own where it is shown, else the shown one nearest to it in the
     list's own order; None where nothing is shown."""
     if not len(view):

@@ -3,44 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from secateur.kinds.base import Outcome
 from secateur.kinds.search.kind import SearchDecision
-from secateur.kinds.search.knobs import pool_key
 from secateur.model import FloatArray, Reason, Selection, State
 from secateur.settings import Settings
 
-from secateur_tui.state.answer import Answer, Facets, SameColumn, folders_of, label_codes
-
-if TYPE_CHECKING:
-    from secateur_lab.scenarios.scenario import Recorded
+from secateur_tui.state.answer import Facets, SameColumn, ShownAnswer, folders_of, label_codes
 
 
-@dataclass(frozen=True)
-class SearchRequest:
-    """A query and the settings that a pool is retrieved for."""
-
-    query: str
-    settings: Settings
-
-    @cached_property
-    def _pool_key(self) -> tuple[object, ...]:
-        return pool_key(self.settings)
-
-    def serves(self, other: SearchRequest) -> bool:
-        """Returns whether a pool retrieved for this request also answers `other`."""
-        return (
-            self.query == other.query
-            and self.settings.graph_rag.max_depth >= other.settings.graph_rag.max_depth
-            and self._pool_key == other._pool_key
-        )
-
-
-class SearchAnswer(Answer[SearchDecision]):
+class SearchAnswer(ShownAnswer[SearchDecision]):
     """A selection and the settings it was decided with. An item is a row of its pool."""
 
     @classmethod
@@ -87,7 +62,7 @@ class SearchAnswer(Answer[SearchDecision]):
         """The decisions on the candidates."""
         return self.outcome.payload.selection
 
-    @property
+    @cached_property
     def place_of(self) -> Mapping[str, int]:
         return self.selection.pool.row_of
 
@@ -114,33 +89,3 @@ def query_terms(answer: Any) -> Collection[str]:
     """Returns the words that the items were looked for by, as the search counts them; none where nothing was."""
     terms: Mapping[str, Any] = answer.selection.pool.facts.get("terms", {}) if isinstance(answer, SearchAnswer) else {}
     return terms.keys()
-
-
-def restore_answer(recorded: Recorded, now: SearchAnswer, outcome: Outcome[Any]) -> Answer[Any]:
-    """Returns the recorded decisions of a scenario over the candidates of now and those that are gone. What was not
-    recorded did not leave; its rank is not known."""
-    gone = [item for item in recorded.items if item.id not in now.place_of]
-    ids = [*now.ids, *(item.id for item in gone)] if gone else now.ids
-    item_of, size, states = {id_: item for item, id_ in enumerate(ids)}, len(ids), {s.label: s for s in State}
-    state, rank, after = np.zeros(size, dtype=np.int8), np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-    for item in recorded.items:
-        number = item_of[item.id]
-        state[number], rank[number], after[number] = states[item.state], item.rank or 0, item.tokens[1]
-    order = np.lexsort((rank, rank == 0))
-    return Answer(
-        now.settings,
-        outcome,
-        ids,
-        ids,
-        ids,
-        {},
-        {},
-        order,
-        order[after[order] > 0],
-        state,
-        np.zeros(size, dtype=np.int8),
-        np.append(now.before, [item.tokens[0] for item in gone]),
-        after,
-        recorded.after,
-        rank=rank,
-    )

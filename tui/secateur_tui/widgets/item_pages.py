@@ -1,5 +1,5 @@
 """The pages beside a list, for every kind: why an item was decided as it was, its texts, and what changed since the
-baseline; and lines that several pages draw."""
+baseline; what stands in place of a list; and lines that several pages draw."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
+from secateur.errors import SecateurError
+from secateur.index.update.refresh import IndexStatus
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE
-from secateur.model import State
+from secateur.model import Pool, State
+from secateur.progress import FIRST
+from secateur.render.page import count_noun, shown_notices
 from secateur.render.sentences import describe_redactions, fewer_together
 from secateur.terminal import visible
 
+from secateur_tui.messages import IndexProgress
 from secateur_tui.short_names import shorten_path
-from secateur_tui.state.answer import ABSENT, Answer, Comparison
+from secateur_tui.state.answer import ABSENT, AnswerComparison, ShownAnswer
 from secateur_tui.styled_text import (
     Line,
     Span,
@@ -22,13 +27,16 @@ from secateur_tui.styled_text import (
     clip_line,
     count_fitting,
     format_change,
+    format_places,
     format_signed,
     line,
+    outside,
     spread_line,
+    stack_bar,
     wrap_name,
     wrap_words,
 )
-from secateur_tui.widgets.text_page import ItemText, text_lines
+from secateur_tui.widgets.text_view import ItemText, text_lines
 
 T = TypeVar("T")
 
@@ -70,29 +78,17 @@ def draw_group(
 
 def draw_changes(before: str, after: str, cells: int) -> list[Line]:
     """Line by line what goes (−), comes (+) and stays."""
-    then, now = _bound_text(before).split("\n"), _bound_text(after).split("\n")
+    then, now = (visible(text[:LONGEST_COMPARED], keep_newlines=True).split("\n") for text in (before, after))
     longer = max(len(before), len(after)) > LONGEST_COMPARED or max(len(then), len(now)) > MOST_COMPARED
     then, now = then[:MOST_COMPARED], now[:MOST_COMPARED]
     drawn: list[Line] = []
     for kind, start, stop, begin, end in difflib.SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
-        if kind == "equal":
-            drawn += _mark_lines(" ", then[start:stop], "faint", cells)
-        else:
-            drawn += [
-                *_mark_lines("−", then[start:stop], "down", cells),
-                *_mark_lines("+", now[begin:end], "up", cells),
-            ]
+        goes, comes = ("−", then[start:stop], "down"), ("+", now[begin:end], "up")
+        for mark, texts, role in [(" ", then[start:stop], "faint")] if kind == "equal" else [goes, comes]:
+            for text in texts:
+                for number, part in enumerate(wrap_text(text, max(1, cells - 2))):
+                    drawn.append(line(Span(f"{' ' if number else mark} {part}", role)))
     return [*drawn, *([line(Span("… what is further down is not compared", "faint"))] if longer else [])]
-
-
-def _mark_lines(mark: str, texts: Sequence[str], role: str, cells: int) -> Iterator[Line]:
-    for text in texts:
-        for number, part in enumerate(wrap_text(text, max(1, cells - 2))):
-            yield line(Span(f"{' ' if number else mark} {part}", role))
-
-
-def _bound_text(text: str) -> str:
-    return visible(text[:LONGEST_COMPARED], keep_newlines=True)
 
 
 def wrap_text(text: str, cells: int) -> Iterator[str]:
@@ -114,27 +110,21 @@ STATE_WORDS: Mapping[State, str] = {
 }
 
 
-def draw_why(answer: Answer[Any], item: int, cells: int, facts: Sequence[Line] = ()) -> list[Line]:
+def draw_why(answer: ShownAnswer[Any], item: int, cells: int, facts: Sequence[Line] = ()) -> list[Line]:
     """Draws the decision in words with its figures, then further facts."""
     entry = answer.entries[item]
     state = entry.state
     head = line(Span(f"{state.glyph} {state.label.upper()}", f"bold {state.label}"))
-    figures = (
-        f"{entry.before:,} → {entry.after:,} tokens" if entry.after != entry.before else f"{entry.before:,} tokens"
-    )
-    figure = line(figures if entry.after >= 0 else fewer_together(entry.after))
-    lines = [spread_line(head, figure, cells), *wrap_name(entry.id, cells)]
+    became = f" → {entry.after:,}" if entry.after != entry.before else ""
+    figures = f"{entry.before:,}{became} tokens" if entry.after >= 0 else fewer_together(entry.after)
+    lines = [spread_line(head, line(figures), cells), *wrap_name(entry.id, cells)]
     if {CHARS_BEFORE, CHARS_AFTER} <= entry.figures.keys():
         before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
         lines.append(line(Span(f"{before:,} → {after:,} characters", "faint")))
     lines += wrap_words(visible(begin_sentence(answer.kind.describe(answer.outcome, item).because)), cells, state.label)
     if saved := entry.before - entry.after:
-        share = abs(saved) / max(1, answer.ledger.before)
-        lines.append(
-            line(
-                Span(f"{'saves' if saved > 0 else 'costs'} {abs(saved):,} tokens, {share:.1%} of what came in", "faint")
-            )
-        )
+        verb, share = "saves" if saved > 0 else "costs", abs(saved) / max(1, answer.ledger.before)
+        lines.append(line(Span(f"{verb} {abs(saved):,} tokens, {share:.1%} of what came in", "faint")))
     if entry.redactions:
         lines += wrap_words(f"credentials taken out: {describe_redactions(entry.redactions)}", cells, "warning")
     return [clip_line(drawn, cells) for drawn in (*lines, (), *facts)]
@@ -153,16 +143,16 @@ def text_of(state: State, before: str, after: str) -> ItemText:
     return ItemText(head, lines)
 
 
-def draw_name(answer: Answer[Any], item: int, cells: int) -> Line:
+def draw_name(answer: ShownAnswer[Any], item: int, cells: int) -> Line:
     """Draws an item by its id."""
     return line(Span(shorten_path(visible(answer.ids[item]), max(1, cells))))
 
 
 def draw_since(
-    comparison: Comparison | None,
+    comparison: AnswerComparison | None,
     cells: int,
     head: Sequence[Line] = (),
-    draw_item: Callable[[Answer[Any], int, int], Line] = draw_name,
+    draw_item: Callable[[ShownAnswer[Any], int, int], Line] = draw_name,
 ) -> list[Line]:
     """Draws what changed since the baseline. `head`: its first lines, if not those about tokens and budget; `draw_item`
     draws an item of an answer in so many cells."""
@@ -203,7 +193,7 @@ def draw_since(
 
     def draw_climb(item: int) -> Line:
         climbed = int(comparison.climbed[item])
-        start = Span(f"{'▲' if climbed > 0 else '▼'}{abs(climbed):,}".rjust(6), "up" if climbed > 0 else "down")
+        start = Span(format_places(climbed).rjust(6), "up" if climbed > 0 else "down")
         return (start, Span("  "), *draw_item(now, item, cells - 8))
 
     lines = [*head]
@@ -220,8 +210,73 @@ def draw_since(
     return [clip_line(drawn, cells) for drawn in lines]
 
 
-def draw_diff(comparison: Comparison | None, entry: str, before: str, after: str, cells: int) -> list[Line]:
+def draw_diff(comparison: AnswerComparison | None, entry: str, before: str, after: str, cells: int) -> list[Line]:
     """Draws what changed since the baseline, then what pruning does to the entry at the cursor."""
     name = line(Span(shorten_path(visible(entry), cells), "bold"))
     changes = draw_changes(before, after, cells) if before != after else [line(Span(STATE_WORDS[State.KEPT], "faint"))]
     return [*draw_since(comparison, cells), (), name, *changes]
+
+
+_LONGEST_BAR = 50
+
+
+def draw_progress(
+    source: str, progress: IndexProgress | None, cells: int, unit: str = "", meanwhile: str = ""
+) -> list[Line]:
+    """Something is being read, of which so many units are: files. `meanwhile`: what can be done before a first reading
+    is over."""
+    lines = [*wrap_words(f"Reading {visible(source)}", cells, "bold"), ()]
+    if progress is None:
+        return [*lines, line(Span("looking for changed files …" if unit else "opening …", "faint"))]
+    total = max(progress.total, progress.done)
+    units = unit.removesuffix("s") if total == 1 else unit
+    figures = f"  {progress.done:,} of {total:,} {units}".rstrip() if total else " …"
+    lines.append(line(outside(progress.phase), figures))
+    if total:
+        lines.append(
+            stack_bar(
+                [(progress.done, "━", "accent"), (total - progress.done, "─", "faint")], total, min(cells, _LONGEST_BAR)
+            )
+        )
+    if meanwhile and progress.phase == FIRST:
+        lines += [(), *wrap_words(meanwhile, cells, "faint")]
+    return lines
+
+
+def draw_error(error: SecateurError, cells: int) -> list[Line]:
+    """Draws what went wrong, where, and what to do."""
+    lines = wrap_words(visible(error.message), cells, "error")
+    if error.hint:
+        lines += [(), *wrap_words(visible(error.hint), cells)]
+    return lines
+
+
+def draw_no_match(query: str, pool: Pool, status: IndexStatus | None, cells: int) -> list[Line]:
+    """Says why the pool is empty: nothing is indexed, or nothing matched."""
+    if status is not None and status.fragments == 0:
+        lines = wrap_words("Nothing is indexed here: no readable source file was found.", cells, "warning")
+        return [
+            *lines,
+            (),
+            *wrap_words("`secateur status` lists what was skipped and why.", cells, "faint"),
+            *_draw_warnings(pool, cells),
+        ]
+    lines = wrap_words(f"Nothing matched {visible(query)}", cells, "warning")
+    lines += [
+        (),
+        *wrap_words("Other words, a name from the code, or a larger depth may find something.", cells, "faint"),
+    ]
+    return [*lines, *draw_indexed(status, cells), *_draw_warnings(pool, cells)]
+
+
+def draw_indexed(status: IndexStatus | None, cells: int) -> list[Line]:
+    """Draws how much is indexed, below an empty line; nothing while that is not known."""
+    if status is None:
+        return []
+    words = f"{count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')} indexed"
+    return [(), *wrap_words(words, cells, "faint")]
+
+
+def _draw_warnings(pool: Pool, cells: int) -> list[Line]:
+    shown = (warning.message for warning in shown_notices(pool.warnings))
+    return [part for message in shown for part in ((), *wrap_words(visible(message), cells, "warning"))]

@@ -30,7 +30,7 @@ from secateur_tui.columns import (
 )
 from secateur_tui.glossary import SIGNS
 from secateur_tui.short_names import fit_path, shorten_label, shorten_shared
-from secateur_tui.state.answer import LONGEST_BESIDE, Answer, Comparison, SameColumn
+from secateur_tui.state.answer import LONGEST_BESIDE, AnswerComparison, SameColumn, ShownAnswer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 
 _GAP = Span(" ")
@@ -114,8 +114,8 @@ class ItemListing:
 
     def __init__(
         self,
-        answer: Answer[Any],
-        comparison: Comparison | None = None,
+        answer: ShownAnswer[Any],
+        comparison: AnswerComparison | None = None,
         crossings: Sequence[Crossing] = (),
         sorted_by: str = "",
         screen: int = 0,
@@ -147,17 +147,6 @@ class ItemListing:
     def own_columns(self) -> Sequence[ListColumn]:
         """Returns the columns that only this kind has; they stand behind the places."""
         return ()
-
-    def __len__(self) -> int:
-        return len(self.answer)
-
-    def item_at(self, line: int) -> int:
-        """Returns the item of a line of the list."""
-        return int(self.answer.order[line])
-
-    def line_of(self, item: int) -> int:
-        """Returns the line of an item in the list."""
-        return int(self.answer.place[item])
 
     @staticmethod
     def label_of(answer: Any, item: int) -> Label:
@@ -196,14 +185,10 @@ class ItemListing:
             if change is None:
                 return line(Span("new", "up"))
             return line(Span(self.change_words(change), "up" if change > 0 else "down")) if change else ()
-        state, flipped = self.answer.state_of(item), self.comparison is not None and self.comparison.is_flipped(item)
+        state, flipped = self.answer.state_of(item), self.comparison is not None and self.comparison.flipped[item]
         how = self.overruled(item) if self.overruled is not None else None
         sign = SIGNS[how] if how is not None else "!" if flipped else " "
         return Span(sign, "warning" if flipped else "accent"), Span(state.glyph, state.label)
-
-    def tone(self, item: int) -> str:
-        """Returns the role of text that has no role of its own."""
-        return "faint" if self.answer.state[item] == State.DROPPED else ""
 
     def after(self, item: int) -> int:
         """Returns the tokens that leave of an item."""
@@ -227,7 +212,7 @@ class ItemListing:
 
 
 @lru_cache(maxsize=2)
-def _find_cut(answer: Answer[Any]) -> CutLine | None:
+def _find_cut(answer: ShownAnswer[Any]) -> CutLine | None:
     reason, state = answer.reason[answer.order], answer.state[answer.order]
     short = np.flatnonzero(np.isin(reason, _WITHOUT_ROOM))
     if not len(short):
@@ -271,28 +256,23 @@ def mark_order(columns: Sequence[ListColumn], by: str) -> Sequence[ListColumn]:
 
 @lru_cache(maxsize=4)
 def measure_labels(label_of: LabelOf, titles: tuple[str, str], ids: SameColumn) -> tuple[ListColumn, ListColumn]:
-    """Returns the columns of names and places of an answer with these ids. They are measured once, a list is painted
-    often."""
+    """Returns the columns of names and places of an answer with these ids, as wide as most of its labels need. They are
+    measured once, a list is painted often."""
     items = (item for item in sample_items(len(ids.values)) if ids.of.entry_number(item) is not None)
-    return label_columns([label_of(ids.of, item) for item in items], *titles)
+    sample = [label_of(ids.of, item) for item in items]
+    names, most = measure_usual([label.name for label in sample], *_NAME_CELLS)
+    least, wanted, longest = _PLACE_CELLS
+    shown = [label.place for label in sample]
+    places, _ = measure_usual(shown, least, wanted, longest)
+    spare = measure_nearly_all(shown, places, longest)
+    name_column = ListColumn(NAME, titles[0], 1, names, 1, most=most)
+    return name_column, ListColumn(PLACE, titles[1], min(places, _LEAST_COLUMN), places, 6, most=spare)
 
 
 @lru_cache(maxsize=4)
 def _alike_in(label_of: LabelOf, ids: SameColumn, name: int, place: int) -> Mapping[str, int]:
     items = (item for item in sample_items(len(ids.values), _COMPARED) if ids.of.entry_number(item) is not None)
     return find_alike((label_of(ids.of, item) for item in items), name, place)
-
-
-def label_columns(labels: Iterable[Label], name: str, place: str) -> tuple[ListColumn, ListColumn]:
-    """Returns the columns of names and places under their titles, as wide as most of these labels need."""
-    sample = list(labels)
-    names, most = measure_usual([label.name for label in sample], *_NAME_CELLS)
-    least, wanted, longest = _PLACE_CELLS
-    shown = [label.place for label in sample]
-    places, _ = measure_usual(shown, least, wanted, longest)
-    name_column = ListColumn(NAME, name, 1, names, 1, most=most)
-    spare = measure_nearly_all(shown, places, longest)
-    return name_column, ListColumn(PLACE, place, min(places, _LEAST_COLUMN), places, 6, most=spare)
 
 
 def draw_titles(layout: ListLayout) -> Line:
@@ -308,7 +288,8 @@ def draw_titles(layout: ListLayout) -> Line:
 def draw_row(listing: ItemListing, item: int, layout: ListLayout) -> Line:
     """Draws one item in these columns; a blank for the cursor comes first. A name takes the cells of its place where it
     needs them."""
-    tone, label, cells = listing.tone(item), listing.label(item), layout.cells
+    label, cells = listing.label(item), layout.cells
+    tone = "faint" if listing.answer.state[item] == State.DROPPED else ""  # of text that has no role of its own
     spans: list[Span] = []
     for column in layout.columns:
         id_, room = column.id, cells[column.id]
@@ -392,29 +373,23 @@ def _pad_line(drawn: Line, cells: int, right: bool = False) -> Line:
 def draw_cut(cut: CutLine, cells: int) -> Line:
     """Draws the line where the budget ends, and what crosses it; fewer words where there is less room."""
     budget = Span(f"cut at {cut.budget:,}", "bold accent")
-    below = (
-        line(Span(f" · {cut.below:,} below still fit{'s' if cut.below == 1 else ''}", "accent")) if cut.below else ()
-    )
-    whole = [_draw_crossing(crossing, whole=True) for crossing in cut.crossings]
-    brief = [_draw_crossing(crossing, whole=False) for crossing in cut.crossings]
-    variants: list[Line] = []
-    for crossings in (whole, whole[:1], brief[:1]):
-        if crossings:
-            separators = (Span(" · " if index else " ── ", "accent") for index in range(len(crossings)))
-            joined = tuple(
-                span for before, crossing in zip(separators, crossings, strict=True) for span in (before, *crossing)
-            )
-            variants += [(budget, *below, *joined), (budget, *joined)]
-    variants += [(budget, *below), (budget,)]
+    below = [f" · {cut.below:,} below still fit{'s' if cut.below == 1 else ''}"] if cut.below else []
+    whole, brief = ([_tell_crossing(crossing, fully) for crossing in cut.crossings] for fully in (True, False))
+    variants = [
+        (budget, *(Span(part, "accent") for part in (*start, *end)))
+        for crossings in (whole, whole[:1], brief[:1], ())
+        for end in [[part for at, told in enumerate(crossings) for part in (" · " if at else " ── ", told)]]
+        for start in (below, [])
+    ]
     inner = choose_fitting([(Span(" "), *variant, Span(" ")) for variant in variants], max(1, cells - 6))
     rule = max(0, cells - 4 - width(inner))
     return clip_line((Span(" ", ""), Span("───", "accent"), *inner, Span("─" * rule, "accent")), cells)
 
 
-def _draw_crossing(crossing: Crossing, whole: bool) -> Line:
+def _tell_crossing(crossing: Crossing, whole: bool) -> str:
     words = []
     for verb, names in (("keeps", crossing.keeps), ("loses", crossing.loses)):
         if names:
             more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
             words.append(f"{verb} {visible(names[0])}{more}" if whole else f"{verb} {len(names):,}")
-    return line(Span(f"{format_signed(crossing.by)} {', '.join(words) or 'changes nothing'}", "accent"))
+    return f"{format_signed(crossing.by)} {', '.join(words) or 'changes nothing'}"

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from secateur.kinds.diff.changes import Change, Row, Treatment, number_rows
 from secateur.kinds.diff.chunk_text import PartLocation, block, widest_number
@@ -83,8 +83,9 @@ class Part:
     kept: int = 0  # the most characters that a shortened row keeps
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
+class _Unit(Struct, frozen=True, gc=False):
+    """A row with its place. A file may have millions."""
+
     patch: int
     hunk: int
     olds: tuple[int, ...]
@@ -109,26 +110,16 @@ class Splitter:
 
     @cached_property
     def _units(self) -> list[_Unit]:
-        rows = [
-            (patch_index, hunk_index, olds, new, row)
-            for patch_index, patch in enumerate(self._change.patches)
-            for hunk_index, hunk in enumerate(patch.hunks)
-            for olds, new, row in number_rows(hunk, hunk.rows())
-        ]
-        costs = self._counter.count_many([row.text for *_, row in rows])
-        outline = self._outline
-        return [
-            _Unit(
-                patch_index,
-                hunk_index,
-                olds,
-                new,
-                row,
-                cost,
-                outline.fragment(olds[0] if self._old else new) if outline else -1,
-            )
-            for (patch_index, hunk_index, olds, new, row), cost in zip(rows, costs, strict=True)
-        ]
+        units: list[_Unit] = []
+        fragment = self._outline.fragment if self._outline else lambda _: -1
+        for patch_index, patch in enumerate(self._change.patches):
+            for hunk_index, hunk in enumerate(patch.hunks):
+                rows = hunk.rows()
+                costs = self._counter.count_many([row.text for row in rows])
+                for (olds, new, row), cost in zip(number_rows(hunk, rows), costs, strict=True):
+                    inside = fragment(olds[0] if self._old else new)
+                    units.append(_Unit(patch_index, hunk_index, olds, new, row, cost, inside))
+        return units
 
     @cached_property
     def _heads(self) -> list[int]:
@@ -153,13 +144,13 @@ class Splitter:
                     end -= 1
                     excess -= max(units[end].cost, 1)
                 end = self._find_cut(units, start, end)
-            else:
+            else:  # not even one line fits: try again with a shorter one
                 unit = units[start]
                 kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
                 if kept <= len(unit.row.old) or len(_line_of(unit)) <= kept:
                     return None
                 short = self._cut_line(unit, kept)
-                units[start] = replace(short, cost=self._counter.count(short.row.text))  # try again with this line
+                units[start] = structs.replace(short, cost=self._counter.count(short.row.text))
         return parts or None
 
     def heading(self, part: Part) -> str:
@@ -283,9 +274,9 @@ class Splitter:
         original = unit.original or unit.row.text
         line, end, rest = original.partition("\n")
         if len(line) <= kept:
-            return replace(unit, row=structs.replace(unit.row, text=original), original="", kept=0)
+            return structs.replace(unit, row=structs.replace(unit.row, text=original), original="", kept=0)
         text = f"{line[:kept]}… [{len(line) - kept:,} more characters]{end}{rest}"
-        return replace(unit, row=structs.replace(unit.row, text=text), original=original, kept=kept)
+        return structs.replace(unit, row=structs.replace(unit.row, text=text), original=original, kept=kept)
 
 
 def _line_of(unit: _Unit) -> str:

@@ -382,7 +382,7 @@ def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
     """Yields the lines that hold a sign. Searching slices of text is many times faster than searching single lines."""
     for first in range(0, len(lines), SLICE):
         progress("searching", first, len(lines))
-        part = [line.lower() for line in lines[first : first + SLICE]]
+        part = [_MARKED.sub("", line).lower() for line in lines[first : first + SLICE]]  # `password` reports nothing
         text = "\n".join(part)
         signs = [re.escape(sign) for sign in SIGNS if sign in text]
         signs += [form for sign, form in SIGNS_AFTER.items() if sign in text]

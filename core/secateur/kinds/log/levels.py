@@ -133,7 +133,7 @@ _NEGATIONS = (
 _PASSES = ("PASS", "... ok", "✓", "✔", "ok ", "XFAIL", "SKIP", "Passed", "xfail", "skipped", "passed ")
 _PASSED = re.compile(
     r"^=+ [A-Z]+ =+$|\b(?:PASS(?:ED)?|XFAIL|XPASS|SKIP(?:PED)?)\b|\.\.\. (?:ok|skipped\b.*|expected failure)$|[✓✔]"
-    r"|^\s*(?:ok\s+\d|passed )|^\s*(?:ok|\?)\s+\S+\t|\bPassed\b|^not ok \d+.*# (?:TODO|SKIP)|\b(?:xfail|skipped)\b"
+    r"|^\s*(?:ok\s+\d|passed )|^\s*(?:ok|\?)\s+\S+\t|\bPassed\b|^not ok \d++.*# (?:TODO|SKIP)|\b(?:xfail|skipped)\b"
 )
 _INSTALLED = re.compile(r"\s*(?:Compiling|Checking|Downloaded|Downloading|Installing|Unpacking|Setting up|Get:\d+) ")
 

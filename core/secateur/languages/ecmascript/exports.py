@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DEFAULT = "default"
-_EXPORT_WORDS = 12
-"""Most decorators and keywords at the start of an export statement that are read."""
+_EXPORT_WORDS = 12  # most decorators and keywords at the start of an export statement that are read
 
 _DECLARATIONS = frozenset(
     {"function_declaration", "generator_function_declaration", "class_declaration", "abstract_class_declaration"}

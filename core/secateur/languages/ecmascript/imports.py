@@ -92,11 +92,8 @@ class ScriptFinder(Finder):
         return self._find_first(self._packages.list_paths_inside(folder, inside))
 
 
-_PARENTS = 6
-"""Most configurations that are followed along `extends`."""
-
-_SOURCES = ("src", "lib", "")
-"""Folders of a package that are searched if its entry is a compiled file."""
+_PARENTS = 6  # most configurations that are followed along `extends`
+_SOURCES = ("src", "lib", "")  # folders of a package that are searched if its entry is a compiled file
 
 
 @dataclass(slots=True)
@@ -135,8 +132,7 @@ class Packages:
         or folders."""
         if not self._configs and not self._entries:
             return
-        config = self._find_config(here)
-        if config is not None:
+        if (config := self._find_config(here)) is not None:
             for pattern, path in config.paths:
                 if (rest := _match_star(pattern, name)) is not None:
                     yield posixpath.normpath(path.replace("*", rest, 1))
@@ -201,8 +197,7 @@ def _match_star(pattern: str, name: str) -> str | None:
     return name[len(head) : len(name) - len(tail)]
 
 
-MANIFEST = "json"
-"""The language of manifests. Its other files have sections only."""
+MANIFEST = "json"  # The language of manifests. Its other files have sections only.
 
 ENTRY, PATH, BASE, EXTENDS = "#entry ", "#path ", "#base", "#extends"
 

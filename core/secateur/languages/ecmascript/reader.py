@@ -41,12 +41,10 @@ class _EcmascriptReader:
 
     def read(self) -> None:
         for node in self.captures.get("export", ()):
-            inner = node.child_by_field_name("declaration")
-            if inner is not None:
+            if (inner := node.child_by_field_name("declaration")) is not None:
                 self.out.wrapped[inner.id] = node
                 continue
-            value = node.child_by_field_name("value")
-            if value is not None:
+            if (value := node.child_by_field_name("value")) is not None:
                 name = self._read_own_name(value) or ("" if value.type == "object" else "default")
                 self.names[value.id] = (name, "", node)
         for node in self.captures.get("bind", ()):
@@ -100,8 +98,7 @@ class _EcmascriptReader:
         text = self.out.text(target)
         if target.type in ("string", "property_identifier", "identifier", "private_property_identifier", "number"):
             return text.strip(_QUOTES), ""
-        path = read_dotted_name(text)
-        if not path:
+        if not (path := read_dotted_name(text)):
             return "", ""
         if path == "module.exports":
             return "default", ""

@@ -69,8 +69,7 @@ def _parse_single(text: str, depth: int) -> str:
         return format_container(parse_type(text[:-2], depth + 1)) or "Array"
     if text.startswith("(") and text.endswith(")"):
         return parse_type(text[1:-1], depth + 1)
-    match = _NAME.match(text)
-    if match is None:
+    if (match := _NAME.match(text)) is None:
         return ""
     name, rest = re.sub(r"\s", "", match[0]), text[match.end() :].strip()
     if name == "this" and not rest:
@@ -247,8 +246,7 @@ class EcmascriptValues(Flow):
         if node.type in ("identifier", "shorthand_property_identifier_pattern"):
             self.bind(self.out.text(node), meaning, declared=declared, scope=scope)
         elif node.type in ("assignment_pattern", "object_assignment_pattern"):
-            left = node.child_by_field_name("left")
-            if left is not None:
+            if (left := node.child_by_field_name("left")) is not None:
                 if meaning == UNKNOWN:
                     meaning = self.format_expression(node.child_by_field_name("right"))
                 self._bind_pattern(left, meaning, scope, depth + 1)
@@ -319,8 +317,7 @@ class EcmascriptValues(Flow):
     def _record_member(self, node: Node) -> None:
         name = _normalize_member(self.out.field_text(node, "name"))
         if node.type == "property_signature":
-            written = self._resolve_type(self.out.field_text(node, "type"))
-            self.out.declare(node, name, written)
+            self.out.declare(node, name, self._resolve_type(self.out.field_text(node, "type")))
         elif (
             node.parent is None or node.parent.type != "class_body" or node.type == "abstract_method_signature"
         ) and not self.is_class_hidden():
@@ -431,8 +428,7 @@ def _split_pattern(pattern: Node, out: Collector) -> Iterator[tuple[str, Node]]:
     """Yields (member, pattern bound to it) of a destructuring pattern; the member is "" in an array or rest."""
     for child in pattern.named_children:
         if child.type == "pair_pattern":
-            value = child.child_by_field_name("value")
-            if value is not None:
+            if (value := child.child_by_field_name("value")) is not None:
                 yield out.field_text(child, "key").strip("\"'"), value
         elif child.type == "shorthand_property_identifier_pattern":
             yield out.text(child), child

@@ -15,8 +15,7 @@ from secateur.languages.python import STANDARD
 from secateur.languages.syntax.import_targets import Files, Finder, Module, folder_of, folders_above, join_path
 from secateur.model import FileFacts
 
-SOURCE_ROOTS = ("src", "lib", "python", "source")
-"""Folders that are import roots by convention; they are preferred."""
+SOURCE_ROOTS = ("src", "lib", "python", "source")  # folders that are import roots by convention; they are preferred
 
 
 class PythonFinder(Finder):
@@ -179,8 +178,7 @@ def _read_project(table: dict[str, Any]) -> tuple[str, list[str]]:
         *_read_table(table, "dependency-groups").values(),
     ]
     names = [name for lines in lists if isinstance(lines, list) for name in _read_requirements(lines)]
-    groups = [poetry, *(group for group in _read_table(poetry, "group").values() if isinstance(group, dict))]
-    for group in groups:
+    for group in [poetry, *(group for group in _read_table(poetry, "group").values() if isinstance(group, dict))]:
         for key in ("dependencies", "dev-dependencies"):
             names += map(_normalize_name, _read_table(group, key))
     name = project.get("name") or poetry.get("name") or flit.get("module")

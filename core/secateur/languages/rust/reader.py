@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-SELF_TYPE = "=self"
-"""The type of the receiver itself."""
+SELF_TYPE = "=self"  # the type of the receiver itself
 
 _TRANSPARENT = words(
     "Option Result Box Rc Arc Weak Pin Cow RefCell Cell Mutex RwLock OnceCell OnceLock LazyLock Lazy MaybeUninit"
@@ -141,8 +140,7 @@ class RustValues(BlockValues):
             name = self.out.field_text(node, "name")
             return f"{owner}.{name}" if owner else name
         if kind == "bracketed_type":
-            inner = named_child(node)
-            if inner is not None and inner.type == "qualified_type":
+            if (inner := named_child(node)) is not None and inner.type == "qualified_type":
                 item = inner.child_by_field_name("type")
                 trait = inner.child_by_field_name("alias")
                 return self.format_path(trait if self._is_type_parameter(item) else item, depth + 1)
@@ -171,8 +169,7 @@ class RustValues(BlockValues):
 
     def format_receiver(self, name: Node) -> str | None:
         """Returns the receiver of a called name; "" without a receiver; None if a local variable is called."""
-        parent = name.parent
-        if parent is None:
+        if (parent := name.parent) is None:
             return ""
         if parent.type == "field_expression":
             return self.format_expression(parent.child_by_field_name("value"))
@@ -185,8 +182,7 @@ class RustValues(BlockValues):
         if not head:
             local = name.type == "identifier" and self.scopes.find_meaning(self.out.text(name), name.start_byte)
             return None if local else ""
-        bound = self.scopes.find_meaning(head, name.start_byte)
-        if bound is None:
+        if (bound := self.scopes.find_meaning(head, name.start_byte)) is None:
             return before
         return f"{bound}{dot}{rest}" if bound != UNKNOWN else UNKNOWN
 
@@ -228,8 +224,7 @@ class RustValues(BlockValues):
             self._bind_pattern(pattern, meaning, node, node.start_byte)
 
     def _bind_let(self, node: Node) -> None:
-        scope = node.parent
-        if scope is None:
+        if (scope := node.parent) is None:
             return
         is_declared = node.child_by_field_name("type") is not None
         value = node.child_by_field_name("value")
@@ -371,8 +366,7 @@ def read(captures: Captures, out: Collector) -> None:
         definition = out.define(node, FragmentKind.CLASS, path.rpartition(".")[2] or "impl")
         if path:
             out.annotations.append((definition.sig_first, IMPLEMENTED, path))
-        trait = node.child_by_field_name("trait")
-        if trait is not None:
+        if (trait := node.child_by_field_name("trait")) is not None:
             out.add_base(definition, read_type_name(out.text(trait)))
     for node in captures.get("module", ()):
         name = out.field_text(node, "name")
@@ -405,8 +399,7 @@ def read(captures: Captures, out: Collector) -> None:
             if item.type == "use_list":
                 stack += [(child, prefix) for child in reversed(item.named_children)]
             elif item.type == "scoped_use_list":
-                inner = item.child_by_field_name("list")
-                if inner is not None:
+                if (inner := item.child_by_field_name("list")) is not None:
                     stack.append((inner, _join(prefix, out.field_text(item, "path"))))
             elif item.type == "use_wildcard":
                 out.add_import(node, "", _join(prefix, out.text(named_child(item))), "*", exported=exported)
@@ -420,8 +413,7 @@ def read(captures: Captures, out: Collector) -> None:
                     node, "" if local == "_" else local, module or symbol, symbol if module else "", exported=exported
                 )
     for node in captures.get("call", ()):
-        receiver = values.format_receiver(node)
-        if receiver is not None:
+        if (receiver := values.format_receiver(node)) is not None:
             out.calls.append((node.start_point.row, out.text(node), receiver))
 
 
@@ -431,8 +423,7 @@ def _read_class(node: Node, values: RustValues, out: Collector) -> None:
     for bound in field_children(node, "bounds"):
         if bound.type != "lifetime":
             out.add_base(definition, read_type_name(out.text(bound)))
-    body = node.child_by_field_name("body")
-    if body is None:
+    if (body := node.child_by_field_name("body")) is None:
         return
     _read_fields(body, "", values, out)
     for part in body.named_children:

@@ -8,18 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-BLOCK_LINES = 60
-"""Most lines of a block of plain text: about one screen, some 600 tokens."""
-
-REGION_LINES = 80
-"""Most lines of a module-level region or of the header of a class."""
+BLOCK_LINES = 60  # most lines of a block of plain text: about one screen, some 600 tokens
+REGION_LINES = 80  # most lines of a module-level region or of the header of a class
 
 _CLOSING = re.compile(
     r"\s*(?:[\]\)\}]+(?:\.\w+\(\))?[;,\s\]\)\}]*(?://.*|/\*.*\*/\s*)?"
     r"|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>|</(?:script|style)>)\s*"
 )
-_CLOSING_LENGTH = 200
-"""Longer lines are not examined: they always contain more than closing signs."""
+_CLOSING_LENGTH = 200  # longer lines are not examined: they always contain more than closing signs
 
 
 def is_blank(line: str) -> bool:
@@ -70,8 +66,7 @@ def cut(lines: Sequence[str], first: int, last: int, most: int) -> list[tuple[in
             rank = (2 if is_blank(lines[row - 1]) else 0) + (1 if unindented else 0)
             if rank and rank >= best_rank:
                 at, best_rank = row, rank
-        head = trim(lines, first, at - 1)
-        if head is not None:
+        if (head := trim(lines, first, at - 1)) is not None:
             pieces.append(head)
         whole = trim(lines, at, last)
     return pieces

@@ -11,8 +11,7 @@ from secateur.languages.syntax.collector import ALWAYS, LONG_FUNCTION, NAME_LENG
 from secateur.languages.syntax.partition import make_facts
 from secateur.model import FileFacts, FragmentKind
 
-_HEAD = 600
-"""Most characters of a statement that are searched for its name."""
+_HEAD = 600  # most characters of a statement that are searched for its name
 
 
 @dataclass(slots=True)
@@ -37,10 +36,8 @@ def read_outline(language: str, lines: Sequence[str], problems: tuple[str, ...])
     if language not in _READERS:
         return None
     silent, read = _READERS[language]
-    text = "\n".join(lines)
-    quiet = silent.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text).split("\n")
-    units = read(quiet)
-    if not units:
+    quiet = silent.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), "\n".join(lines)).split("\n")
+    if not (units := read(quiet)):
         return None
     out = Collector(b"")
     for unit in units:
@@ -97,8 +94,7 @@ _PROTO = re.compile(r"\s*(message|service|enum|extend|rpc)\s+([\w.]+)")
 
 
 def _find_in_protobuf(line: str, _around: Sequence[str]) -> _KindAndName | None:
-    match = _PROTO.match(line)
-    if match is None:
+    if (match := _PROTO.match(line)) is None:
         return None
     return FragmentKind.FUNCTION if match[1] == "rpc" else FragmentKind.CLASS, match[2]
 
@@ -173,11 +169,9 @@ def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
     for match in _MARK.finditer(text):
         at = match.start()
         word = (match["word"] or "").lower()
-        if match["delimiter"]:
+        if match["delimiter"] or match["go"]:
             finish(at - 1)
-            delimiter = match["delimiter"]
-        elif match["go"]:
-            finish(at - 1)
+            delimiter = match["delimiter"] or delimiter
         elif text.startswith(delimiter, at) and (depth <= 0 or delimiter != ";"):
             finish(at)
             depth = 0
