@@ -8,7 +8,7 @@ import pytest
 from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
 from inspector_kit import Inspector, press, running, settle
 from secateur.kinds import registry
-from secateur.kinds.diff import render_chunks
+from secateur.kinds.diff.chunks import render_chunks
 from secateur.kinds.diff.plan import Plan
 from secateur.kinds.run import render as render_of
 from secateur.settings import Settings, with_values
