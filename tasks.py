@@ -94,10 +94,9 @@ def try_it(words: list[str]) -> int:
 
 
 def test(words: list[str]) -> int:
-    """Install and run the tests but those of `explore`, one process more than cores, because some wait. Later words
-    win: `-n 0` is one process, `-m slow` the others."""
+    """Install and run the tests, but for those of `explore`. Later words win: `-n 0`, or `-m slow` for those."""
     install("dev")
-    cores = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
+    cores = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal"]
     return run(BIN / "python", "-m", "pytest", *cores, "-m", "not slow", *words)
 
 

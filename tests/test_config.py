@@ -22,6 +22,7 @@ from secateur.settings import (
     with_values,
 )
 from secateur.settings import keys as setting_keys
+from secateur.settings.keys import REMOVED
 
 
 def layers(*tables: dict, **named: dict):
@@ -207,6 +208,14 @@ REPOSITORY_MAY_SET = {
     "log.max_tokens",
 }
 """Written out: a key becomes one of these on purpose, and a new key is not."""
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_a_removed_key_is_refused_with_what_to_do_instead(name: str) -> None:
+    with pytest.raises(ConfigError, match="unknown key") as error:
+        load(None, sets=[f"{name}=1"])
+    assert error.value.hint == REMOVED[name]
+
 
 FILE_KEYS = [key for key in setting_keys().values() if key.scope != "run"]
 ALLOWED = [key for key in FILE_KEYS if key.name in REPOSITORY_MAY_SET and key.name not in ("profile", "profiles")]

@@ -31,11 +31,11 @@ from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
-from secateur.index.open_workspace import AnyOpener, open_index, opener_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
+from secateur.index.workspace_index import AnyOpener, open_index, opener_of
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress, unreported
 from secateur.redaction import recognise_in_names, redact

@@ -189,13 +189,6 @@ def test_a_long_list_says_how_many_more_there_are_and_how_one_gets_at_them(work:
     assert failed.code == 2 and "--dropped needs --explain" in failed.err
 
 
-@pytest.mark.usefixtures("work")
-@pytest.mark.parametrize("name", COMMANDS)
-def test_twice_the_same_bytes(name: str) -> None:
-    first, second = (secateur(*COMMANDS[name], "--explain", "--format", "json").out for _ in range(2))
-    assert first == second
-
-
 def test_a_scenario_is_saved_without_it(work: Path) -> None:
     assert secateur(*COMMANDS["log"], "--explain", "--save", "kept.scenario.toml").code == 0
     assert "explain" not in (work / "kept.scenario.toml").read_text("utf-8")

@@ -8,7 +8,8 @@ import difflib
 import os
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -32,6 +33,7 @@ from secateur_tui.state.search_answer import SearchAnswer
 from textual import events
 from textual._compositor import visible_screen_stack
 from textual.keys import key_to_character
+from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 FRAME = 0.005
@@ -378,8 +380,18 @@ def count_paint(app: Inspector) -> None:
 Inspector.post_display_hook = count_paint  # Textual calls it for tests; `settle` waits until it is not called any more
 
 
-async def settle(app: Inspector) -> Sequence[str]:
-    """Wait until nothing runs, nothing is queued, and nothing was painted for three frames; the screen's lines."""
+@asynccontextmanager
+async def running(app: Inspector, size: tuple[int, int] = (120, 40), **options: Any) -> AsyncIterator[Pilot[Any]]:
+    """The application in a terminal of that size, once it has come to rest."""
+    async with app.run_test(size=size, **options) as pilot:
+        await settle(app)
+        yield pilot
+
+
+async def settle(app: Inspector, *keys: str) -> Sequence[str]:
+    """Press the keys, and wait until nothing runs, nothing is queued, and nothing was painted for three frames; the
+    screen's lines."""
+    await press(app, *keys)
     still, paints, end = 0, -1, time.monotonic() + STALLED
     while time.monotonic() < end:
         await asyncio.sleep(FRAME)

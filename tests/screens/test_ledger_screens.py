@@ -134,8 +134,7 @@ async def test_an_empty_bench_says_when_a_digit_is_typed_and_when_it_opens_a_ben
         assert any("then a digit opens a bench" in line for line in lines)
         title = app.screen.query_one("#title")._lines[0]
         assert {span.role for span in title if span.action} == {"faint"}
-        await press(app, "escape")
-        lines = await settle(app)
+        lines = await settle(app, "escape")
         assert not any("then a digit" in line for line in lines)
         title = app.screen.query_one("#title")._lines[0]
         assert "accent" in {span.role for span in title if span.action}
@@ -158,8 +157,7 @@ async def test_a_summary_stands_for_what_it_tells() -> None:
         told = next(
             item for item, entry in enumerate(answer.entries) if entry.state is State.SUMMARISED and not entry.after
         )
-        await press(app, *["down"] * told, "i")
-        text = "\n".join(await settle(app))
+        text = "\n".join(await settle(app, *["down"] * told, "i"))
         assert "SUMMARISED" in text and "this summary stands for it" in text and "[Summary of " in text
 
 
@@ -172,8 +170,7 @@ async def test_notices_without_room_above_the_list_stand_in_the_help(
     async with app.run_test(size=SIZES[1]):
         assert any("2 more lines of warnings: ? shows them" in line for line in await settle(app))
         told = [plain(line) for line in ledger_bench(app).notices(200)]
-        await press(app, "question_mark")
-        shown = " ".join(" ".join(line.strip("│┃ ") for line in await settle(app)).split())
+        shown = " ".join(" ".join(line.strip("│┃ ") for line in await settle(app, "question_mark")).split())
         assert "About this answer" in shown and all(" ".join(one.split())[:60] in shown for one in told)
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import chdir, closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, chdir, closing
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, cast
 
 from msgspec.structs import replace
 from secateur import directories
@@ -57,12 +57,6 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as of every command."""
 
 
-class Opener(Protocol):
-    """A function that opens a folder; it raises SecateurError."""
-
-    def __call__(self, path: str, settings: Settings) -> Engine: ...
-
-
 class ActionCommands(Provider):
     """The actions of the registry in the command palette. One is done each time it is open: Enter may be typed ahead
     twice."""
@@ -83,14 +77,10 @@ class ActionCommands(Provider):
     def _commands(self) -> Iterator[tuple[str, str]]:
         """Yields (action, its label, keys and help), what people do most first, but not that of the palette."""
         most = dict.fromkeys((*actions.MOST_USED, *actions.BY_ID))
+        keymap = cast("Host", self.app).keymap
         for action in (actions.BY_ID[id_] for id_ in most if id_ != "palette"):
-            keys = " ".join(map(actions.key_name, self._host.keymap.keys[action.id]))
+            keys = " ".join(map(actions.key_name, keymap.keys[action.id]))
             yield action.id, f"{action.label}{f' ({keys})' if keys else ''}: {action.help}"
-
-    @property
-    def _host(self) -> Host:
-        assert isinstance(self.app, Host)
-        return self.app
 
     def _do(self, action: str) -> None:
         if isinstance(self.screen, Bench) and not self._chosen:
@@ -122,7 +112,7 @@ class Inspector(Host):
         folder: str = "",
         scenario: OpenedScenario | None = None,
         environ: Mapping[str, str] | None = None,
-        opener: Opener | None = None,
+        opener: Callable[[str, Settings], Engine] | None = None,
         theme_folders: Sequence[Path] = (),
         pace: Pace | None = None,
         player: ReplayPlayer | None = None,
@@ -168,7 +158,8 @@ class Inspector(Host):
 
     def on_mount(self) -> None:
         self.push_screen(self._shown(self._first))
-        self.say_notices()
+        if self.notices:
+            self.say("\n".join(notice.message for notice in self.notices))
         if self._player is not None:
             self.run_worker(self._player.begin(), group="replay")
 
@@ -198,26 +189,21 @@ class Inspector(Host):
     def show_bench(self, name: str) -> None:
         while isinstance(self.screen, ModalScreen):  # else the other bench would take its place, on top of this one
             self.screen.dismiss(None)
-        bench, present = self._shown(name), self.present()
-        if bench is not present and self._player is None:
-            self._take_along(present, bench)
-        self.switch_screen(bench)
+        there, here = self._shown(name), self.present()
+        # What is asked here is asked there too, where both read the same folder and nothing is asked there.
+        query = here.state.inputs.get("query", "")
+        same = all(bench.name_of_bench == "search" or bench.kind_page.kind.inputs[0].folders for bench in (here, there))
+        if there is not here and self._player is None and query and same and not there.state.inputs.get("query", query):
+            if there.standing:
+                there.part(Asking).type({"query": query})
+            else:
+                there.state.type("query", query)
+        self.switch_screen(there)
 
     def _shown(self, name: str) -> Bench:
         if (bench := self.bench(name)) is not None:
             return bench
         return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
-
-    def _take_along(self, here: Bench, there: Bench) -> None:
-        """Asks what is asked here there too, where both read the same folder and nothing is asked there."""
-        query = here.state.inputs.get("query", "")
-        same = all(bench.name_of_bench == "search" or bench.kind_page.kind.inputs[0].folders for bench in (here, there))
-        if not query or not same or there.state.inputs.get("query", query):
-            return
-        if there.standing:
-            there.part(Asking).type({"query": query})
-        else:
-            there.state.type("query", query)
 
     def place_messages(self) -> None:
         if not self.screen_stack:
@@ -271,21 +257,6 @@ def page_of(kind: Kind[Any, Any], opened: OpenedScenario | None = None) -> KindP
     module = import_module(f"secateur_tui.pages.{kind.name}")  # late: it imports what its kind decides with
     page: KindPage[Any, Any] = getattr(module, PAGES[kind.name])(kind, opened)
     return page
-
-
-@contextmanager
-def record_session(app: Inspector, path: Path | None, environ: Mapping[str, str]) -> Iterator[None]:
-    """Records what is done in the application; without a path nothing is.
-
-    Raises:
-        SecateurError: the file cannot be written, or already exists.
-    """
-    if path is None:
-        yield
-        return
-    with session(environ) as opened, closing(Recorder(path, opened, time.monotonic)) as recorder:
-        app.recorder = recorder
-        yield
 
 
 def run(
@@ -372,10 +343,14 @@ def run(
         pace=FOLLOWING if follow else None,
     )
     app.cases = tuple(cases)
-    app.watching = "follow" if follow else app.watching
+    app.follows = follow
     if scenario is None and record is None:
         app.first_time = partial(first_time, directories.config_dir(variables), Path(path))
-    with reduce_collections(), record_session(app, record, variables):
+    with ExitStack() as stack:
+        stack.enter_context(reduce_collections())
+        if record is not None:
+            recorder = Recorder(record, stack.enter_context(session(variables)), time.monotonic)
+            app.recorder = stack.enter_context(closing(recorder))
         code = app.run()
     return _finish(app, code)
 

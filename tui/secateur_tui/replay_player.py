@@ -219,7 +219,17 @@ class ReplayPlayer:
     async def _do(self, event: AnyEvent, bench: Bench) -> None:
         match event:
             case Opened():
-                self._open(self._opening(event))
+                opening = self._opening(event)
+                name = opening.kind.name
+                opened = self.stage.bench(name)
+                if opened is None:
+                    self.stage.add_search(self._searching(opening))
+                else:
+                    page, state = opened.kind_page, None
+                    if name != "search":
+                        state = BenchState(page, opening.settings, page.texts_of(opening.inputs))
+                    self._replace_state(opened, state or self._searching(opening))
+                self.stage.show_bench(name)
             case BenchShown(kind=kind):
                 self.stage.show_bench(kind)
             case InputChanged(input=changed):
@@ -253,29 +263,19 @@ class ReplayPlayer:
         page = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
         return BenchState(page, opening.settings, {"query": visible(inputs["query"], keep_newlines=True)})
 
-    def _open(self, opening: Opening) -> None:
-        name = opening.kind.name
-        bench = self.stage.bench(name)
-        if bench is None:
-            self.stage.add_search(self._searching(opening))
-        else:
-            page = bench.kind_page
-            state = BenchState(page, opening.settings, page.texts_of(opening.inputs)) if name != "search" else None
-            state = state or self._searching(opening)
-            state.page = bench.state.page
-            bench.take_state(state)
-            if bench.is_mounted:
-                bench.read_again()
-        self.stage.show_bench(name)
+    def _replace_state(self, bench: Bench, state: BenchState[Any]) -> None:
+        state.page = bench.page
+        bench.take_state(state)
+        if bench.is_mounted:
+            bench.read_again()
 
     def _type(self, bench: Bench, changed: Mapping[str, Any]) -> None:
         state, page = bench.state, bench.kind_page
         inputs = {**bench.given, **changed}
         if isinstance(page, SearchPage) and set(changed) != {"query"}:
             other = self._searching(Opening(page.kind, inputs, state.opened))
-            other.page, other.history = state.page, state.history
-            bench.take_state(other)
-            bench.read_again()
+            other.history = state.history
+            self._replace_state(bench, other)
             return
         texts = {name: visible(text, keep_newlines=True) for name, text in page.texts_of(inputs).items()}
         bench.part(Asking).type({name: text for name, text in texts.items() if text != state.inputs[name]})

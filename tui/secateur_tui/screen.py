@@ -50,7 +50,7 @@ from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState, Request, WrittenFile
 from secateur_tui.state.list_view import ListChoice
-from secateur_tui.styled_text import Line, Span, clip_line, line, plain
+from secateur_tui.styled_text import Line, Span, clip_line, describe_error, line, plain
 from secateur_tui.widgets.budget_bar import BudgetBar
 from secateur_tui.widgets.item_list import ItemList
 from secateur_tui.widgets.knob_panel import KnobPanel
@@ -318,21 +318,22 @@ class Bench(Guarded, Screen[None]):
         self.action_do(event.action)
 
     def do(self, action: str) -> None:
-        """Does an action, whether or not it can be done by the user now."""
-        self._doers[action]()
+        """Does an action, whether or not it can be done by the user now; says why where it fails."""
+        self._try(self._doers[action])
+
+    def _try(self, do: Callable[..., object], *arguments: object) -> None:
+        try:
+            do(*arguments)
+        except SecateurError as error:
+            self.app.say(describe_error(error))
 
     def returned_to(self) -> None:
         """The terminal came to the front again: what was read may have changed meanwhile."""
         self._each(lambda part: part.returned())
 
     def ask(self, dialogue: Screen[Any], then: Callable[[Any], object]) -> None:
-        """Opens a dialogue, and hands on its answer, unless it is left without one."""
-
-        def take(answer: Any) -> None:
-            if answer is not None:
-                then(answer)
-
-        self.app.push_screen(dialogue, take)
+        """Opens a dialogue, and hands on its answer, unless it is left without one; says why where that fails."""
+        self.app.push_screen(dialogue, lambda answer: self._try(then, answer) if answer is not None else None)
 
     # --- settings and answers ---
 

@@ -14,10 +14,10 @@ from secateur.errors import SecateurError
 from secateur.executors.executor import Executor
 from secateur.executors.pool import ProcessPool
 from secateur.index.facts.embedding import Models, vectors_of
-from secateur.index.open_member import OpenMember
-from secateur.index.open_workspace import WorkspaceOpener
+from secateur.index.member_index import MemberIndex
 from secateur.index.store.records import UnwritableIndex
 from secateur.index.update.parallel import Extractor
+from secateur.index.workspace_index import WorkspaceOpener
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.sources.fetch_options import FetchOptions
@@ -60,7 +60,7 @@ def index_members(
     version = _extractor_of(settings).version
     fetching = opener.fetching
     terms = (fetching.refresh, fetching.shallow) if fetching is not None else None
-    members: list[OpenMember] = []
+    members: list[MemberIndex] = []
     tasks: list[MemberTask] = []
     try:
         for member in opener.members:

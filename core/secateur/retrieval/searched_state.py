@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.opened_index import OpenedIndex
+from secateur.index.open_index import OpenIndex
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.redaction import redact_typed
@@ -28,7 +28,7 @@ def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
 class SearchedState(Struct, frozen=True):
     """Holds the state that an index has read, or a part of it."""
 
-    index: OpenedIndex  # has a snapshot unless `part` is set
+    index: OpenIndex  # has a snapshot unless `part` is set
     models: Models
     preferences: Preferences
     notices: tuple[Notice, ...]  # about the source, the index and the engine's input

@@ -147,6 +147,12 @@ REMOVED = {
     "chunking.max_file_kb": "it is removed: !GLOB in chunking.ignore takes a file of any size in",
     "chunking.keep_together": "it is removed: files that belong together share a chunk if no chunk is added",
     "chunking.rules": "it is removed: name a file with --rules",
+    "ui.compare_first": "it is removed: the comparison is shown once, unless a profile is chosen",
+    "ui.watch": "it is removed: changes are named; secateur inspect --follow reads them and asks again",
+    **dict.fromkeys(
+        ("llm.retries", "llm.concurrency", "context_prune.max_questions"),
+        "it is removed: its value is fixed; llm.timeout and llm.spend_cap are limits of a model's use",
+    ),
     **dict.fromkeys(
         ("relevance.pool_cap", "relevance.reranked", "preference.half_life", "index.partial_kb"),
         "it is removed: its value is fixed",

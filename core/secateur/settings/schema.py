@@ -147,11 +147,6 @@ class ContextPrune(Table, frozen=True):
             flag="--overlap",
         ),
     ] = 20
-    max_questions: Annotated[
-        int,
-        Meta(ge=0, le=100_000),
-        about("Most questions to a language model in one run; the rest is rated without a model."),
-    ] = 100
 
 
 class ConversationPrune(Table, frozen=True):

@@ -85,8 +85,6 @@ class Llm(Table, frozen=True):
     model: Annotated[str, about("Model name to send.")] = ""
     api_key_env: Annotated[str, about("Name of the environment variable that holds the key.")] = ""
     timeout: Annotated[int, Meta(ge=1, le=3600), about("Most seconds for a complete answer.")] = 60
-    retries: Annotated[int, Meta(ge=0, le=10), about("Further attempts when a server refuses, is busy or fails.")] = 2
-    concurrency: Annotated[int, Meta(ge=1, le=64), about("Questions sent at the same time.")] = 4
     spend_cap: Annotated[
         int,
         Meta(ge=0, le=10**9),
@@ -103,16 +101,6 @@ class Ui(Table, frozen=True):
     """`[ui]`: the inspector."""
 
     theme: Annotated[str, about("Theme: a file of the themes folder, without `.toml`.")] = "secateur-dark"
-    watch: Annotated[
-        Literal["off", "notice", "follow"],
-        about(
-            "Reaction to files that change while the inspector is open: `notice` says so, `follow` reads them and asks "
-            "again, `off` does not look."
-        ),
-    ] = "notice"
-    compare_first: Annotated[
-        bool, about("At the first answer about a repository, say once what `recommended` would keep.")
-    ] = True
     keys: Annotated[Mapping[str, str], about('Key by action id, for example `budget-up = "b"`.')] = field(
         default_factory=dict
     )

@@ -12,13 +12,11 @@ from secateur_lab.replays.recorder import Observation
 
 from secateur_tui.jobs import Derived
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.parts.asking import Asking, Staleness
+from secateur_tui.parts.asking import Asking, FirstAnswers, Staleness
 from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
-from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
-from secateur_tui.parts.first_answers import FirstAnswers
-from secateur_tui.parts.keeping import Keeping
+from secateur_tui.parts.keeping import Exporting, Keeping
 from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
@@ -63,17 +61,13 @@ class Observing(ScreenPart):
             self.app.look(self.state.entry)
 
     def painted(self) -> None:
-        self.in_front()
-
-    def page_opened(self) -> None:
-        self.in_front()
-
-    def in_front(self) -> None:
         bench, state, jobs = self.bench, self.state, self.jobs
-        if bench.app.recorder is None or not bench.is_current or not bench.standing:
+        if self.app.recorder is None or not bench.is_current or not bench.standing:
             return
         if not (jobs.activity or jobs.error is not None or state.reading is None or state.needs_answer):
-            bench.app.observe(observe(state))
+            self.app.observe(observe(state))
+
+    page_opened = in_front = painted
 
 
 class Counting(ScreenPart):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partialmethod
 
-from secateur.errors import SecateurError
 from secateur.terminal import visible
 
 from secateur_tui import actions
@@ -62,14 +61,8 @@ class Program(ScreenPart):
         if recorder is None:
             return
         words = "The recording shows this text with what is on the screen now. An empty one is removed."
-
-        def take(text: str) -> None:
-            try:
-                recorder.set_caption(text)
-            except SecateurError as error:
-                self.app.say(error.message)
-
-        self.bench.ask(AskPage("Caption", lambda cells, _: wrap_words(words, cells), recorder.caption), take)
+        page = AskPage("Caption", lambda cells, _: wrap_words(words, cells), recorder.caption)
+        self.bench.ask(page, recorder.set_caption)
 
     def do_help(self) -> None:
         title = f"Help: {self.kind.wording.title}"
@@ -94,9 +87,22 @@ class Program(ScreenPart):
         """Draws the notices that had no room above the list, then the actions; an unavailable action says why. It draws
         only entries that hold every word that is sought."""
         everything, notices, lines = bool(sought.strip()), self.bench.notices(cells), list[Line]()
+        state, page, listed = self.state, self.kind_page, set[str]()
         if len(notices) > MOST_NOTICE_LINES and not everything:
             lines += [line(Span("About this answer", "bold accent")), *notices, ()]
-        for title, entries in self._sections(everything=everything):
+        sections: dict[str, list[tuple[str, str, str]]] = {}  # by heading: keys or word, text, role
+        for action in actions.ACTIONS:
+            sections.setdefault(action.group, []).append(self._describe(action))
+        sections["Move"] = [(keys, words, "") for keys, words in _MOVES]
+        if state.columns is not None:
+            shown = page.listing(self.bench.scene).columns
+            listed.update(state.columns.facets["reason"](), [SORTED], (column.brief for column in shown))
+            listed.update(part for column in shown for part in column.title.split(SORTED))
+        bench = "" if everything else self.bench.name_of_bench  # words of other benches only where they are sought
+        knobs = page.all_knobs_of(state.settings) if everything else self.bench.knobs.knobs
+        for title, explained in glossary_sections(knobs, bench, listed):
+            sections[title] = [(word, text, "") for word, text in explained.items()]
+        for title, entries in sections.items():
             matching = [entry for entry in entries if _holds(sought, title, *entry[:2])]
             if matching:
                 lines += [*([()] if lines else []), line(Span(title, "bold accent"))]
@@ -104,24 +110,6 @@ class Program(ScreenPart):
         if lines and not everything:
             lines += [(), *wrap_words("/ finds the words of the other benches too", cells, "faint")]
         return lines or wrap_words(f"nothing here holds {visible(sought)}", cells, "faint")
-
-    def _sections(self, *, everything: bool) -> Iterator[tuple[str, Sequence[tuple[str, str, str]]]]:
-        """Yields (heading, its entries), each of (keys or word, text, role); without `everything` no words of other
-        benches."""
-        groups: dict[str, list[tuple[str, str, str]]] = {}
-        for action in actions.ACTIONS:
-            groups.setdefault(action.group, []).append(self._describe(action))
-        yield from groups.items()
-        yield "Move", [(keys, words, "") for keys, words in _MOVES]
-        state, page, listed = self.state, self.kind_page, set[str]()
-        if state.columns is not None:
-            shown = page.listing(self.bench.scene).columns
-            listed.update(state.columns.facets["reason"](), [SORTED], (column.brief for column in shown))
-            listed.update(part for column in shown for part in column.title.split(SORTED))
-        bench = "" if everything else self.bench.name_of_bench
-        knobs = page.all_knobs_of(state.settings) if everything else self.bench.knobs.knobs
-        for title, explained in glossary_sections(knobs, bench, listed):
-            yield title, [(word, text, "") for word, text in explained.items()]
 
     def _describe(self, action: Action) -> tuple[str, str, str]:
         """Returns (keys, text, role) of an action; one that cannot be done says why."""

@@ -204,37 +204,32 @@ class Turning(ScreenPart):
     def do_prefer(self) -> None:
         """Remembers the candidate at the cursor as preferred in this repository, or no longer. Where it was the last
         that was added here, the file is again what it was before."""
-        bench, page, symbol, settings = self.bench, self.kind_page, self.state.entry, self.state.settings
+        page, symbol, settings = self.kind_page, self.state.entry, self.state.settings
         assert isinstance(page, SearchPage)
-        try:
-            root = page.outside.folder_of(page.path)
-            store = PreferenceStore(directories.config_dir(self.app.environ), root, time.time)
-            known = store.values()
-            if symbol in known:
-                added = self._added.pop(symbol, None)
+        store = PreferenceStore(directories.config_dir(self.app.environ), page.outside.folder_of(page.path), time.time)
+        known = store.values()
+        if symbol in known:
+            added = self._added.pop(symbol, None)
 
-                def forget() -> None:
-                    if added is None or not added.put(back=True):
-                        store.remove(symbol)
+            def forget() -> None:
+                if added is None or not added.put(back=True):
+                    store.remove(symbol)
 
-                file, _ = WrittenFile.by(store.path, forget)
-                message = f"no longer preferred here: {symbol}"
-                if set(known) - {symbol} == self._known_before and settings.preference.enabled:
-                    settings, self._known_before = with_values(settings, {"preference.enabled": False}), None
-            else:
-                file, _ = WrittenFile.by(store.path, partial(store.add, symbol, 1.0))
-                self._added[symbol] = file
-                message = f"preferred here, half in {HALF_LIFE} days: {symbol}"
-                if not settings.preference.enabled:
-                    settings, self._known_before = with_values(settings, {"preference.enabled": True}), set(known)
-        except SecateurError as error:
-            self.app.say(error.message)
-            return
+            file, _ = WrittenFile.by(store.path, forget)
+            message = f"no longer preferred here: {symbol}"
+            if set(known) - {symbol} == self._known_before and settings.preference.enabled:
+                settings, self._known_before = with_values(settings, {"preference.enabled": False}), None
+        else:
+            file, _ = WrittenFile.by(store.path, partial(store.add, symbol, 1.0))
+            self._added[symbol] = file
+            message = f"preferred here, half in {HALF_LIFE} days: {symbol}"
+            if not settings.preference.enabled:
+                settings, self._known_before = with_values(settings, {"preference.enabled": True}), set(known)
         self.app.say(message)
         again = settings == self.state.settings
-        bench.change(settings, file)
+        self.bench.change(settings, file)
         if again:
-            bench.read_again()
+            self.bench.read_again()
 
     # --- undo and redo ---
 

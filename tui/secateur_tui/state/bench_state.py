@@ -95,7 +95,7 @@ class SettingsHistory:
         return SettingsHistory((*self.entries[:place], settings), place, files | ({place: file} if file else {}))
 
 
-_view = lru_cache(maxsize=2)(make_view)
+_view = lru_cache(maxsize=2)(make_view)  # made once, and not at every key
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,20 +167,17 @@ class BenchState(Generic[K]):
     @property
     def key(self) -> Hashable:
         """The key of what should be read. It is asked for many times a frame, and made of every setting."""
-        known, inputs, settings = self._key, self.inputs, self.settings
-        if known is not None and known[0] is inputs and known[1] is settings:
-            return known[2]
-        key: Hashable = self.kind_page.reading_key(inputs, settings)
-        self._key = inputs, settings, key
-        return key
+        known = self._key
+        if known is None or known[0] is not self.inputs or known[1] is not self.settings:
+            self._key = known = self.inputs, self.settings, self.kind_page.reading_key(self.inputs, self.settings)
+        return known[2]
 
     @property
     def needs_reading(self) -> bool:
         """Tells whether the material does not serve the present request."""
         reading, page = self.reading, self.kind_page
-        return self.asks and (
-            reading is None or not page.serves(reading.key, self.key) or (self.partial and page.prepared)
-        )
+        serves = reading is not None and page.serves(reading.key, self.key)
+        return self.asks and (not serves or (self.partial and page.prepared))
 
     @property
     def partial(self) -> bool:
@@ -316,18 +313,16 @@ class BenchState(Generic[K]):
         if isinstance(answer, SecateurError):
             self.refusal = answer
             return
-        answered = self.answered
+        answered, instant = self.answered, self.kind_page.instant
         before = self.answer if answered is not None and answered.question == self.question else None
         name = before.ids[self.cursor] if before is not None and len(before) else ""
         top = before is not None and self.shown is not None and self.shown.line_of(self.cursor) == 0
         if self._followed is not None and self._followed[1] == name:
             name, top = self._followed[0], False
-        another = self.decided_on is not self.reading or (
-            answered is not None and answered.settings.profile != asked.settings.profile
-        )
-        on_top = top and another
+        profile = answered.settings.profile if answered is not None else asked.settings.profile
+        on_top = top and (self.decided_on is not self.reading or profile != asked.settings.profile)
         first = min(self.cursor, max(0, len(answer) - 1))
-        if len(answer) and (before is None or self.kind_page.instant):
+        if len(answer) and (before is None or instant):
             first = self.kind_page.first_item(answer)
         self.answer, self.refusal, self.answered, self.decided_on = answer, None, asked, self.reading
         if before is None:
@@ -362,10 +357,12 @@ class BenchState(Generic[K]):
     def changed(self) -> bool:
         """Tells whether a setting differs from the start, or from the profile that was chosen or saved since
         then."""
-        profile = self.settings.profile
+        profile, start = self.settings.profile, self.opened
         if self.saved is not None and self.saved.profile == profile:
-            return self.settings != self.saved
-        return self.settings != (self.opened if profile == self.opened.profile else with_profile(self.opened, profile))
+            start = self.saved
+        elif profile != start.profile:
+            start = with_profile(start, profile)
+        return self.settings != start
 
     def change(self, settings: Settings, file: WrittenFile | None = None) -> bool:
         """Takes other settings; the first change makes the answer before it the baseline. `file`: what the action
@@ -378,8 +375,8 @@ class BenchState(Generic[K]):
 
     def take_back(self) -> None:
         """Drops the last change, under which there is no answer; the answer before it stands."""
-        history = self.history
-        self.history = replace(history, entries=history.entries[: history.place], place=history.place - 1)
+        entries = self.history.entries[: self.history.place]
+        self.history = replace(self.history, entries=entries, place=self.history.place - 1)
         if self.answered == self.wanted:
             self.asked, self.refusal = self.answered, None
 

@@ -21,7 +21,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extracted, Extractor
 from secateur.index.update.snapshot_files import SnapshotFiles
-from secateur.index.update.snapshots import Histories, RepositoryInputs, SnapshotManager
+from secateur.index.update.snapshot_manager import Histories, RepositoryInputs, SnapshotManager
 from secateur.index.update.staleness import Changes
 from secateur.progress import FIRST, Progress, unreported
 from secateur.sources.files import path_bytes

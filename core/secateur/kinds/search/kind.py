@@ -16,6 +16,7 @@ from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Ki
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.run import parse_dropped_limit
+from secateur.kinds.search.inputs import ENGINE, INPUTS, file_of, open_engine, query_of
 from secateur.kinds.search.knobs import (
     BUDGET,
     DEPTH,
@@ -28,7 +29,6 @@ from secateur.kinds.search.knobs import (
     pool_key,
     weights_of,
 )
-from secateur.kinds.search.opened_engine import ENGINE, INPUTS, file_of, open_engine, query_of
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Pool, Selection
 from secateur.render.layouts import LAYOUTS
@@ -122,7 +122,7 @@ FIRST_ANSWER = "first answer"
 def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:
     """Returns lines about what the recommended profile keeps, once for each repository, if the user chose no
     profile."""
-    if not environment.advises or not loaded.settings.ui.compare_first or "profile" in loaded.origins:
+    if not environment.advises or "profile" in loaded.origins:
         return ()
     from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
     from secateur.remembered.first_times import first_time

@@ -106,7 +106,7 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
     """An engine on what the inputs name."""
     # Imported here, so that the help and other kinds do not wait for the index.
     from secateur.engine import Engine
-    from secateur.index.open_workspace import WorkspaceOpener, opener_of
+    from secateur.index.workspace_index import WorkspaceOpener, opener_of
 
     notices = (*environment.notices, *(() if environment.shared is not None else not_scanned(settings)))
     path, rev = environment.folder_of(inputs["path"]), inputs["rev"] or None
