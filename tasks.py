@@ -3,10 +3,11 @@
 
     python3 tasks.py all        everything below that a change has to pass: check and wheel, then test and cluster
     python3 tasks.py try        make an environment, install, open the inspector on a sample repository
-    python3 tasks.py test       make an environment, install what tests need, run all tests, the same run every time
-    python3 tasks.py test --fast    without the tests in tests/slow.txt: while you work
-    python3 tasks.py explore    the properties with new random examples, for --minutes (60); prints its seeds
-    python3 tasks.py coverage   the fast tests and the lines they never reach; fails below a floor
+    python3 tasks.py test       make an environment, install what tests need, run the tests, the same run every time
+    python3 tasks.py explore    the tests in tests/slow.txt, then the properties with new random examples, for --minutes
+                                (60); prints its seeds; before a release, and by CI once a day. With --patterns
+                                [MODULES]: the regular expressions whose time grows too fast
+    python3 tasks.py coverage   the tests and the lines they never reach; fails below a floor
     python3 tasks.py cluster    tests with a scheduler and workers of Dask that are killed; POSIX
     python3 tasks.py browser    opens exported pages in a headless Chromium, which has to be installed
     python3 tasks.py compare REV    what hundreds of command lines print, at a commit and now, byte for byte
@@ -93,25 +94,24 @@ def try_it(words: list[str]) -> int:
 
 
 def test(words: list[str]) -> int:
-    """Install and run the tests, one process more than cores, because some wait. Later words win: `-n 0` is one
-    process."""
+    """Install and run the tests, but for those of `explore`. Later words win: `-n 0`, or `-m slow` for those."""
     install("dev")
-    fast = ["-m", "not slow"] if "--fast" in words else []
-    words = [word for word in words if word != "--fast"]
-    return run(
-        BIN / "python", "-m", "pytest", "-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal", *fast, *words
-    )
+    cores = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal"]
+    return run(BIN / "python", "-m", "pytest", *cores, "-m", "not slow", *words)
 
 
 def explore(words: list[str]) -> int:
-    """Try new random examples of every property."""
+    """Run what `test` leaves out, and try new random examples of every property; `--patterns`: time every regular
+    expression."""
     install("dev")
+    if words[:1] == ["--patterns"]:
+        return run(BIN / "python", "tests/benchmarks/patterns.py", *words[1:])
     return run(BIN / "python", "tools/explore.py", *words)
 
 
 def coverage(words: list[str]) -> int:
-    """Run the fast tests and hold what they reach against the floor."""
-    return test(["--fast", "--cov", "--cov-report=term", *words])
+    """Run the tests and hold what they reach against the floor."""
+    return test(["--cov", "--cov-report=term", *words])
 
 
 def cluster(words: list[str]) -> int:

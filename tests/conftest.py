@@ -20,11 +20,11 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 from support.same_examples import without_constants_of_loaded_modules
-from support.slow import TESTS, slow_tests
+from support.slow import TESTS, ProcessorTime, slow_tests
 
 pytest_plugins = ["pytester"]
 
-settings.register_profile("default run", derandomize=True, deadline=None, database=None, max_examples=40)
+settings.register_profile("default run", derandomize=True, deadline=None, database=None, max_examples=20)
 settings.register_profile("explore", deadline=None, database=None, print_blob=True)
 settings.register_profile("mutate", settings.get_profile("default run"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile("default run")
@@ -38,12 +38,16 @@ os.environ["TEXTUAL_FPS"] = "250"
 O200K_URL = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ProcessorTime())
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `slow.txt` lists."""
     slow = set(slow_tests())
     for item in items:
         path = item.path.relative_to(TESTS).as_posix() if item.path.is_relative_to(TESTS) else ""
-        if path in slow or f"{path}::{item.name.partition('[')[0]}" in slow:
+        if not slow.isdisjoint((path, f"{path}::{item.name.partition('[')[0]}", f"{path}::{item.name}")):
             item.add_marker("slow")
 
 
@@ -63,6 +67,21 @@ def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("SECATEUR_CACHE_DIR", str(base / "cache"))
         patch.setenv("SECATEUR_CONFIG_DIR", str(base / "config"))
         yield base
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patience_with_git() -> Iterator[None]:
+    """A git that does nothing for two seconds because the machine is busy is not given up, which made tests fail that
+    read repositories. Those of giving up pass a patience of their own, or run a process."""
+    from secateur.sources.git import Git
+    from secateur.sources.process import Patience, run_git
+
+    patient = Patience(idle=600.0, query=600.0, untracked=600.0, listing=600.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(run_git.__wrapped__.__kwdefaults__, "idle", patient.idle)
+        for function in (Git.__init__, Git.discover.__func__):
+            patch.setitem(function.__kwdefaults__, "patience", patient)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

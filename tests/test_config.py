@@ -1,5 +1,6 @@
 import json
 import math
+import os
 
 import pytest
 from secateur.errors import ConfigError
@@ -21,7 +22,7 @@ from secateur.settings import (
     with_values,
 )
 from secateur.settings import keys as setting_keys
-from support.systems import mkfifo
+from secateur.settings.keys import REMOVED
 
 
 def layers(*tables: dict, **named: dict):
@@ -201,17 +202,20 @@ REPOSITORY_MAY_SET = {
     "conversation_prune.safe_zone_tokens",
     "context_budget.tokens",
     "context_budget.reserve",
-    "context_budget.context_share",
     "chunking.max_chunk_tokens",
     "chunking.ignore",
-    "chunking.rules",
-    "chunking.max_file_kb",
     "chunking.context_lines",
     "log.max_tokens",
-    "log.block_share",
-    "log.last_share",
 }
 """Written out: a key becomes one of these on purpose, and a new key is not."""
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_a_removed_key_is_refused_with_what_to_do_instead(name: str) -> None:
+    with pytest.raises(ConfigError, match="unknown key") as error:
+        load(None, sets=[f"{name}=1"])
+    assert error.value.hint == REMOVED[name]
+
 
 FILE_KEYS = [key for key in setting_keys().values() if key.scope != "run"]
 ALLOWED = [key for key in FILE_KEYS if key.name in REPOSITORY_MAY_SET and key.name not in ("profile", "profiles")]
@@ -424,7 +428,7 @@ def test_only_plain_files_of_a_repository_are_read(tmp_path, kind):
         case "folder":
             (root / FILE_NAME).mkdir()
         case "pipe":
-            mkfifo(root / FILE_NAME)
+            os.mkfifo(root / FILE_NAME)
         case "dangling":
             (root / FILE_NAME).symlink_to("nowhere")
     loaded = load(root)

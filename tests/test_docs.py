@@ -14,11 +14,9 @@ from secateur.settings import PROFILES, keys
 from support.cli import secateur
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
-TASKS_FLAGS = {"--query"}
-"""Flags of `tasks.py` and pip that are not ours."""
 
 
 def _commands(text: str) -> list[str]:
@@ -121,3 +119,15 @@ def test_the_readme_example_runs(
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "README.md", "exec"), {})
     assert "refund_total" in capsys.readouterr().out
+
+
+def test_each_clause_of_a_spec_has_the_test_that_holds_it() -> None:
+    page = (ROOT / "docs" / "reference" / "specs.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([A-Z][A-Z0-9-]+) \| .+ \| `(.+)::(.+)` \|$", page, re.MULTILINE)
+    for clause, path, name in rows:
+        assert f"def {name}(" in (ROOT / "tests" / path).read_text("utf-8"), clause
+    sources = [path.read_text("utf-8") for folder in ("core", "tui") for path in (ROOT / folder).rglob("*.py")]
+    named = re.findall(r"\b(?:REQ|SC|GRAG|PRUNER|BUDGET|CHUNKING)-[A-Z]+(?:-[0-9]+)?\b", "\n".join(sources))
+    assert len(rows) > 40
+    assert named
+    assert set(named) <= {clause for clause, *_ in rows}

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from support.processes import DEADLINE, environment, run_process
 from support.repos import QUERY, SHOP, committed, git
-from support.systems import mkfifo, posix
 
 pytestmark = pytest.mark.usefixtures("default_signals")
 
@@ -92,7 +91,7 @@ def test_processes_end_with_the_one_that_started_them(program: str, number: sign
 def stuck(folder: Path, before: str) -> Path:
     """A program that does `before`, then waits for a pipe nobody writes to."""
     nobody_writes = folder / "nobody-writes"
-    mkfifo(nobody_writes)
+    os.mkfifo(nobody_writes)
     script = folder / "bin" / "git"
     script.parent.mkdir()
     script.write_text(f"#!/bin/sh\n{before}\nexec /bin/cat '{nobody_writes}'\n")
@@ -118,7 +117,7 @@ def test_a_command_that_is_ended_takes_its_temporary_folder_away(tmp_path: Path,
     repository = committed(tmp_path / "shop", SHOP)
     git(repository, "commit", "-q", "--allow-empty", "-m", "Nothing")
     told = tmp_path / "told"
-    mkfifo(told)
+    os.mkfifo(told)
     event = os.open(told, os.O_RDWR)  # also to write, so that opening waits for nobody
     script = stuck(
         tmp_path, f"case \"$*\" in *diff-tree*) echo $$ > '{told}';; *) exec '{shutil.which('git')}' \"$@\";; esac"
@@ -138,7 +137,6 @@ def test_a_command_that_is_ended_takes_its_temporary_folder_away(tmp_path: Path,
     assert list(temporary.iterdir()) == []
 
 
-@posix
 def test_an_ignored_hangup_stays_ignored() -> None:
     program = (
         "from secateur.cli.common import unwound\nimport os, signal\nwith unwound():\n    os.kill(os.getpid(),"
@@ -151,7 +149,6 @@ def test_an_ignored_hangup_stays_ignored() -> None:
     )
 
 
-@posix
 def test_without_help_of_the_system_a_process_sees_that_its_parent_is_gone() -> None:
     """`watch_parent` with a number that is not the parent's: as after the parent's end."""
     program = "from secateur.system.processes import watch_parent; watch_parent(1 << 30); import sys; sys.stdin.read()"
@@ -203,7 +200,6 @@ def interrupted(program: str, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, env=environment(), capture_output=True, text=True, timeout=DEADLINE, check=False)
 
 
-@posix
 @pytest.mark.parametrize(
     ("moment", "words"),
     [
@@ -225,7 +221,6 @@ def test_ctrl_c_while_a_command_is_imported_is_one_line(moment: str, words: list
         assert done.stdout == ""
 
 
-@posix
 def test_ctrl_c_stays_ignored_where_it_was() -> None:
     ignored = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN){INTERRUPTED}"
     done = interrupted(ignored, "secateur.settings", "config", "--format", "json")
@@ -249,7 +244,6 @@ sys.exit(run())
 """
 
 
-@posix
 def test_ctrl_c_inside_a_callback_is_not_lost() -> None:
     done = interrupted(LOST, "search", QUERY, "sample:orders", "--no-cache")
     assert (done.returncode, done.stderr) == (130, INTERRUPTION + "\n")

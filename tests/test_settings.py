@@ -18,7 +18,6 @@ from secateur.settings import keys as setting_keys
         ("conversation_prune.safe_zone_tokens", 50000, 0, 100000000),
         ("conversation_prune.group_size", 4, 1, 1000),
         ("chunking.max_chunk_tokens", 32000, 100, 100000000),
-        ("context_budget.context_share", 0.7, 0.01, 0.99),
     ],
 )
 def test_defaults_and_ranges_are_those_of_the_specs(name, default, low, high):

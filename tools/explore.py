@@ -1,4 +1,5 @@
-"""Tries the properties with new random examples, one pass of all of them after another, until the time is up.
+"""Runs the tests that the default run leaves out (`tests/slow.txt`), then tries the properties with new random
+examples, one pass of all of them after another, until the time is up.
 
     python3 tasks.py explore                     for 60 minutes
     python3 tasks.py explore --minutes 5
@@ -19,16 +20,19 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FAILED = 1
-"""pytest's exit code where a test failed. Any other but 0 says that it could not run at all."""
+FAILED, NOTHING_CHOSEN = 1, 5
+"""pytest's exit codes where a test failed, and where no test was chosen. Others but 0 say that it could not run."""
 
 
 def main(words: list[str]) -> int:
-    """Explore; 0 where every pass was green, 1 where a property failed, pytest's own code where it could not run."""
+    """Explore; 0 where all was green, 1 where a test failed, pytest's own code where it could not run."""
     parser = argparse.ArgumentParser(prog="tasks.py explore", description="Tries new random examples.")
     parser.add_argument("--minutes", type=float, default=60, help="no pass starts after so many minutes (60)")
     parser.add_argument("--seed", type=int, help="one pass with this seed")
     options, further = parser.parse_known_args(words)
+    slow = 0 if options.seed is not None else run_pytest("-m", "slow", *further)
+    if slow not in (0, FAILED, NOTHING_CHOSEN):
+        return slow
     end = time.monotonic() + options.minutes * 60
     failed: list[int] = []
     passes = 0
@@ -36,7 +40,8 @@ def main(words: list[str]) -> int:
         seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
         passes += 1
         print(f"pass {passes}, seed {seed}", flush=True)
-        code = one_pass(seed, further)
+        properties = "-m", "hypothesis", "--hypothesis-profile", "explore", f"--hypothesis-seed={seed}"
+        code = run_pytest(*properties, *further)
         if code == FAILED:
             failed.append(seed)
         elif code:
@@ -44,14 +49,12 @@ def main(words: list[str]) -> int:
     print(f"{passes} passes, {len(failed)} failed")
     for seed in failed:
         print(f"again: python3 tasks.py explore --seed {seed}")
-    return 1 if failed else 0
+    return 1 if failed or slow == FAILED else 0
 
 
-def one_pass(seed: int, words: list[str]) -> int:
-    """All properties once, with the examples of a seed; the exit code of pytest."""
-    chosen = ["-m", "hypothesis", "--hypothesis-profile", "explore", f"--hypothesis-seed={seed}"]
-    command = [sys.executable, "-m", "pytest", "--no-header", *chosen, *words]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+def run_pytest(*words: str) -> int:
+    """The exit code of pytest."""
+    return subprocess.run([sys.executable, "-m", "pytest", "--no-header", *words], cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ def printed(data: bytes, cuts: list[int], most: int, folder: Path) -> tuple[byte
     return passed, pruned.text.encode() if pruned else b"".join(output.rest())
 
 
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(OUTPUTS, st.lists(st.integers(0, 10_000), max_size=12), st.sampled_from((0, 100, 400, 4_000)))
 def test_it_depends_on_the_bytes_alone_stays_within_the_limit_and_holds_no_credential(
     tmp_path_factory: pytest.TempPathFactory, data: bytes, cuts: list[int], most: int

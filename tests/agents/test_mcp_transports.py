@@ -241,7 +241,6 @@ async def test_a_message_that_is_too_long_becomes_an_error_of_its_id() -> None:
     assert [[error.id for error in errors] for errors in found] == [["a-1"], [7], [None], [None], [9]]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no such signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_a_server_whose_client_does_not_read(shop: Path, number: int) -> None:
     with started(shop) as running:

@@ -10,7 +10,7 @@ import pytest
 from secateur.errors import SecateurError, UsageError
 from secateur_agents import Store, store
 from secateur_agents.savings import NAME
-from support.systems import posix
+from support.systems import IS_ROOT
 
 DIGEST, OTHER = "0123456789ab", "abcdef012345"
 DAY = 86_400.0
@@ -23,7 +23,6 @@ def test_a_folder_that_cannot_be_made_is_named_with_the_code_of_outputs(tmp_path
     assert caught.value.code == "OUTPUT" and caught.value.hint
 
 
-@posix
 def test_only_the_user_reads_what_is_kept(tmp_path: Path) -> None:
     folder = tmp_path / "state" / "originals"
     Store.at(folder).keep({DIGEST: "one\ntwo\n"})
@@ -65,7 +64,6 @@ def test_the_oldest_go_beyond_the_most_bytes(tmp_path: Path, monkeypatch: pytest
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number:012x}.original" for number in (3, 4)]
 
 
-@posix
 def test_a_file_that_others_may_read_is_no_original(tmp_path: Path) -> None:
     (tmp_path / DIGEST).write_text("an object of git, or a container")
     os.utime(tmp_path / DIGEST, (0, 0))
@@ -90,7 +88,7 @@ def test_files_of_the_user_stay_and_originals_of_an_earlier_release_are_given_ba
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(stays)
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.skipif(not IS_ROOT, reason="only root can give files away")
 def test_originals_of_another_user_stay(tmp_path: Path) -> None:
     for name, number in ((DIGEST, 4711), (f"{DIGEST}.original", 4711), ("001122334455", os.geteuid())):
         (tmp_path / name).write_text("kept")

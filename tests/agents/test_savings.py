@@ -16,7 +16,6 @@ from secateur_agents import Live, Store, savings
 from secateur_agents.savings import NAME, SavingsFile, SavingsRecord, summarize
 from secateur_agents.store import user_store
 from support.cli import secateur
-from support.systems import posix
 
 NOON = 1_750_000_000.0
 
@@ -39,7 +38,6 @@ def test_records_of_several_writers_are_all_there(tmp_path: Path) -> None:
     assert len(records) == 800 and {record.at for record in records} == {int(NOON)}
 
 
-@posix
 def test_only_the_user_may_read_the_file(tmp_path: Path) -> None:
     at(tmp_path).add(SavingsRecord("run"))
     assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
@@ -69,7 +67,7 @@ def test_requests_are_priced_with_what_the_cache_holds() -> None:
         SavingsRecord("live", "a", whole=2_000, sent=500, whole_cached=1_000, sent_cached=100, cut=True, at=2),
         SavingsRecord("run", "b", whole=300, sent=100, at=3),
     ]
-    saved = summarize(records, Settings(), 1)
+    saved = summarize(records, 1)
     assert [shape.session for shape in saved.sessions] == ["b"] and saved.found == 2
     assert saved.sessions[0].paid_share is None and saved.sessions[0].taken_out == 200
     whole, paid = 1_250 + 100 + 1_250, 1_250 + 10 + 500

@@ -18,8 +18,8 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from secateur.languages import language_of
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines
-from secateur.languages.syntax.recognition import language_of
 from secateur.model import FragmentKind
 from secateur.tokens import get_counter
 

@@ -17,9 +17,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
-MAX_INDEX_BYTES = 64 << 20
-"""A larger index is not read: it would be held in memory several times over."""
-
 MOST_ENTRIES = 1_000_000
 """Documents, occurrences and relations of an index that is read: some 15 s and 350 MB, a repository of half a million
 lines."""

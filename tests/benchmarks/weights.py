@@ -40,12 +40,11 @@ from typing import Any
 import numpy as np
 from retrieval import BUDGETS, repository, split_of
 from secateur.engine import Engine
-from secateur.index.facts.models import vectors_of
+from secateur.index.facts.embedding import vectors_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.retrieval.evidence.collect import collect_evidence, embed_query
+from secateur.retrieval.evidence.collect import collect_evidence, embed_query, statistics
 from secateur.retrieval.query import parse_with_kind
 from secateur.retrieval.relevance import ALWAYS_ASKED, penalties
-from secateur.retrieval.statistics import statistics
 from secateur.selection import select_greedy
 from secateur.settings import Penalty, Settings, load
 from support.weights import PARTS

@@ -16,8 +16,6 @@ from support.cli import secateur
 from support.json_shapes import violations
 from support.processes import environment
 
-POSIX = pytest.mark.skipif(sys.platform == "win32", reason="the shells are those of POSIX systems")
-
 BASH = """
 source "$HOME/completion.bash"
 COMP_LINE="$1" COMP_POINT=${#1} COMP_TYPE=9
@@ -76,7 +74,6 @@ def asked(shell: str, line: str, places: dict[str, str]) -> list[str]:
     return [line.replace("\0", ":").rstrip() for line in lines if line]
 
 
-@POSIX
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_completes_commands_flags_and_values(shell: str, places: dict[str, str]) -> None:
     assert asked(shell, "secateur sea", places) == ["search"]
@@ -88,7 +85,6 @@ def test_a_shell_completes_commands_flags_and_values(shell: str, places: dict[st
     assert sorted(asked(shell, "secateur completion ", places)) == ["bash", "fish", "zsh"]
 
 
-@POSIX
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_shell_completes_what_is_only_known_now(shell: str, places: dict[str, str]) -> None:
     assert set(asked(shell, "secateur search q --profile ", places)) == {"spec", "recommended", "mine"}
@@ -97,7 +93,6 @@ def test_a_shell_completes_what_is_only_known_now(shell: str, places: dict[str, 
     assert "search" in asked(shell, "secateur demo ", places)
 
 
-@POSIX
 def test_settings_are_completed_up_to_their_value(places: dict[str, str]) -> None:
     assert set(asked("bash", "secateur config --set ", places)) == {f"{name}=" for name in keys()}
     assert asked("bash", "secateur config --set graph_rag.max_d", places) == ["graph_rag.max_depth="]
@@ -106,7 +101,6 @@ def test_settings_are_completed_up_to_their_value(places: dict[str, str]) -> Non
     assert asked("bash", "secateur config --set preference.enabled=t", places) == ["true"]
 
 
-@POSIX
 def test_files_are_offered_where_files_are_expected_and_samples_where_they_are(places: dict[str, str]) -> None:
     assert set(asked("bash", "secateur search q s", places)) == {
         "source/",
@@ -124,14 +118,12 @@ def test_files_are_offered_where_files_are_expected_and_samples_where_they_are(p
     assert asked("bash", "secateur search q --budget s", places) == []
 
 
-@POSIX
 def test_a_name_that_could_not_be_shown_is_not_offered(places: dict[str, str]) -> None:
     (Path(places["PWD"]) / "session\x1b[2J").write_text("")
     (Path(places["PWD"]) / "session$(id)").write_text("")
     assert set(asked("bash", "secateur conversation sess", places)) == {"session.jsonl", "session\\$\\(id\\)"}
 
 
-@POSIX
 @pytest.mark.parametrize("line", ["secateur search q --set ", "secateur inspect --session ", "secateur demo "])
 def test_nothing_of_the_engine_is_loaded(line: str, places: dict[str, str]) -> None:
     out = Path(places["PWD"]) / "out"

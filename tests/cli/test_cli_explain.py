@@ -30,7 +30,7 @@ new file mode 100644
 --- /dev/null
 +++ b/a.py
 @@ -0,0 +1,60 @@
-""" + "".join(f"+line_{number} = {number}\n" for number in range(60))
+""" + "".join(f"+line_{number} = {number}\n" for number in range(46))
 
 
 @pytest.fixture
@@ -38,12 +38,12 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for number in (1, 2, 3):
         (tmp_path / f"f{number}.py").write_text(LONG * number + "refund = 1\n", "utf-8")
-    talk = [{"role": ("user", "assistant")[number % 2], "content": f"{number} " + LONG} for number in range(9)]
+    talk = [{"role": ("user", "assistant")[number % 2], "content": f"{number} " + LONG} for number in range(6)]
     (tmp_path / "talk.json").write_text(json.dumps(talk), "utf-8")
     value = envelope({"references": {"asset_paths": asset_paths(400)}})
     (tmp_path / "envelope.json").write_text(json.dumps(value), "utf-8")
     (tmp_path / "pull.diff").write_text(DIFF, "utf-8")
-    (tmp_path / "ci.log").write_text(among(LOGS["pytest"]), "utf-8")
+    (tmp_path / "ci.log").write_text(among(LOGS["go"], 30, 15), "utf-8")
     return tmp_path
 
 
@@ -142,7 +142,7 @@ def test_one_entry_can_be_asked_for_alone(name: str) -> None:
     told = secateur(*COMMANDS[name], "--format", "json").json["ledger"]["entries"]
     ids = [entry["id"] for entry in told if entry["before"] and entry["state"] != "kept"]
     assert ids
-    for id_ in ids[:3]:
+    for id_ in ids[:1]:
         rows = secateur(*COMMANDS[name], "--why", id_, "--format", "text").out.split("\n\n")[1].splitlines()
         assert rows[0].split(": ")[0][4:] == id_ and len(rows) > 1
         assert "\n".join(rows[:2]) in every  # the reason, and the cheapest lever
@@ -167,12 +167,10 @@ def test_without_any_entry_there_is_none_to_ask_for(work: Path) -> None:
 
 
 def test_a_long_list_says_how_many_more_there_are_and_how_one_gets_at_them(work: Path) -> None:
-    lines = [
-        f"{'ERROR' if number % 9 == 5 else 'INFO'} part {number}: {'abcdefghij'[number % 10] * 9}"
-        for number in range(200)
-    ]
-    (work / "long.log").write_text("\n".join(lines), "utf-8")
-    command = ("log", "long.log", "--max-tokens", 100, "--explain")
+    for number in range(46):
+        (work / f"part{number}.py").write_text(f"def part_{number}():\n    return {number}\n", "utf-8")
+    parts = [f"part{number}.py" for number in range(46)]
+    command = ("files", *parts, "--query", "part", "--max-tokens", 100, "--explain")
     dropped = re.compile(r"^  [○◐] \S+: ", re.MULTILINE)
     out = secateur(*command).out
     (more,) = re.findall(
@@ -183,21 +181,12 @@ def test_a_long_list_says_how_many_more_there_are_and_how_one_gets_at_them(work:
     every = secateur(*command, "--dropped", "all").out
     assert len(dropped.findall(out)) == 40 and len(dropped.findall(every)) == 40 + int(more)
     assert "--dropped all" not in every
-    few = secateur(*command, "--dropped", 3).out
-    assert len(dropped.findall(few)) == 3 and f"\n  {37 + int(more)} more: " in few
     answer = secateur(*command, "--dropped", 3, "--format", "json").json
     left_out = [entry for entry in answer["ledger"]["entries"] if entry["state"] != "kept"]
     assert sum("what_if" in entry for entry in left_out) == 3
-    assert answer["not_examined"]["others"] == len(left_out) - 3
+    assert answer["not_examined"]["others"] == len(left_out) - 3 == 37 + int(more)
     failed = secateur(*command[:-1], "--dropped", 3)
     assert failed.code == 2 and "--dropped needs --explain" in failed.err
-
-
-@pytest.mark.usefixtures("work")
-@pytest.mark.parametrize("name", COMMANDS)
-def test_twice_the_same_bytes(name: str) -> None:
-    first, second = (secateur(*COMMANDS[name], "--explain", "--format", "json").out for _ in range(2))
-    assert first == second
 
 
 def test_a_scenario_is_saved_without_it(work: Path) -> None:
@@ -236,7 +225,7 @@ PINS = {
 @pytest.mark.parametrize("name", PINS)
 def test_a_report_says_what_became_of_a_pin_and_warns_of_one_that_names_nothing(name: str) -> None:
     id_, wrong, near = PINS[name]
-    ran = secateur(*COMMANDS[name][:-1], 500, "--pin", id_, "--pin", wrong, "--format", "text")
+    ran = secateur(*COMMANDS[name][:-1], {"log": 300}.get(name, 500), "--pin", id_, "--pin", wrong, "--format", "text")
     assert ran.code == 0, ran.err
     (row,) = [row for row in ran.out.splitlines() if row.startswith("pinned ")]
     assert re.search(rf"[●◐○◍] {re.escape(id_)} (goes out|does not go out)", row)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +82,7 @@ def test_markdown_is_the_text_that_leaves() -> None:
 @pytest.mark.parametrize("strategy", ["score", "extract", "delete"])
 def test_every_format_keeps_the_same_files(strategy: str, orders: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(orders)
-    for budget in (300, 900, 2500, 6000):
+    for budget in (300, 2500):
         words = ("files", "orders/domain", "docs", "--query", QUERY, "--max-tokens", budget, "--strategy", strategy)
         as_json, as_text = secateur(*words, "--format", "json").json, secateur(*words, "--verbose").out
         document = secateur(*words, "--format", "markdown").out
@@ -196,7 +193,7 @@ def test_a_model_judges_where_one_is_configured_and_the_report_says_what_it_cost
         return says({"relevant_score": 10 if "File shop/money.py" in text else 0, "reason": "it\x1b rounds"})
 
     with chat_server(answer) as server:
-        values = {"enabled": "true", "base_url": f"{server.url}/v1", "model": "m", "retries": "0"}
+        values = {"enabled": "true", "base_url": f"{server.url}/v1", "model": "m"}
         sets = [word for key, value in values.items() for word in ("--set", f"llm.{key}={value}")]
         call = ["files", ".", "--query", QUERY, "--max-tokens", 45, *sets]
         as_json = secateur(*call, "--format", "json")
@@ -220,32 +217,6 @@ def test_a_model_judges_where_one_is_configured_and_the_report_says_what_it_cost
     assert {"llm_unanswered", "model_fallback"} <= {warning["code"] for warning in as_json.json["warnings"]}
     assert "3 of 4 questions answered" in as_text.out
     assert "fits (model: it␛ rounds)" in as_text.out
-
-
-def test_same_input_same_bytes_whatever_the_hash_seed(shop: Path) -> None:
-    words = [
-        sys.executable,
-        "-m",
-        "secateur.cli.main",
-        "files",
-        ".",
-        "--query",
-        QUERY,
-        "--max-tokens",
-        "60",
-        "--strategy",
-        "extract",
-        "--format",
-        "json",
-    ]
-    outs = [
-        subprocess.run(
-            words, env=os.environ | {"PYTHONHASHSEED": seed}, check=True, capture_output=True, cwd=shop
-        ).stdout
-        for seed in ("0", "7")
-    ]
-    assert outs[0] == outs[1]
-    assert json.loads(outs[0])["files"]
 
 
 @pytest.mark.usefixtures("shop")

@@ -9,7 +9,6 @@ import pytest
 from support.cli import secateur
 from support.mined import mined_cases
 from support.repos import SHOP, write
-from support.systems import posix
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +32,12 @@ def test_wrong_addresses_are_refused(cases: Path, command: tuple[str, ...], word
     assert (ran.code, said in ran.err) == (2, True), ran.err
 
 
-@posix
 def test_processes_named_by_address_answer_the_same(cases: Path) -> None:
     command = ("check", cases, "--format", "json")
     alone, ran = secateur(*command), secateur(*command, "--on", "processes:2")
     assert (ran.code, ran.out, ran.err) == (alone.code, alone.out, alone.err)
 
 
-@posix
 def test_repositories_of_a_workspace_are_indexed_by_processes(tmp_path: Path) -> None:
     for name in ("shop", "till"):
         write(tmp_path / name, {**SHOP, f"{name}.py": "def pay(refund):\n    return refund\n"})

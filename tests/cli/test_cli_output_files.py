@@ -12,7 +12,6 @@ from secateur.kinds import reading
 from secateur.kinds.reading import read_input
 from secateur.output_files import write_output
 from support.cli import secateur
-from support.systems import mkfifo, posix
 
 MESSAGES = '[{"role": "user", "content": "Hello."}]'
 
@@ -42,7 +41,6 @@ def test_what_cannot_be_read_says_whether_it_is_there(tmp_path: Path) -> None:
             assert (ran.code, ran.json["error"]["code"]) == (1, code)
 
 
-@posix
 def test_a_private_file_that_is_pruned_in_place_stays_private(transcript: Path) -> None:
     transcript.chmod(0o600)
     assert secateur("conversation", transcript, "--out", transcript, "--quiet").code == 0
@@ -50,7 +48,7 @@ def test_a_private_file_that_is_pruned_in_place_stays_private(transcript: Path) 
 
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
-    mkfifo(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     write_output(tmp_path / "pipe", "text")
     assert os.read(reader, 100) == b"text"

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from secateur import count_tokens
 from support.cli import secateur
-from support.systems import posix
 
 BUILD = "for n in range(3000): print('line', n, 'of build')\nprint('Error: no such file: foo.py')\nraise SystemExit(3)"
 
@@ -56,12 +55,10 @@ def test_a_command_that_is_not_there_is_said_with_the_code_of_a_shell() -> None:
     assert done.returncode == 127 and "cannot run no-such-command-anywhere" in done.stderr
 
 
-@posix
 def test_a_command_that_a_signal_ended_has_the_code_of_a_shell() -> None:
     assert ran("--", sys.executable, "-c", "import os; os.kill(os.getpid(), 9)").returncode == 137
 
 
-@posix
 def test_a_command_that_is_ended_from_outside_leaves_what_it_printed_so_far() -> None:
     said = (
         "import os, signal; print('first line\\n' * 40_000, flush=True); os.kill(os.getppid(), signal.SIGTERM); input()"

@@ -12,7 +12,6 @@ import pytest
 from secateur.cli.main import COMMANDS
 from support.cli import Ran, secateur
 from support.repos import QUERY, SHOP, committed, write
-from support.systems import mkfifo
 
 REFUND, ROUND = "shop/refund.py::refund_total", "shop/money.py::round_total"
 IN_A_SHELL = (sys.executable, "-m", "secateur.cli.main")
@@ -350,7 +349,7 @@ def test_an_unreadable_file_is_skipped_and_counted(tmp_path: Path) -> None:
 
 def test_special_files_are_not_opened(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", SHOP)
-    mkfifo(root / "pipe.py")
+    os.mkfifo(root / "pipe.py")
     assert stat.S_ISFIFO((root / "pipe.py").lstat().st_mode)
     assert search(root).code == 0  # opening it would wait for ever
 

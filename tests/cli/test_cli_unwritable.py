@@ -16,6 +16,7 @@ from secateur.system.files import NOWHERE
 from support.cli import secateur
 from support.processes import SETTINGS, environment
 from support.repos import QUERY, SHOP, committed, write
+from support.systems import IS_ROOT
 
 COMMANDS = (["search", QUERY], ["status"], ["index"], ["inspect", "--query", QUERY], ["status", "--check"])
 CHEAP = ["--counter", "chars4", "--set", "embedding.model=none"]
@@ -118,7 +119,7 @@ def test_a_disk_that_fills_up_at_any_moment_costs_no_answer(tmp_path: Path, room
     assert json.loads(done.stdout).count("index_not_kept") == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be somebody else")
+@pytest.mark.skipif(not IS_ROOT, reason="only root can be somebody else")
 def test_somebody_without_a_home_gets_an_answer_and_nothing_is_left_behind(tmp_path: Path) -> None:
     for folder in (tmp_path, *tmp_path.parents[:2]):
         folder.chmod(0o755)
@@ -148,7 +149,7 @@ def test_somebody_without_a_home_gets_an_answer_and_nothing_is_left_behind(tmp_p
     assert [path.name for path in root.iterdir() if path.name not in ("shop", "README.md")] == []
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can be somebody else")
+@pytest.mark.skipif(not IS_ROOT, reason="only root can be somebody else")
 @pytest.mark.parametrize(
     "words", ["search x", "inspect --plain --query x", "status", "index", "files --query x", "log"]
 )

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from secateur.directories import cache_dir
-from secateur.executors.dask_cluster import DaskCluster, connect, parse_address
+from secateur.executors.dask_cluster import DaskCluster, connect
 from secateur.index.member_workers import index_members
-from secateur.index.open_workspace import WorkspaceOpener
 from secateur.index.store.folder import FILE_NAME, folder_of
+from secateur.index.workspace_index import WorkspaceOpener
 from secateur.settings import Settings
 from secateur_lab.evaluation.cases import read_cases
 from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan, measure_with
@@ -22,7 +22,6 @@ from support.cli import secateur
 from support.clusters import cluster
 from support.mined import mined_cases
 from support.repos import SHOP, committed
-from support.systems import posix
 from support.tasks import process_of
 
 
@@ -33,7 +32,6 @@ def kill_some(on: DaskCluster) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-@posix
 def test_records_come_back_from_workers_with_caches_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,7 +42,7 @@ def test_records_come_back_from_workers_with_caches_of_their_own(
     opener = WorkspaceOpener(tmp_path / "workspace.toml", Settings().index)
     with (
         cluster(tmp_path / "two", 2, {"SECATEUR_CACHE_DIR": str(tmp_path / "other")}) as two,
-        closing(connect(parse_address(two.address))) as on,
+        closing(connect(two.address)) as on,
     ):
         for _ in range(2):
             index_members(opener, Settings(), on)
@@ -57,7 +55,6 @@ def recorded(root: Path) -> set[tuple[bytes, str]]:
         return {(path, version) for path, version in db.execute("SELECT path, fingerprint FROM record")}
 
 
-@posix
 def test_commands_answer_the_same_whatever_workers_die(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECATEUR_CACHE_DIR", str(tmp_path / "cache"))
     cases = mined_cases(tmp_path)
@@ -71,7 +68,7 @@ def test_commands_answer_the_same_whatever_workers_die(tmp_path: Path, monkeypat
             ran = secateur(*command, "--on", three.address)
             assert (ran.code, ran.out, ran.err) == (one.code, one.out, one.err)
         plan, found = make_plan([Choice("spec")], [1000]), read_cases([cases])[0]
-        with closing(connect(parse_address(three.address))) as on:
+        with closing(connect(three.address)) as on:
             coming = measure_with(on, found, plan, os.environ)
             measured = [next(coming)]
             kill_some(on)

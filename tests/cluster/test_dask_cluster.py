@@ -16,14 +16,11 @@ from typing import Any
 import pytest
 from secateur.errors import RepositoryError, SecateurError, UsageError
 from secateur.executors import dask_cluster
-from secateur.executors.dask_cluster import DaskCluster, connect, parse_address
+from secateur.executors.dask_cluster import DaskCluster, connect
 from secateur.executors.executor import TaskOutcome
 from support import tasks as work
 from support.clusters import certificates, cluster
 from support.processes import environment, run_process
-from support.systems import posix
-
-pytestmark = posix
 
 
 def outcomes(
@@ -36,7 +33,7 @@ def outcomes(
 
 def refused(address: str) -> SecateurError:
     with pytest.raises(SecateurError) as raised:
-        connect(parse_address(address))
+        connect(address)
     return raised.value
 
 
@@ -45,7 +42,7 @@ def test_tasks_have_outcomes_whatever_workers_die(tmp_path: Path) -> None:
     log.write_text("")
     marker.write_text("xx")
     with cluster(tmp_path / "three", 3) as three:
-        with closing(connect(parse_address(three.address))) as on:
+        with closing(connect(three.address)) as on:
             assert on.workers == 3
             numbers = range(60)
             homes = [f"home {number % 7}" for number in numbers]
@@ -84,14 +81,14 @@ def test_tasks_have_outcomes_whatever_workers_die(tmp_path: Path) -> None:
             assert other.value == 2, "it waits for the first of its home, and does not fail with it"
         log.write_text("")
         for _ in range(2):  # what was opened for one connection is closed with it
-            with closing(connect(parse_address(three.address))) as on:
+            with closing(connect(three.address)) as on:
                 assert outcomes(on, work.opening, [(str(log), "a")])[0].error is None
             assert "closed by" in log.read_text()
 
 
 def test_a_scheduler_that_dies_ends_the_run_with_a_reason(tmp_path: Path) -> None:
     marker = tmp_path / "marker"
-    with cluster(tmp_path / "one", 1) as one, closing(connect(parse_address(one.address))) as on:
+    with cluster(tmp_path / "one", 1) as one, closing(connect(one.address)) as on:
         running = on.map(work.call, [(work.doubled, 1), (work.stuck, str(marker))], "aa")
         assert next(running) == (0, TaskOutcome(2))
         os.killpg(one.scheduler.pid, signal.SIGKILL)
@@ -118,7 +115,7 @@ def test_workers_that_are_not_alike_are_refused(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_worker_that_joins_later_is_looked_at_too(tmp_path: Path) -> None:
-    with cluster(tmp_path / "one", 1) as one, closing(connect(parse_address(one.address))) as on:
+    with cluster(tmp_path / "one", 1) as one, closing(connect(one.address)) as on:
         words = ["--nthreads", "2", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", str(tmp_path)]
         command = [sys.executable, "-m", "distributed.cli.dask_worker", one.address, *words]
         none = subprocess.DEVNULL
@@ -141,9 +138,9 @@ def test_a_cluster_with_certificates_takes_only_who_has_one(tmp_path: Path, monk
     with cluster(tmp_path / "safe", 1, ours, tls=True) as safe:
         assert safe.address.startswith("tls://127.0.0.1:")
         with pytest.raises(UsageError, match=r"TLS__CA_FILE: not set; .*CLIENT__CERT: .*CLIENT__KEY: not set"):
-            connect(parse_address(safe.address))
+            connect(safe.address)
         use(monkeypatch, ours)
-        with closing(connect(parse_address(safe.address))) as on:
+        with closing(connect(safe.address)) as on:
             assert outcomes(on, work.doubled, [4]) == [TaskOutcome(8)]
         assert refused(safe.address.replace("tls", "tcp")).code == "CLUSTER_UNREACHABLE"
         use(monkeypatch, others)
@@ -151,7 +148,7 @@ def test_a_cluster_with_certificates_takes_only_who_has_one(tmp_path: Path, monk
         assert (error.code, "certificate" in error.message) == ("CLUSTER_UNREACHABLE", True)
         use(monkeypatch, ours | {"DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY": str(tmp_path / "no")})
         with pytest.raises(UsageError, match="CLIENT__KEY: cannot read"):
-            connect(parse_address(safe.address))
+            connect(safe.address)
 
 
 def use(monkeypatch: pytest.MonkeyPatch, names: dict[str, str]) -> None:

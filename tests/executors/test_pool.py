@@ -16,7 +16,6 @@ from secateur.executors.executor import TaskOutcome
 from secateur.executors.pool import ProcessPool, spread_tasks
 from support import tasks as work
 from support.processes import environment
-from support.systems import posix
 
 
 @pytest.fixture
@@ -90,7 +89,6 @@ def test_an_error_costs_its_task_and_keeps_what_reports_say(pool: ProcessPool) -
     assert done.got() == 2
 
 
-@posix
 def test_an_idle_process_helps_with_another_home(pool: ProcessPool, tmp_path: Path) -> None:
     """The first of a home is stuck for ever where nobody else takes the items of the other home."""
     marker = tmp_path / "marker"
@@ -116,7 +114,6 @@ def test_a_process_that_dies_is_replaced_and_its_task_tried_once_more(
     assert [one.value for one in found] == [2 * number for number in range(9)]
 
 
-@posix
 def test_closing_a_run_ends_what_is_under_way_and_the_pool_goes_on(pool: ProcessPool, tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     running = pool.map(work.call, [(work.doubled, 1), (work.stuck, str(marker)), (work.doubled, 3)], "abb")
@@ -128,7 +125,6 @@ def test_closing_a_run_ends_what_is_under_way_and_the_pool_goes_on(pool: Process
     assert outcomes(pool, work.doubled, [4, 4], "ab") == [TaskOutcome(8)] * 2
 
 
-@posix
 def test_processes_end_with_their_parent(tmp_path: Path) -> None:
     marker = tmp_path / "marker"
     program = (

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from secateur import SourceCode, count_tokens
 from secateur.errors import SecateurError
-from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.inputs import NAMED_BYTES, read_files
 from secateur.kinds.files.measurements import measure_files
 from secateur.kinds.files.prune_context import prune_files
+from secateur.kinds.files.strategies import prune
 from secateur.settings import Settings, with_values
 from support.cli import secateur
 from support.repos import write
-from support.systems import mkfifo
 
 QUERY = "where is the refund total rounded?"
 
@@ -145,7 +145,7 @@ def test_links_are_not_followed_out_of_the_folder(tmp_path: Path) -> None:
 
 
 def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
-    mkfifo(tmp_path / "pipe.py")
+    os.mkfifo(tmp_path / "pipe.py")
     for word in ("pipe.py", "/dev/zero"):
         with pytest.raises(SecateurError, match="not a regular file"):
             read_files([word], Settings(), tmp_path / "cache", tmp_path)

@@ -19,9 +19,6 @@ from secateur.sources.open import open_source
 from secateur.sources.process import Patience
 from secateur.sources.source import Source
 from secateur.sources.worktree import WorktreeSource
-from support.systems import mkfifo, posix
-
-pytestmark = posix
 
 HOOKS = (
     *(
@@ -231,7 +228,7 @@ EVERY_GIT_METHOD: dict[str, Callable[[Git], object]] = {
         "4b825dc642cb6eb9a060e54bf8d69288fbee4904", git.resolve("main")
     ),  # all of it, the missing blob too
     "history": lambda git: drain(git.history(git.resolve("main"), since=git.resolve("main~1"))),
-    "changes_of": lambda git: drain(git.changes_of(git.resolve("main"), "a.txt", limit=3)),
+    "changes_of": lambda git: drain(git.history(git.resolve("main"), path="a.txt", limit=3)),
     "log": lambda git: drain(git.log(git.resolve("main"))),
     "is_linear": lambda git: git.is_linear(git.resolve("main~1"), git.resolve("main")),
     "shallow": lambda git: git.shallow(),
@@ -351,7 +348,7 @@ def test_a_pipe_in_the_place_of_a_repository_file_is_not_waited_for(tmp_path: Pa
         (tmp_path / ".git" / folder).mkdir(parents=True)
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / ".git" / name).unlink(missing_ok=True)
-    mkfifo(tmp_path / ".git" / name)
+    os.mkfifo(tmp_path / ".git" / name)
     assert Git.discover(tmp_path) is NoGit.BROKEN_REPOSITORY
     source = open_source(tmp_path)
     assert [entry.path for entry in source.entries()] == ["a.py"]
@@ -363,7 +360,7 @@ def test_a_pipe_as_ignore_file_costs_gits_patience_and_then_our_own_walk_answers
         (tmp_path / ".git" / folder).mkdir(parents=True)
     (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     (tmp_path / "a.py").write_text("x\n")
-    mkfifo(tmp_path / ".gitignore")
+    os.mkfifo(tmp_path / ".gitignore")
     source = WorktreeSource(tmp_path, Git.discover(tmp_path, patience=Patience(idle=0.05)))
     assert [entry.path for entry in source.entries()] == ["a.py"]
     assert [(skip.path, skip.reason) for skip in source.skips()] == [(".gitignore", "special_file")]

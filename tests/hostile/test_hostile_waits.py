@@ -21,9 +21,6 @@ from secateur.sources.process import PATIENCE, TIMEOUT, Patience
 from secateur.sources.walk import walk
 from secateur.sources.worktree import WorktreeSource
 from support.repos import SHOP, committed, git
-from support.systems import mkfifo, posix
-
-pytestmark = posix
 
 SHORT = Patience(idle=0.05, query=10.0, untracked=10.0, listing=10.0)
 """Only idleness ends a wait: the others would depend on how busy the machine is."""
@@ -59,7 +56,7 @@ class Asking:
         place = self.root / ".git" / name
         place.parent.mkdir(exist_ok=True)
         place.unlink(missing_ok=True)
-        mkfifo(place)
+        os.mkfifo(place)
 
 
 @pytest.fixture

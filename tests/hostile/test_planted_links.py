@@ -24,7 +24,6 @@ from secateur_lab.scenarios.running import session
 from support.cli import Ran, secateur
 from support.repos import shop_with_inputs
 from support.scenario_commands import COMMANDS
-from support.systems import mkfifo, posix
 
 State = dict[str, tuple[int, bytes]]
 
@@ -305,7 +304,6 @@ def test_links_above_repositories_and_the_current_folder_are_the_users_own(shop:
             write(tmp_path / "home" / "link")
 
 
-@posix
 def test_the_current_folder_is_no_concern_of_a_service_that_starts_at_the_root(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,7 +321,6 @@ def test_another_name_of_a_file_keeps_its_bytes(shop: Path, outside: Path) -> No
     assert (shop / "out.json").read_text() != "mine\n"
 
 
-@posix
 def test_streams_are_written_to_also_by_the_links_of_the_system(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     write_output(Path(f"/dev/fd/{writer}"), "text")
@@ -332,7 +329,7 @@ def test_streams_are_written_to_also_by_the_links_of_the_system(tmp_path: Path) 
     os.close(reader)
     write_output(Path(os.devnull), "text")
     assert Path(os.devnull).is_char_device()
-    mkfifo(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     with pytest.raises(SecateurError, match="is a symbolic link"):

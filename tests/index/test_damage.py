@@ -23,7 +23,7 @@ from support.engine_answers import answered
 from support.memory_source import MemorySource
 from support.processes import SETTINGS, environment
 from support.repos import QUERY, SHOP, write
-from support.systems import IS_ROOT, posix
+from support.systems import IS_ROOT
 
 EXTRACTOR = Extractor(get_counter("chars4"), None, 1)
 
@@ -195,7 +195,6 @@ def test_a_flipped_byte_of_a_cached_answer_is_a_miss(indexed: Indexed) -> None:
             assert (answer.cached, answer.text) == (False, indexed.answer)
 
 
-@posix
 @pytest.mark.skipif(IS_ROOT and shutil.which("setpriv") is None, reason="root may write anywhere")
 def test_a_cache_folder_that_cannot_be_written_is_a_warning_that_says_what_to_do(indexed: Indexed) -> None:
     cache = indexed.copy("readonly")

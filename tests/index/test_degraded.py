@@ -164,7 +164,6 @@ def test_a_second_death_costs_the_file(monkeypatch: pytest.MonkeyPatch, workers:
     assert [record.flags for record in records] == [(), ("unreadable_text",), ()]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="processor time has no bound there")
 def test_a_file_that_takes_too_much_time_is_read_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
     records = run(monkeypatch, 1, _SPINS, seconds=0)
     assert [record.facts.problems for record in records] == [(), ("parse_timeout",), ()]

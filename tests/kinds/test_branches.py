@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.kinds.conversation.branches import sent_lines
 from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.messages import ASIDE
+from secateur.kinds.conversation.session_formats.claude_code import sent_lines
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import Transcript, read_transcript
 from secateur.kinds.conversation.window_contents import window_contents

@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from secateur.kinds.conversation.pairs import UNPAIRED
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import read_messages
+from secateur.kinds.conversation.unreadable import UNPAIRED
 from secateur.settings import Settings, with_values
 
 LONG = "value = 1\n" * 300

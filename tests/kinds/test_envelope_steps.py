@@ -256,7 +256,7 @@ def clipped(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 1] + "…"
 
 
-@budgeted(max_examples=40, deadline=None)
+@budgeted(max_examples=12, deadline=None)
 @given(entries=st.lists(entry, min_size=1, max_size=25), share=st.integers(1, 99), counter=counted)
 def test_no_step_is_taken_further_than_is_needed(entries: list[dict[str, str]], share: int, counter: str) -> None:
     """What leaves uses 85 % of the budget, or the next larger step, which holds one character, summary or hash more,
@@ -279,7 +279,7 @@ def test_no_step_is_taken_further_than_is_needed(entries: list[dict[str, str]], 
         assert size(step_before(out, entries)) > budget
 
 
-@budgeted(max_examples=60, deadline=None)
+@budgeted(max_examples=12, deadline=None)
 @given(
     sizes=st.lists(st.integers(-2, 40), min_size=1, max_size=60),
     share=st.floats(0, 1),

@@ -9,7 +9,7 @@ from secateur.errors import SecateurError, UsageError
 from secateur.kinds.files.inputs import HEAD_BYTES, read_files
 from secateur.settings import Settings, with_values
 from support.repos import committed, write
-from support.systems import IS_ROOT, posix
+from support.systems import IS_ROOT
 
 TREE = {
     "src/a.py": "a = 1\n",
@@ -136,7 +136,6 @@ def test_a_broken_pattern_is_a_usage_error(tree: Path) -> None:
         names(tree, "src/[")
 
 
-@posix
 @pytest.mark.skipif(IS_ROOT, reason="root reads everything")
 def test_a_file_that_may_not_be_read_is_an_error_that_names_it(tree: Path) -> None:
     (tree / "top.py").chmod(0)

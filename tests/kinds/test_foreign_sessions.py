@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.branches import sent_lines
+from secateur.kinds.conversation.session_formats.claude_code import sent_lines
 from secateur.kinds.conversation.transcripts import read_transcript
 from support import agent_sessions as agents
 from support.agent_sessions import SCRIPT

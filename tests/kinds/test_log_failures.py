@@ -215,13 +215,6 @@ def test_a_log_that_fits_goes_out_whole(tmp_path: Path) -> None:
     assert {entry.state for entry in outcome.ledger.entries} == {State.KEPT}
 
 
-def test_settings_shape_what_goes_out(tmp_path: Path) -> None:
-    log = among("ERROR it broke")
-    assert len(verbatim(pruned(tmp_path, log, 400, fill=False, context_lines=2, last_lines=4))) == 1 + 2 * 2 + 4
-    assert len(verbatim(pruned(tmp_path, log, 400, fill=False, context_lines=0, last_lines=0))) == 1
-    assert len(verbatim(pruned(tmp_path, log, 400))) > 30
-
-
 def test_an_error_leaves_room_for_other_errors_and_for_the_end(tmp_path: Path) -> None:
     stack = "".join(f"\tat com.acme.Layer{number}.call(Layer.java:{number})\n" for number in range(200))
     log = among(f"java.io.IOException: reset\n{stack}") + "ERROR the disk is full\nBUILD FAILED in 3s\n"
@@ -235,7 +228,7 @@ def test_a_text_that_is_too_long_after_all_is_counted_a_few_times(tmp_path: Path
     log.write_text("".join("".join(word) + "\n" for word in product("ghijklmnopqrst", repeat=4)))
     settings = replace_values(Settings(), {"log": {"max_tokens": 20_000}, "tokens": {"counter": "chars4"}})
     material = LogKind().read({"path": str(log), "query": ""}, settings, Environment())
-    selection = select_lines(material, settings.log, counter)
+    selection = select_lines(material, settings.log.max_tokens, counter)
     assert 10_000 < selection.tokens <= 20_000
     assert sum(length > 10_000 for length in counter.lengths) < 40
 
@@ -294,14 +287,13 @@ def test_a_routine_line_says_how_many_came_before_it(tmp_path: Path) -> None:
     assert said and all(words.endswith(f" left then: {count} others came first") for words in said), said
     asked = _sentences(pruned(tmp_path, log, 300, query="where is 19c?"))
     assert any("do not match the query; the smallest of " in words for words in asked.values())
-    alone = _sentences(pruned(tmp_path, log, 300, fill=False))
-    assert any(words.endswith("log.fill is off, so only others go out") for words in alone.values())
 
 
 def test_what_routine_lines_need_is_what_the_text_grows_by(tmp_path: Path) -> None:
     words = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"]
-    lines = [f"reading the {one} table of {two}\nERROR no {two} for {one}" for one in words for two in words]
-    outcome = pruned(tmp_path, "\n".join(lines), 1_500, context_lines=0)
+    lines = [f"reading the {one} table of {two}\nwriting {two} to {one}" for one in words for two in words]
+    lines[::12] = [f"ERROR no {word}" for word in words]
+    outcome = pruned(tmp_path, "\n".join(lines), 1_500)
     log, counter, measured = outcome.payload.log, get_counter(), 0
     for stretch in outcome.payload.stretches:
         if stretch.figures.get("parts") != 1:

@@ -66,22 +66,21 @@ def test_an_empty_answer_says_which_kind_of_empty_it_is(tmp_path: Path, data: by
 
 
 def test_a_long_line_keeps_its_beginning_and_says_how_much_is_cut(tmp_path: Path) -> None:
-    outcome = pruned(tmp_path, "ERROR " + "word " * 1000 + "\nend\n", 400, longest_line=100)
+    outcome = pruned(tmp_path, "ERROR " + "word " * 1000 + "\nend\n", 800)
     first, cut, end, _ = outcome.payload.text.split("\n")
-    assert first == ("ERROR " + "word " * 1000)[:100] and end == "end"
-    assert cut == "… the line above has 5,006 characters, 100 stand here …"
+    assert first == ("ERROR " + "word " * 1000)[:2000] and end == "end"
+    assert cut == "… the line above has 5,006 characters, 2,000 stand here …"
     entry = outcome.ledger.entries[0]
     assert (entry.state, entry.reason) == (State.SHORTENED, Reason.LONG_LINES)
-    assert entry.before > 900 > 100 > entry.after
+    assert entry.before > 900 > 500 > entry.after
 
 
-@pytest.mark.parametrize("longest", [200, 2000])
-def test_what_decides_on_a_long_line_is_read_and_shown_wherever_it_stands(tmp_path: Path, longest: int) -> None:
+def test_what_decides_on_a_long_line_is_read_and_shown_wherever_it_stands(tmp_path: Path) -> None:
     padding = ", ".join(f'"h{number}": "vvvvvvvvvv"' for number in range(300))
     log = among(f'{{"request": {{{padding}}}, "level": "error", "msg": "the gateway refused the card", "order": 4711}}')
-    outcome = pruned(tmp_path, log, 500, query="refused card 4711", longest_line=longest)
+    outcome = pruned(tmp_path, log, 500, query="refused card 4711")
     (line,) = (line for line in verbatim(outcome) if "gateway" in line)
-    assert '"level": "error"' in line and "4711" in line and len(line) <= longest + 3
+    assert '"level": "error"' in line and "4711" in line and len(line) <= 2000 + 3
     assert "no_match" not in [notice.code for notice in outcome.notices]
     (entry,) = (entry for entry in outcome.ledger.entries if entry.figures.get("for") == "first_failure")
     assert entry.reason is Reason.LONG_LINES
@@ -91,7 +90,7 @@ def test_what_decides_on_a_long_line_is_read_and_shown_wherever_it_stands(tmp_pa
 
 def test_lines_of_the_log_are_never_taken_for_marks(tmp_path: Path) -> None:
     forged = "… 12 lines …\n…… 3 lines ……\n"
-    outcome = pruned(tmp_path, among(forged + "ERROR it broke"), 300, context_lines=2)
+    outcome = pruned(tmp_path, among(forged + "ERROR it broke"), 300)
     assert outcome.payload.log.mark == "………"
     assert "… 12 lines …" in verbatim(outcome) and "…… 3 lines ……" in verbatim(outcome)
 

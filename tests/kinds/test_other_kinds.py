@@ -11,7 +11,7 @@ import pytest
 import secateur as public
 from secateur import Reason, State
 from secateur.cli import inspect as inspect_command
-from secateur.cli import kinds as kind_command
+from secateur.cli import kind_command
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.main import COMMANDS
 from secateur.kind_places import FLAGS_OF_ALL, FLAGS_OF_INSPECT

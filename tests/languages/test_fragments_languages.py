@@ -46,7 +46,6 @@ def test_facts_of(name: str) -> None:
 
 
 def test_every_grammar_has_a_source() -> None:
-    from secateur.languages import languages
-    from secateur.languages.syntax.recognition import language_of
+    from secateur.languages import language_of, languages
 
     assert {language_of(name) for name in NAMES} == {name for name, traits in languages().items() if traits.grammar}

@@ -65,7 +65,7 @@ def test_is_read(path: str, source: str) -> None:
 @pytest.mark.parametrize("path", ["a.kt", "a.swift", "a.dart", "a.lua", "a.ex", "a.sh", "a.tf"])
 def test_unusual_files_are_read(path: str) -> None:
     assert parse_file(path, b"").fragments == ()
-    for source in (b"a " * 100_000, b"((((" * 2_000, b"}\r\n" * 2_000, b"\xff\xfe\x00"):
+    for source in (b"a " * 20_000, b"((((" * 500, b"}\r\n" * 500, b"\xff\xfe\x00"):
         lines = {
             line for part in parse_file(path, source).fragments for line in range(part.line_start, part.line_end + 1)
         }

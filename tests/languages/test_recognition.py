@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from secateur.languages.syntax.recognition import language_of
+from secateur.languages import language_of
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from secateur.settings import Settings
 from support.strategies import cases
 
 
-@settings(max_examples=60)
+@settings(max_examples=12)
 @given(cases(), st.integers(0, 900), st.integers(1, 40))
 def test_every_budget_of_a_sweep_is_decided_as_by_itself(case: tuple[Pool, Settings], low: int, step: int) -> None:
     pool, now = case

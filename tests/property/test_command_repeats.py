@@ -82,7 +82,7 @@ SETTINGS = st.lists(st.sampled_from(KEYS), min_size=1, max_size=8, unique_by=lam
 
 
 @pytest.mark.parametrize("kind", CALLS)
-@settings(max_examples=15)
+@settings(max_examples=3)
 @example(changed={"smart_pruning.density_exponent": 1.5})
 @example(changed={"embedding.model": "none", "redaction.scanner": "full"})
 @given(changed=SETTINGS)

@@ -137,7 +137,7 @@ def damaged_patch(patch: str, kind: str, at: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-@budgeted(max_examples=50, deadline=None)
+@budgeted(max_examples=12, deadline=None)
 @given(files=FILES, which=st.integers(0, 4), kind=FILE_DAMAGE, at=st.integers(0, 9))
 @example(files={"a.py": (["def f(a):"], ["++ b"])}, which=0, kind="long", at=0)
 @example(files={"a.py": (["def f(a):"], ["++ b"]), "b.py": (["def f(a):"], ["}"])}, which=0, kind="long", at=0)

@@ -16,7 +16,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import record, snapshot_of
-from secateur.index.update.snapshots import SnapshotManager
+from secateur.index.update.snapshot_manager import SnapshotManager
 from secateur.tokens import get_counter
 from support.engine_answers import answer_text
 from support.memory_source import MemorySource
@@ -235,7 +235,7 @@ def _assert_each_as_built(*states: dict[str, str]) -> None:
 @given(
     start=START, steps=st.lists(st.tuples(STEP, st.sampled_from(["", "", "save", "reopen"])), min_size=1, max_size=6)
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_edited_equals_built(start: dict[str, str], steps: list[tuple[tuple[str, str, str], str]]) -> None:
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder)) as store:
         files, manager = dict(start), SnapshotManager(store)
@@ -297,7 +297,7 @@ GIT_STEPS = st.lists(
 
 
 @given(steps=GIT_STEPS)
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=2, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_git_does_to_a_folder_leaves_no_ghosts(steps: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root, cache = Path(folder) / "repo", Path(folder) / "cache"

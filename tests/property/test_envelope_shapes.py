@@ -45,7 +45,7 @@ def tokens(value: Any) -> int:
     return count_tokens(json.dumps(value, ensure_ascii=False))
 
 
-@budgeted(max_examples=60, deadline=None)
+@budgeted(max_examples=12, deadline=None)
 @given(shape=shapes)
 def test_the_budget_is_used_or_no_cut_can_be_undone(shape: Any) -> None:
     before = envelope(shape if isinstance(shape, dict) else {"digest": shape})

@@ -48,7 +48,7 @@ def rules(draw: st.DrawFn) -> Settings:
     )
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(files=FILES, query=QUERIES, chosen=rules(), form=st.sampled_from(["plain", "plain", "markdown"]))
 def test_the_books_are_right_and_the_budget_holds(
     files: list[SourceCode], query: str, chosen: Settings, form: str

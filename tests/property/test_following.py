@@ -14,7 +14,6 @@ from secateur.sources.growing_file import GrowingFile
 from secateur.tokens import get_counter
 from support import agent_sessions as agents
 from support.agent_sessions import as_lines, compacted, said, tool, user
-from support.systems import mkfifo
 
 COUNTER = get_counter("chars4")
 FORMS = {"claude-code": agents.claude_code, "codex": agents.codex, "gemini-cli": agents.gemini_cli}
@@ -212,7 +211,7 @@ def test_what_is_no_session_a_line_a_record_is_not_followed(path):
 
 
 def test_a_folder_a_pipe_and_a_missing_file_are_errors(tmp_path):
-    mkfifo(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "pipe")
     for name, said_ in ((".", "it is a folder"), ("pipe", "it is not a file"), ("none", "No such file")):
         with pytest.raises(Exception, match=said_):
             GrowingFile(tmp_path / name, 1 << 20, "transcript").look()

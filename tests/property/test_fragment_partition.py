@@ -110,7 +110,7 @@ files = st.one_of(
 )
 
 
-@settings(max_examples=120)
+@settings(max_examples=40)
 @given(st.sampled_from(EXTENSIONS), files)
 def test_fragments_partition_any_file(extension: str, data: bytes) -> None:
     facts = check(f"a.{extension}", data)
@@ -129,7 +129,7 @@ REAL = [
 """Files of all languages: (name, where it is)."""
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(st.sampled_from(REAL), st.sampled_from(REAL), st.integers(0, 2**32), st.integers(1, 6))
 def test_fragments_partition_real_files_in_the_middle_of_an_edit(
     real: tuple[str, Path], other: tuple[str, Path], seed: int, times: int

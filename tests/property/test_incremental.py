@@ -34,7 +34,7 @@ STEPS = st.lists(
 
 
 @given(start=st.dictionaries(PATHS, CONTENTS, min_size=1), other=st.dictionaries(PATHS, CONTENTS), steps=STEPS)
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_incremental_equals_fresh(
     start: dict[str, str], other: dict[str, str], steps: list[tuple[str, str, str]]
 ) -> None:

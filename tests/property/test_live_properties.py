@@ -38,7 +38,7 @@ HISTORIES = st.tuples(st.sampled_from(API_FORMATS), st.integers(0, 1 << 40))
 
 
 @pytest.mark.parametrize("form", API_FORMATS)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     seed=st.integers(0, 1 << 40),
     zone=st.sampled_from((0, 100, 300, 600, 1200)),
@@ -65,7 +65,7 @@ def test_each_step_is_valid_and_begins_as_the_one_before_unless_a_cut_is_made(
     assert history == given and not live.failures
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(history=HISTORIES, zone=st.sampled_from((0, 200, 700)), ends=st.data())
 def test_a_fresh_process_gives_the_same_bytes_after_rewinds_and_forks(
     history: tuple[str, int], zone: int, ends: st.DataObject
@@ -81,7 +81,7 @@ def test_a_fresh_process_gives_the_same_bytes_after_rewinds_and_forks(
         assert json.dumps(live.step(given).messages) == json.dumps(fresh.step(given).messages)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(history=HISTORIES, zone=st.sampled_from((0, 200)))
 def test_what_a_caller_does_to_the_messages_changes_no_later_step(history: tuple[str, int], zone: int) -> None:
     messages = api_conversation(*history)
@@ -94,7 +94,7 @@ def test_what_a_caller_does_to_the_messages_changes_no_later_step(history: tuple
             message.clear()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(history=HISTORIES, zone=st.sampled_from((0, 200, 700)))
 def test_what_a_placeholder_names_can_be_had_back(tmp_path_factory: Any, history: tuple[str, int], zone: int) -> None:
     import re

@@ -85,7 +85,7 @@ def bound_of(selection: Selection, texts: list[str], counter_name: str = "o200k_
 
 @pytest.mark.parametrize("counter", ["o200k_base", "cl100k_base", "estimate", "chars4"])
 @pytest.mark.parametrize("form", ["markdown", "xml"])
-@budgeted(max_examples=25, deadline=None)
+@budgeted(max_examples=12, deadline=None)
 @given(rows=rows, query=hostile, warnings=st.lists(st.builds(Notice, st.just("code"), hostile), max_size=2))
 def test_the_pack_never_exceeds_overhead_and_costs(
     form: str, counter: str, rows: list[tuple[str, str, str, str, int, bool]], query: str, warnings: list[Notice]
@@ -119,7 +119,7 @@ def test_no_part_of_a_text_needs_more_than_the_whole(text: str, start: int, size
     assert all(mine <= all_ for mine, all_ in zip(part, whole, strict=True))
 
 
-@budgeted(max_examples=15, deadline=None)
+@budgeted(max_examples=8, deadline=None)
 @given(rows=rows.filter(len))
 def test_the_default_bound_is_tight(rows: list[tuple[str, str, str, str, int, bool]]) -> None:
     """Two tokens a fragment at most: what is charged and not used is lost to other fragments."""

@@ -104,7 +104,7 @@ def test_what_is_proven_of_a_search_holds_and_no_budget_between_turns_it(case: t
             assert budgets[budget][row] == whole[row]
 
 
-@settings(max_examples=8)
+@settings(max_examples=4)
 @given(cases(8))
 def test_where_no_budget_is_told_of_a_search_none_turns_it(case: tuple[Pool, Settings]) -> None:
     pool, now = case

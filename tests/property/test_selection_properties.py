@@ -6,6 +6,7 @@ from copy import deepcopy
 
 import numpy as np
 from hypothesis import example, given
+from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.model import LEAST_SAYING, NEVER_OUT, Pool, Reason, State, falling
 from secateur.selection import select, select_greedy
@@ -159,6 +160,7 @@ def test_greedy_is_the_plain_loop(sizes: list[int], budget: int):
     assert select_greedy(sizes, budget) == [place for place, kept in enumerate(taken) if kept]
 
 
+@budgeted(max_examples=6)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.lists(st.integers(0, 3_000_000), min_size=1, max_size=4))
 def test_greedy_without_the_full_sort_is_greedy_at_every_budget(seed: int, levels: int, budgets: list[int]):
     """Pools larger than the first slice; seeded, because hypothesis does not draw ten thousand rows."""

@@ -13,7 +13,7 @@ anything = st.text(alphabet=st.characters(exclude_categories=()), max_size=60)
 
 
 @pytest.mark.parametrize("name", COUNTERS)
-@budgeted(max_examples=25, deadline=None)
+@budgeted(max_examples=12, deadline=None)
 @given(texts=st.lists(anything, max_size=5))
 def test_counts_are_those_of_each_text_alone(name: str, texts: list[str]) -> None:
     counter = get_counter(name)
@@ -23,7 +23,7 @@ def test_counts_are_those_of_each_text_alone(name: str, texts: list[str]) -> Non
 
 
 @pytest.mark.parametrize("name", COUNTERS)
-@budgeted(max_examples=25, deadline=None)
+@budgeted(max_examples=12, deadline=None)
 @given(text=anything)
 def test_no_count_exceeds_the_bytes(name: str, text: str) -> None:
     counter = get_counter(name)
@@ -32,7 +32,7 @@ def test_no_count_exceeds_the_bytes(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", COUNTERS)
-@budgeted(max_examples=25, deadline=None)
+@budgeted(max_examples=12, deadline=None)
 @given(
     lines=st.lists(
         st.text(alphabet="ab1 .(){}订", min_size=1, max_size=20).map(lambda line: "x" + line + "\n"),

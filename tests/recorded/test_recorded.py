@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import chdir
 from pathlib import Path
+from typing import Any
 
 import pytest
 from recorded import corpus
@@ -26,7 +27,13 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.mark.parametrize("command", SAMPLES, ids=lambda command: command.line)
+def _parameter(command: corpus.Command) -> Any:
+    """Proofs take seconds: in the default run those of files and diffs stand for the others."""
+    costly = "--explain" in command.line and command.words[0][0] not in ("files", "chunk")
+    return pytest.param(command, id=command.line, marks=pytest.mark.slow if costly else ())
+
+
+@pytest.mark.parametrize("command", [_parameter(command) for command in SAMPLES])
 def test_prints_what_was_recorded(base: Path, command: corpus.Command) -> None:
     output = corpus.run(base, command)
     if command.prints_json and output.out:

@@ -19,7 +19,6 @@ from secateur_lab.replays.recorder import Observation, Recorder
 from secateur_lab.replays.recording import read_recording
 from secateur_lab.replays.replaying import replay
 from secateur_lab.scenarios.running import Session, session
-from support.systems import posix
 
 LOG = registry.get_kind("log")
 TEXT = "one\ntwo\nERROR three\n" + "four\n" * 40
@@ -99,13 +98,13 @@ def test_a_profile_and_what_was_turned_since_are_two_events(folder: Path, opened
     recorder = Recorder(path, opened, Clock())
     first = seen(folder)
     recorder.observe(first)
-    chosen = with_values(with_profile(first.settings, "recommended"), {"log.last_lines": 3})
+    chosen = with_values(with_profile(first.settings, "recommended"), {"log.max_tokens": 3})
     recorder.observe(replace(first, settings=chosen))
     recorder.observe(replace(first, settings=first.settings))
     recorder.close()
     told = [line for line in lines(path)[1:] if line["do"] not in ("decided", "open")]
     assert [line["do"] for line in told] == ["profile", "set", "profile", "set"]
-    assert told[1]["values"] == {"log.last_lines": 3}
+    assert told[1]["values"] == {"log.max_tokens": 3}
 
 
 def test_the_cursor_is_written_where_it_rested(folder: Path, opened: Session):
@@ -144,7 +143,6 @@ def test_a_folder_outside_ends_the_recording_with_a_reason(folder: Path, opened:
     assert not (folder / "a.replay.jsonl").exists(), "nothing was recorded"
 
 
-@posix
 def test_a_file_that_took_the_name_of_an_empty_recording_stays(folder: Path, opened: Session):
     recorder = Recorder(folder / "a.replay.jsonl", opened, Clock())
     (folder / "other").write_text("mine")

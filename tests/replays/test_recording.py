@@ -75,7 +75,7 @@ def test_what_is_no_file_or_too_large_is_refused(tmp_path: Path):
         assert raised.value.code == code
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=12, deadline=None)
 @given(st.binary(max_size=200))
 def test_no_bytes_raise_anything_else(data: bytes):
     try:

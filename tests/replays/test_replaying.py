@@ -66,10 +66,10 @@ def test_the_first_change_pins_the_baseline_that_a_comparison_is_with(tmp_path: 
     found = of_log(
         tmp_path,
         {"do": "set", "values": {"log.max_tokens": 300}},
-        {"do": "set", "values": {"log.max_tokens": 600, "log.fill": False}},
+        {"do": "set", "values": {"log.max_tokens": 600, "tokens.counter": "chars4"}},
         {"do": "compare"},
         {"do": "baseline"},
-        {"do": "set", "values": {"log.fill": True}},
+        {"do": "set", "values": {"tokens.counter": "o200k_base"}},
         {"do": "compare"},
     )
     steps = list(replay(found, opened))

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.retrieval import cache as cache_module
 from secateur.retrieval.cache import KEY_FILE, SPEC_FOLDER, ResultCache, remove, warn_of_old_cache
-from support.systems import mkfifo, posix
 
 RELATIVE = SPEC_FOLDER
 
@@ -66,7 +65,6 @@ def test_it_lies_in_the_users_folder_and_nothing_in_the_repository(places):
     assert list(root.iterdir()) == []
 
 
-@posix
 def test_asked_for_it_lies_in_the_repository_in_a_folder_that_ignores_itself(places):
     root, user = places
     cache = opened(places)
@@ -214,7 +212,7 @@ def test_any_bytes_are_a_miss(tmp_path_factory, content):
 
 def test_special_files_are_not_opened(places, tmp_path):
     cache = opened(places)
-    mkfifo(cache._path("pipe"))
+    os.mkfifo(cache._path("pipe"))
     (tmp_path / "secret").write_text("{}")
     cache._path("link").symlink_to(tmp_path / "secret")
     cache._path("folder").mkdir()
@@ -234,7 +232,6 @@ def test_an_entry_that_is_too_large_is_not_read(places, monkeypatch):
 # --- the folder over time ---------------------------------------------------------------------------------------------
 
 
-@posix
 def test_only_so_many_entries_are_kept_the_oldest_go(places, monkeypatch):
     monkeypatch.setattr(cache_module, "MAX_ENTRIES", 3)
     cache = opened(places)

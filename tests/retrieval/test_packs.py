@@ -153,7 +153,7 @@ def parts_of(pack: str) -> set[tuple[str, str]]:
 
 
 @given(data=st.data())
-@budgeted(max_examples=30, deadline=None)
+@budgeted(max_examples=12, deadline=None)
 def test_every_format_holds_what_its_report_says_is_kept(samples: Mapping[str, Engine], data: st.DataObject) -> None:
     """Text and JSON are decided for the Markdown pack; XML decides for itself, and counts itself."""
     engine = samples[data.draw(st.sampled_from([*samples]))]

@@ -15,8 +15,7 @@ from secateur.errors import EmbeddingError
 from secateur.index.store.records import Store
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.query import parse_with_kind
-from secateur.retrieval.rerank import Reranker
-from secateur.retrieval.retrieve import Retrieval, retrieve
+from secateur.retrieval.retrieve import Reranker, Retrieval, retrieve
 from secateur.settings import with_values
 from secateur.tokens import get_counter
 from support.engine_answers import answered

@@ -144,13 +144,14 @@ def test_a_line_put_into_the_code_is_told_with_its_file_and_what_it_displaced(sh
 
 
 def test_a_setting_of_the_repository_s_own_file_is_named_with_its_values(shop: Path, saved: Save) -> None:
-    (shop / "secateur.toml").write_text("[log]\nmax_tokens = 900\nblock_share = 0.9\n")
-    path = saved("log", "log", "inputs/ci.log")
-    (shop / "secateur.toml").write_text("[log]\nmax_tokens = 300\nblock_share = 0.9\nlast_share = 0.0\n")
+    kept = '[context_prune]\nstrategy = "extract"\n'
+    (shop / "secateur.toml").write_text(f"{kept}max_tokens = 900\n")
+    path = saved("files", "files", "shop", "--query", "refund")
+    (shop / "secateur.toml").write_text(f"{kept}max_tokens = 60\nfull_file_share = 0.0\n")
     result = checked(path)
-    assert result.compared.knobs == {"budget": (900, 300), "log.last_share": (0.2, 0.0)}
-    assert "    setting budget: 900 -> 300\n" in secateur("check", path).out
-    assert "    setting log.last_share: 0.2 -> 0.0 (secateur.toml)\n" in secateur("check", path).out
+    assert result.compared.knobs == {"budget": (900, 60), "context_prune.full_file_share": (0.8, 0.0)}
+    assert "    setting budget: 900 -> 60\n" in secateur("check", path).out
+    assert "    setting context_prune.full_file_share: 0.8 -> 0.0 (secateur.toml)\n" in secateur("check", path).out
     assert secateur("check", path).code == 4
 
 

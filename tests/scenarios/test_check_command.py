@@ -17,7 +17,6 @@ from secateur_lab.scenarios.check import results_of
 from secateur_lab.scenarios.scenario import read_scenario
 from support.cli import secateur
 from support.processes import DEADLINE, child_processes, environment, read_terminal, run_process
-from support.systems import posix
 
 Save = Callable[..., Path]
 
@@ -176,7 +175,6 @@ def test_a_kind_that_raises_anything_costs_its_scenario(
     assert len(logs) == 4
 
 
-@posix
 def test_review_asks_of_each_changed_scenario(shop: Path, logs: list[Path]) -> None:
     for number in range(3):
         break_log(shop, number)
@@ -199,7 +197,6 @@ def test_review_asks_of_each_changed_scenario(shop: Path, logs: list[Path]) -> N
     assert [one == other for one, other in zip(before, after, strict=True)] == [True, False, True, True]
 
 
-@posix
 @pytest.mark.usefixtures("default_signals")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_ends_it_and_leaves_every_scenario_whole(shop: Path, logs: list[Path], jobs: str) -> None:

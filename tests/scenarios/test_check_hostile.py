@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -16,7 +17,6 @@ from secateur_lab.scenarios.scenario import read_scenario
 from support.cli import secateur
 from support.processes import environment
 from support.repos import git
-from support.systems import mkfifo, posix
 
 Save = Callable[..., Path]
 
@@ -56,7 +56,7 @@ def hostile(shop: Path) -> Path:
     (shop / "inputs" / "link.log").symlink_to(shop.parent / "outside.log")
     (shop / "linked").symlink_to(shop.parent)
     (shop / "circle").symlink_to("circle")
-    mkfifo(shop / "pipe")
+    os.mkfifo(shop / "pipe")
     with (shop / "large.log").open("wb") as file:
         file.truncate(100 << 20)
     return shop
@@ -213,7 +213,7 @@ def test_a_file_that_is_no_scenario_costs_itself(shop: Path, saved: Save, name: 
 
 def test_pipes_and_links_that_are_called_scenarios(shop: Path, saved: Save) -> None:
     path = saved("log")
-    mkfifo(shop / "pipe.scenario.toml")
+    os.mkfifo(shop / "pipe.scenario.toml")
     (shop / "gone.scenario.toml").symlink_to("nowhere")
     (shop / "circle.scenario.toml").symlink_to("circle.scenario.toml")
     (shop / "folder.scenario.toml").mkdir()
@@ -256,7 +256,6 @@ def test_without_a_repository_paths_count_from_the_folder_of_the_scenario(shop: 
     assert secateur("check", folder / "a.scenario.toml").out == "1 scenario: 1 passed\n"
 
 
-@posix
 def test_what_cannot_be_recorded_is_that_scenario_s_error_and_its_file_stays(shop: Path, saved: Save) -> None:
     paths = [saved("log"), saved("small", "log", "inputs/ci.log", "--max-tokens", "50")]
     (shop / "inputs" / "ci.log").write_text("ERROR: it broke\nERROR: it broke again\n")

@@ -8,7 +8,8 @@ import difflib
 import os
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
+from secateur.kinds.search.kind import Search
 from secateur.model import Channel, Pool, Selection, State
 from secateur.render.pack import render_pack
 from secateur.render.search_json import json_report
@@ -27,9 +29,11 @@ from secateur.tokens import Counter, get_counter
 from secateur_tui.app import Inspector
 from secateur_tui.host import Pace
 from secateur_tui.screen import Bench
+from secateur_tui.state.search_answer import SearchAnswer
 from textual import events
 from textual._compositor import visible_screen_stack
 from textual.keys import key_to_character
+from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 FRAME = 0.005
@@ -157,6 +161,11 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
         }
         | changes
     )
+
+
+def search_answer(selection: Selection, settings: Settings, engine: Any = None) -> SearchAnswer:
+    """A selection as the inspector shows it."""
+    return SearchAnswer.of(settings, Search().outcome_of(engine, selection, settings))
 
 
 def large_pool(n: int) -> Pool:
@@ -371,8 +380,18 @@ def count_paint(app: Inspector) -> None:
 Inspector.post_display_hook = count_paint  # Textual calls it for tests; `settle` waits until it is not called any more
 
 
-async def settle(app: Inspector) -> Sequence[str]:
-    """Wait until nothing runs, nothing is queued, and nothing was painted for three frames; the screen's lines."""
+@asynccontextmanager
+async def running(app: Inspector, size: tuple[int, int] = (120, 40), **options: Any) -> AsyncIterator[Pilot[Any]]:
+    """The application in a terminal of that size, once it has come to rest."""
+    async with app.run_test(size=size, **options) as pilot:
+        await settle(app)
+        yield pilot
+
+
+async def settle(app: Inspector, *keys: str) -> Sequence[str]:
+    """Press the keys, and wait until nothing runs, nothing is queued, and nothing was painted for three frames; the
+    screen's lines."""
+    await press(app, *keys)
     still, paints, end = 0, -1, time.monotonic() + STALLED
     while time.monotonic() < end:
         await asyncio.sleep(FRAME)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import tomli
-from inspector_kit import bench_of, inspector, press, settle
+from inspector_kit import bench_of, inspector, press, running, settle
 from secateur.engine import Engine
 from secateur.kinds.search.first_answer import FirstAnswer
 from secateur.remembered.first_times import first_time
@@ -37,8 +37,7 @@ async def test_the_first_screen_is_true_of_where_the_keys_go():
         assert "Esc leaves the query; then ? shows every key" in typing and "/ goes to the query" not in typing
         await press(app, "question_mark")  # it is typed
         assert bench_of(app).state.question == "?"
-        await press(app, "backspace", "escape")
-        assert "/ goes to the query, ? shows every key" in words(await settle(app))
+        assert "/ goes to the query, ? shows every key" in words(await settle(app, "backspace", "escape"))
 
 
 async def test_a_repository_suggests_questions_of_its_own_which_are_cut(orders):
@@ -50,8 +49,7 @@ async def test_a_repository_suggests_questions_of_its_own_which_are_cut(orders):
             bench = bench_of(app)
             example = bench.scene.examples[0]
             assert example.query in first
-            await press(app, "escape", "Q", *example.query[:6].lower(), "enter")
-            await settle(app)
+            await settle(app, "escape", "Q", *example.query[:6].lower(), "enter")
             assert bench.state.question == example.query and bench.state.settings.effective_budget == example.budget
             kept = len(bench.state.answer.selection.kept_rows)
             assert (kept, len(bench.state.answer) - kept) == (example.kept, example.dropped)
@@ -70,8 +68,7 @@ async def test_the_first_answer_offers_recommended_which_one_key_adopts(told, or
                 said = words(await settle(app))
                 assert ("recommended keeps" in said and "others:" in said) == first
                 if first:
-                    await press(app, "D", "enter")
-                    await settle(app)
+                    await settle(app, "D", "enter")
                     assert bench_of(app).state.settings.profile == "recommended"
                     assert bench_of(app).state.settings.budget == 1000
                     assert "recommended keeps" not in words(await settle(app))
@@ -82,8 +79,7 @@ async def test_the_offer_says_what_to_press_however_long_the_names_are():
     long = "FailbackClusterInvoker.RetryTimerTask." * 3 + "run"
     found = FirstAnswer("spec", 1000, 3, 90, ("a", "b", "c", "d"), (long, long, long), 0)
     app = inspector()
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         bench = bench_of(app)
         offer = bench.part(FirstAnswers)
         offer._found, offer._of = found, (bench.state.question, bench.state.settings)
@@ -102,18 +98,15 @@ async def test_the_offer_is_of_the_answer_that_it_was_found_for_and_of_no_other(
         app.first_time = told
         async with app.run_test(size=(120, 40)):
             assert "recommended keeps" in words(await settle(app))
-            await press(app, *keys)
-            assert "recommended keeps" not in words(await settle(app))
+            assert "recommended keeps" not in words(await settle(app, *keys))
             if undo:
-                await press(app, *undo)
-                assert "recommended keeps" in words(await settle(app))
+                assert "recommended keeps" in words(await settle(app, *undo))
 
 
 async def test_a_profile_that_keeps_nothing_else_is_not_offered():
     found = FirstAnswer("spec", 16000, 12, 12, (), (), 0)
     app = inspector(settings=Settings(budget=16000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         bench = bench_of(app)
         offer = bench.part(FirstAnswers)
         offer._found, offer._of = found, (bench.state.question, bench.state.settings)
@@ -126,8 +119,7 @@ async def test_an_answer_of_which_nothing_was_cut_says_so():
     app = inspector(settings=Settings(budget=16000))
     async with app.run_test(size=(120, 40)):
         assert "nothing was cut: all 12 candidates fit 16,000 tokens; B cuts" in words(await settle(app))
-        await press(app, *["B"] * 20)
-        assert "nothing was cut" not in words(await settle(app))
+        assert "nothing was cut" not in words(await settle(app, *["B"] * 20))
 
 
 # --- pastes -----------------------------------------------------------------------------------------------------------
@@ -136,8 +128,7 @@ async def test_an_answer_of_which_nothing_was_cut_says_so():
 @pytest.mark.parametrize("in_the_field", [True, False])
 async def test_a_pasted_traceback_arrives_whole_wherever_the_keys_go(in_the_field):
     app = inspector(query="")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         if not in_the_field:
             await press(app, "escape")
         app.post_message(events.Paste(TRACEBACK))
@@ -154,8 +145,7 @@ async def test_a_paste_while_the_list_has_the_keys_is_the_query_where_there_is_o
     write_transcript(Path())
     for name, query in (("files", "round the refund\nof the cart"), ("conversation", None)):
         app = opened(name)
-        async with app.run_test(size=(120, 40)):
-            await settle(app)
+        async with running(app):
             await press(app, "escape")
             path = bench_of(app).field("path").value
             app.post_message(events.Paste("round the refund\nof the cart"))
@@ -166,8 +156,7 @@ async def test_a_paste_while_the_list_has_the_keys_is_the_query_where_there_is_o
 
 async def test_a_paste_that_is_too_long_says_what_of_it_is_taken():
     app = inspector(query="")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         app.post_message(events.Paste("word " * 5_000))
         assert any(f"{MOST_PASTED:,} of 24,999 characters" in line for line in await settle(app))
 
@@ -178,8 +167,7 @@ async def test_a_field_of_one_line_says_that_it_takes_the_first(tmp_path, monkey
     monkeypatch.chdir(tmp_path)
     write_files(Path())
     app = opened("files")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         field = bench_of(app).field("path")
         bench_of(app).go_to(field)
         app.post_message(events.Paste("a\nb\nc\n"))

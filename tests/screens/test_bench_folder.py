@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from inspector_kit import QUERY, inspector, press, settle
+from inspector_kit import QUERY, inspector, running, settle
 from secateur_tui.screen import Bench
 from support.repos import committed, git, write
 
@@ -15,17 +15,14 @@ async def test_diff_and_files_start_on_the_folder_that_is_inspected(tmp_path: Pa
     git(root, "commit", "-q", "-a", "-m", "Refunds are rounded")
     write(root, {"refund.py": "def total():\n    return 3\n"})
     app = inspector(folder=str(root))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         for key, item in (("5", "refund.py"), ("2", "refund.py")):
-            await press(app, key)
-            lines = await settle(app)
+            lines = await settle(app, key)
             assert isinstance(app.screen, Bench)
             assert app.screen.state.question == str(root)
             assert app.screen.state.inputs.get("query", QUERY) == QUERY
             assert any(item in line for line in lines)
-        await press(app, "4")
-        await settle(app)
+        await settle(app, "4")
         assert isinstance(app.screen, Bench)
         assert app.screen.state.question == ""
 
@@ -35,14 +32,10 @@ async def test_files_take_along_what_is_asked_and_say_what_they_want_where_nothi
     app = inspector(query="", folder=str(tmp_path))
     async with app.run_test(size=(120, 40)):
         assert any("Esc Leave the field  then" in line for line in await settle(app)), "? would be typed"
-        await press(app, "escape")
-        assert not any("Leave the field" in line for line in await settle(app))
-        await press(app, "2")
-        said = " ".join(await settle(app))
+        assert not any("Leave the field" in line for line in await settle(app, "escape"))
+        said = " ".join(await settle(app, "2"))
         assert "Say what the files are for" in said and "/ goes to the field for it" in said
-        await press(app, "escape", "1", "slash", *"refund")
-        await settle(app)
-        await press(app, "escape", "2")
-        lines = await settle(app)
+        await settle(app, "escape", "1", "slash", *"refund")
+        lines = await settle(app, "escape", "2")
         assert isinstance(app.screen, Bench) and app.screen.state.inputs["query"] == "refund"
         assert any("● refund.py" in line for line in lines)

@@ -6,7 +6,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from inspector_kit import ORDERS, ScriptedEngine, bench_of, inspector, make_pool, orders_engine, press, settle
+from inspector_kit import (
+    ORDERS,
+    ScriptedEngine,
+    bench_of,
+    inspector,
+    make_pool,
+    orders_engine,
+    running,
+    settle,
+)
 from ledger_kit import opened
 from secateur_tui.columns import lay_out_columns
 from secateur_tui.frame import ROOMY, WIDE
@@ -34,8 +43,7 @@ async def test_a_bar_is_never_shorter_on_a_wider_screen(tmp_path: Path, monkeypa
         (opened("files"), "bar"),
     ):
         cells = []
-        async with app.run_test(size=(80, 30)) as pilot:
-            await settle(app)
+        async with running(app, (80, 30)) as pilot:
             for columns in SCREENS:
                 await pilot.resize_terminal(columns, 30)
                 await settle(app)
@@ -64,10 +72,8 @@ async def test_every_row_shows_what_its_priority_is_made_of(columns: int) -> Non
 async def test_the_line_above_the_bar_names_the_largest_part_of_the_relevance() -> None:
     app = inspector(orders_engine(), query="refund")
     pool = make_pool()
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "down")
-        lines = await settle(app)
+    async with running(app):
+        lines = await settle(app, "down")
         row = bench_of(app).state.cursor
         parts = {part: float(column[row]) for part, column in pool.parts["relevance"].items()}
         largest = max(parts, key=lambda part: parts[part])

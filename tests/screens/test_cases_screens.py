@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspector_kit import FRAME, Inspector, Pace, bench_of, inspector, press, screen_lines, settle
+from inspector_kit import FRAME, Inspector, Pace, bench_of, inspector, press, running, screen_lines, settle
 from secateur.cli.main import main
 from secateur.engine import Engine
 from secateur.kinds import registry
 from secateur.settings import Settings, with_profile, with_values
 from secateur.sources.named import folder_of
 from secateur_lab.evaluation.cases import JudgedCase, read_cases
-from secateur_lab.evaluation.evaluation import make_plan, measure_cases
+from secateur_lab.evaluation.evaluation import make_plan, measure_with
 from secateur_lab.evaluation.measuring import Choice, Measurer
 from secateur_tui.state.held_cases import HeldCases
 from secateur_tui.widgets.knob_panel import KnobPanel
@@ -69,14 +69,10 @@ def page_of(lines: Sequence[str]) -> str:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_turn_says_what_it_does_to_the_cases(app: Inspector, size: tuple[int, int]) -> None:
-    async with app.run_test(size=size):
-        await settle(app)
-        await press(app, "J")
-        before = page_of(await settle(app))
-        await press(app, "equals_sign", *"200", "enter")
-        after = page_of(await settle(app))
-        await press(app, "u")
-        again = page_of(await settle(app))
+    async with running(app, size):
+        before = page_of(await settle(app, "J"))
+        after = page_of(await settle(app, "equals_sign", *"200", "enter"))
+        again = page_of(await settle(app, "u"))
     assert "4 cases · recall 1.000 · 0 change" in before
     assert "1 held out for secateur evaluate" in before
     assert "no item is called" in before  # what cannot be used costs itself
@@ -87,10 +83,8 @@ async def test_a_turn_says_what_it_does_to_the_cases(app: Inspector, size: tuple
 
 @pytest.mark.parametrize("size", [(120, 40), (200, 50)], ids=str)
 async def test_the_cases_stay_in_sight_beside_any_knob(app: Inspector, size: tuple[int, int]) -> None:
-    async with app.run_test(size=size):
-        await settle(app)
-        await press(app, "M", "w")
-        await settle(app)
+    async with running(app, size):
+        await settle(app, "M", "w")
         panel = app.screen.query_one(KnobPanel)
         for knob in panel.knobs:
             assert panel.chosen == knob
@@ -99,15 +93,14 @@ async def test_the_cases_stay_in_sight_beside_any_knob(app: Inspector, size: tup
             (row,) = [line for line in lines if "│▸" in line]
             assert knob.label[:9] in row
             await press(app, "down")
-        await press(app, "up")
-        lines = await settle(app)
+        lines = await settle(app, "up")
         assert "cases recall 1.000" in page_of(lines) and any("│▸" in line for line in lines)
 
 
 async def test_the_figures_are_those_of_evaluate_and_pools_are_read_once(cases: Path) -> None:
     judged = [case for case in read_cases([cases])[0] if case.name in ("0.scenario.toml", "1.scenario.toml")]
     plan = make_plan([Choice("recommended")], [500, 4000])
-    evaluated = list(measure_cases(judged, plan, os.environ))
+    evaluated = list(measure_with(1, judged, plan, os.environ))
     recalls = {budget: [case.figures["recommended", budget].recall for case in evaluated] for budget in (500, 4000)}  # type: ignore[union-attr]
     settings = with_values(Settings(), {"budget": 4000})
     held = HeldCases(registry.get_kind("search"), with_profile(settings, "recommended"))
@@ -130,8 +123,7 @@ async def test_the_figures_are_those_of_evaluate_and_pools_are_read_once(cases: 
 
 
 async def test_a_knob_that_reads_again_is_pending_until_it_is_read(app: Inspector) -> None:
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "J", "M", "w", *["down"] * 5, "right")  # depth
         pending = "\n".join(screen_lines(app))
         lines = "\n".join(await settle(app))
@@ -155,8 +147,7 @@ async def test_reading_can_be_cancelled_and_goes_on(app: Inspector, monkeypatch:
         await press(app, "escape")
         go_on.set()
         cancelled = "\n".join(await settle(app))
-        await press(app, "J")
-        again = "\n".join(await settle(app))
+        again = "\n".join(await settle(app, "J"))
     assert "cancelled; J reads on" in cancelled
     assert "4 cases · recall 1.000 · 0 change" in again
 
@@ -175,9 +166,7 @@ def said(app: Inspector) -> str:
 
 async def test_without_cases_the_key_says_how_to_have_some() -> None:
     app = inspector()
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "J")
-        lines = "\n".join(await settle(app))
+    async with running(app):
+        lines = "\n".join(await settle(app, "J"))
     assert "no cases are at hand" in said(app)
     assert "Cases" not in lines

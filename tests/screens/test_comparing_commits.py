@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from inspector_kit import STALLED, bench_of, inspector, press, quiet, screen_lines, settle
+from inspector_kit import STALLED, bench_of, inspector, press, quiet, running, screen_lines, settle
 from secateur.engine import Engine
 from secateur.settings import Settings
 from secateur_tui.app import Inspector
@@ -82,17 +82,14 @@ def test_what_is_read_shows_percent_and_the_key_that_ends_it() -> None:
 
 
 async def test_a_commit_that_is_not_there_stays_in_the_dialogue_with_the_error(app: Inspector) -> None:
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await compare(app, "@typo")
         text = "\n".join(await settle(app))
         assert "Compare with" in text and "no commit 'typo'" in text
         profile = bench_of(app).state.settings.profile
-        await press(app, "p")
-        text = "\n".join(await settle(app))
+        text = "\n".join(await settle(app, "p"))
         assert "@typop" in text and bench_of(app).state.settings.profile == profile and "no commit" not in text
-        await press(app, "ctrl+a", "ctrl+k", *"@HEAD~1", "enter")
-        assert "refund_sum" in "\n".join(await settle(app))
+        assert "refund_sum" in "\n".join(await settle(app, "ctrl+a", "ctrl+k", *"@HEAD~1", "enter"))
 
 
 async def test_a_folder_without_git_is_said_to_have_no_history(shop: Path) -> None:
@@ -106,16 +103,14 @@ async def test_a_folder_without_git_is_said_to_have_no_history(shop: Path) -> No
 
 
 async def test_another_commit_stands_beside_the_files(app: Inspector) -> None:
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await compare(app, "@HEAD~1")
         text = "\n".join(await settle(app))
         assert "commit HEAD~1" in text and "refund_sum" in text
 
 
 async def test_escape_ends_what_is_read(app: Inspector) -> None:
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         async with reading_held(app, "@HEAD~1") as text:
             assert "Reading commit HEAD~1" in text
             await press(app, "escape")
@@ -127,8 +122,7 @@ async def test_escape_ends_what_is_read(app: Inspector) -> None:
 
 
 async def test_what_belongs_to_an_older_question_is_gone_at_once(app: Inspector) -> None:
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await compare(app, "@nosuch")
         lines = await settle(app)
         assert any("no commit" in line for line in lines), lines

@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
-from inspector_kit import Inspector, press, settle
+from inspector_kit import Inspector, press, running, settle
 from secateur.kinds import registry
 from secateur.kinds.diff import render_chunks
 from secateur.kinds.diff.plan import Plan
 from secateur.kinds.run import render as render_of
 from secateur.settings import Settings, with_values
-from secateur_tui.pages.diff import DiffPage
-from secateur_tui.widgets.chunk_list import chunks_of
+from secateur_tui.pages.diff import DiffPage, chunks_of
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 from support.repos import committed, git, write
@@ -71,15 +70,12 @@ async def test_the_copied_command_reproduces_the_chunks(
 ) -> None:
     write(Path("shop"), {"src/new [1].py": "x = 1\n", "src/money.py": "y = 2\n"})
     app = opened(settings, path, **typed)
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, *keys.split())
-        await settle(app)
+    async with running(app, SIZE):
+        await settle(app, *keys.split())
         outcome, command = packing(app).outcome, diff_bench(app).command()
         chunks = outcome.payload.chunks
         assert len(chunks) > 0
-        await press(app, "y")
-        await settle(app)
+        await settle(app, "y")
         assert app.clipboard == command
     ran = secateur(*shlex.split(command)[1:])
     # Revisions are copied as the commits that they name now: the first line says them so.
@@ -96,8 +92,7 @@ async def test_the_copied_command_names_the_commits_that_were_read_and_not_those
     write(shop, {"a.py": "x = 2\n"})
     git(shop, "commit", "-q", "-am", "Two")
     app = opened(path="moved", base="HEAD~1")
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         git(shop, "commit", "-q", "--allow-empty", "-m", "Nothing")
         assert f"--base {base}" in diff_bench(app).command()
         await press(app, *["B"] * 40)
@@ -120,62 +115,48 @@ def test_patterns_of_a_configuration_that_were_taken_back_are_taken_back() -> No
 
 async def test_the_limit_is_turned_and_the_cursor_stays_on_its_file() -> None:
     app = opened()
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         await press(app, *["down"] * line_of(app, "src/shop/money.py"))
         for key, limit in (("B", 1750), ("B", 1500), ("b", 1750), ("b", 2000), ("u", 1750)):
-            await press(app, key)
-            await settle(app)
+            await settle(app, key)
             assert (plan_of(app).limit, diff_bench(app).state.entry) == (limit, "src/shop/money.py")
-        await press(app, "w", "shift+left")
-        await settle(app)
+        await settle(app, "w", "shift+left")
         assert plan_of(app).limit == 1650
 
 
 async def test_a_file_is_left_out_by_a_key_and_comes_back_with_undo() -> None:
     app = opened()
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         before = render_chunks(plan_of(app)).output()
         await press(app, "end", "K")
         assert app.is_running and diff_bench(app).state.settings == LIMIT, "the wrapper is no file"
-        await press(app, "home", *["down"] * line_of(app, "src/shop/cart.py"), "K")
-        lines = await settle(app)
+        lines = await settle(app, "home", *["down"] * line_of(app, "src/shop/cart.py"), "K")
         assert chunks_of(packing(app))["src/shop/cart.py"] == ()
         assert any("patterns: /src/shop/cart.py" in line for line in lines)
-        await press(app, "u")
-        await settle(app)
+        await settle(app, "u")
         assert render_chunks(plan_of(app)).output() == before
 
 
 async def test_patterns_base_and_head_are_typed() -> None:
     app = opened(path="shop", base="HEAD^")
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         assert set(chunks_of(packing(app))) == {"src/cart.py", "src/tax.py"}
-        await press(app, "slash", "tab", "tab", "tab", *"tax.py", "enter")
-        await settle(app)
+        await settle(app, "slash", "tab", "tab", "tab", *"tax.py", "enter")
         assert chunks_of(packing(app))["src/tax.py"] == () and diff_bench(app).state.baseline is not None
-        await press(app, "slash", "tab", "tab", *"--x", "enter")
-        lines = await settle(app)
+        lines = await settle(app, "slash", "tab", "tab", *"--x", "enter")
         assert any("--x is no head" in line for line in lines)
-        await press(app, "slash", "tab", "tab", "ctrl+u", "enter")
-        await settle(app)
+        await settle(app, "slash", "tab", "tab", "ctrl+u", "enter")
         assert chunks_of(packing(app))["src/tax.py"] == ()
 
 
 async def test_a_path_is_typed_and_a_wrong_one_says_what_is_wrong() -> None:
     app = opened(path="")
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         assert isinstance(app.focused, QueryInput)
-        await press(app, *"nowhere.diff", "enter")
-        assert any("cannot read nowhere.diff" in line for line in await settle(app))
-        await press(app, "slash", "ctrl+u", *"SKILL.md", "enter")
-        lines = await settle(app)
+        assert any("cannot read nowhere.diff" in line for line in await settle(app, *"nowhere.diff", "enter"))
+        lines = await settle(app, "slash", "ctrl+u", *"SKILL.md", "enter")
         assert not any("Traceback" in line for line in lines)
-        await press(app, "b", "i", "v", "d", "K", "y", "escape", "x", "slash", "ctrl+u", *PULL, "enter")
-        await settle(app)
+        await settle(app, "b", "i", "v", "d", "K", "y", "escape", "x", "slash", "ctrl+u", *PULL, "enter")
         assert len(plan_of(app).coverage) == 10 and app.focused is diff_bench(app).home
 
 
@@ -209,8 +190,7 @@ async def test_hostile_names_and_texts_are_text(size: tuple[int, int]) -> None:
         for _ in range(2):
             await press(app, "B", "down", "down", "K")
             for page in ("i", "v", "d", "w", "y", "slash"):
-                await press(app, page)
-                assert_harmless(await settle(app), size[0])
+                assert_harmless(await settle(app, page), size[0])
                 await press(app, "escape")
     app = opened(settings, diff + "nowhere", base=HOSTILE[1])
     async with app.run_test(size=size):

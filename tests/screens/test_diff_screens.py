@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from diff_kit import LIMIT, diff_bench, opened, packing, write_pull_request, write_repository
-from inspector_kit import Inspector, assert_golden, press, settle
+from inspector_kit import Inspector, assert_golden, press, running, settle
 from secateur.settings import Settings, with_values
 
 SIZES = [(120, 40), (80, 24)]
@@ -62,11 +62,9 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
 )
 async def test_screen(name: str, settings: Settings, keys: str) -> None:
     app = opened(settings)
-    async with app.run_test(size=SIZES[0]) as pilot:
-        await settle(app)
+    async with running(app, SIZES[0]) as pilot:
         for key in keys.split():  # each turn is decided before the next
-            await press(app, key)
-            await settle(app)
+            await settle(app, key)
         lines = await settle(app)
         if name != "copy":
             assert_true_figures(app, lines)
@@ -106,8 +104,7 @@ async def test_instructions_larger_than_a_chunk_are_a_state_that_a_larger_limit_
         assert_golden("diff_refused_120x40", await settle(app))
         await pilot.resize_terminal(*SIZES[1])
         assert_golden("diff_refused_80x24", await settle(app))
-        await press(app, *"bbbbbbbbbbbbbbbb")
-        await settle(app)
+        await settle(app, *"bbbbbbbbbbbbbbbb")
         assert packing(app).outcome.payload.plan.limit > 3000 and diff_bench(app).state.listed
 
 
@@ -132,8 +129,7 @@ async def test_more_chunks_than_cells_are_one_bar() -> None:
 
 async def test_a_heading_is_no_item_and_the_cursor_passes_over_it() -> None:
     app = opened()
-    async with app.run_test(size=SIZES[0]):
-        await settle(app)
+    async with running(app, SIZES[0]):
         entries = []
         for _ in range(12):
             entries.append(diff_bench(app).state.entry)
@@ -144,9 +140,7 @@ async def test_a_heading_is_no_item_and_the_cursor_passes_over_it() -> None:
 
 async def test_a_file_that_is_cut_names_the_lines_of_its_parts_in_the_list_and_in_why() -> None:
     app = opened()
-    async with app.run_test(size=SIZES[0]):
-        await settle(app)
-        await press(app, "down")
-        text = "\n".join(await settle(app))
+    async with running(app, SIZES[0]):
+        text = "\n".join(await settle(app, "down"))
         assert "2-3   1-213, 214-270" in text
         assert "part 1/2, lines 1-213" in text and "part 2/2, lines 214-270" in text

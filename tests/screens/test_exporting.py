@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from inspector_kit import Inspector, bench_of, inspector, press, settle
+from inspector_kit import Inspector, bench_of, inspector, press, running, settle
 from ledger_kit import WRITERS, opened
 from secateur.engine import Engine
 from secateur.settings import Settings, with_values
@@ -26,11 +26,9 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def exported(app: Inspector, *keys: str) -> list[str]:
     """Presses keys after E; the last notice is in the lines."""
-    await press(app, "E")
-    await settle(app)
+    await settle(app, "E")
     for key in keys:
-        await press(app, key)
-        await settle(app)
+        await settle(app, key)
     return await settle(app)
 
 
@@ -42,18 +40,14 @@ def notices(app: Inspector) -> str:
 @pytest.mark.parametrize(("key", "ending"), [("h", ".html"), ("m", ".md"), ("j", ".json"), ("s", ".svg")])
 async def test_a_decision_is_exported_as_its_command_exports_it(key: str, ending: str) -> None:
     app = opened("conversation", with_values(ZONE, {"redaction.scanner": "rules"}))  # as the user's own file says
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
-        await press(app, "B")
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
+        await settle(app, "B")
         lines = await exported(app, key)
         name = f"session{'-2' if ending == '.json' else ''}{ending}"  # session.json is what is read
         assert any(name in line for line in lines), "a name that no file has is proposed"
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         assert f"exported: {name}" in notices(app)
-        await press(app, "y")
-        await settle(app)
+        await settle(app, "y")
     again = Path("again" + ending)
     assert secateur(*shlex.split(app.clipboard)[1:], "--report", again).code == 0
     assert Path(name).read_bytes() == again.read_bytes()
@@ -68,8 +62,7 @@ async def test_a_search_is_exported_with_its_scores_and_texts(tmp_path: Path, mo
     settings = with_values(Settings(), {"budget": 200})
     with Engine.open("shop", settings) as engine:
         app = Inspector(engine, settings, path="shop", query="where is the refund total rounded?")
-        async with app.run_test(size=SIZE, notifications=True):
-            await settle(app)
+        async with running(app, SIZE, notifications=True):
             await exported(app, "h", "enter")
             state = bench_of(app).state
             page = Parsed(Path("where-is-the-refund-total-rounded.html").read_text("utf-8"))
@@ -80,39 +73,34 @@ async def test_a_search_is_exported_with_its_scores_and_texts(tmp_path: Path, mo
 
 async def test_enter_takes_the_page_and_escape_takes_nothing() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
         await exported(app, "enter", "escape")
         await exported(app, "escape")
         assert not list(Path().glob("session*.html"))
         lines = await exported(app, "enter", "ctrl+a", "ctrl+k", "enter")
         assert any("the file has no name" in line for line in lines) and "failed" not in notices(app)
-        await press(app, *"session.htm", "l", "enter")
-        await settle(app)
+        await settle(app, *"session.htm", "l", "enter")
         assert Path("session.html").is_file()
 
 
 async def test_a_file_that_is_there_is_never_overwritten() -> None:
     Path("session.html").write_text("mine")
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
         lines = await exported(app, "h")
         assert any("session-2.html" in line for line in lines)
         for _ in "-2.html":
             await press(app, "backspace")
         lines = await settle(app)
         assert any("already exists" in line for line in lines), "session, which gets the ending, is there"
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         assert any("already exists" in line for line in await settle(app)), "the question stays open"
     assert Path("session.html").read_text() == "mine" and not Path("session-2.html").exists()
 
 
 async def test_another_ending_is_refused() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
         lines = await exported(app, "m", "backspace", "backspace", *"svg", "enter")
         assert any("session.svg ends in .svg; its name has to end in .md" in line for line in lines)
     assert not Path("session.svg").exists()
@@ -120,8 +108,7 @@ async def test_another_ending_is_refused() -> None:
 
 async def test_the_screen_itself_is_a_picture() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
         await exported(app, "c", "enter")
         await settle(app)
     text = Path("session.svg").read_text("utf-8")
@@ -131,47 +118,38 @@ async def test_the_screen_itself_is_a_picture() -> None:
 
 async def test_a_key_copies_what_goes_out_or_the_item() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
-        await press(app, "down", "down", "y")
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
+        await settle(app, "down", "down", "y")
         assert app.clipboard.startswith("secateur conversation ")
-        await press(app, "i")
-        await settle(app)
+        await settle(app, "i")
         item, outcome = app.clipboard, bench_of(app).state.outcome
         bench = bench_of(app)
         kind, number = bench.kind_page.kind, bench.state.answer.entry_number(bench.state.cursor)
         before, after = kind.texts(outcome, number)
         assert item == (after or before) != ""
-        await press(app, "y", "p")
-        await settle(app)
+        await settle(app, "y", "p")
         assert app.clipboard == kind.leaving(outcome)
         assert f"copied: the text that is sent, {outcome.ledger.after:,} tokens" in notices(app)
 
 
 async def test_nothing_is_exported_before_there_is_an_answer() -> None:
     app = opened("conversation", ZONE, path="")
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
-        await press(app, "escape", "E")
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
+        await settle(app, "escape", "E")
         assert "Export: there is no answer yet" in notices(app)
 
 
 async def test_json_of_the_screen_is_json() -> None:
     app = opened("envelope", with_values(Settings(), {"context_budget.tokens": 4000}))
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
         await exported(app, "j", "enter")
     assert "ledger" in json.loads(Path("envelope-2.json").read_text("utf-8"))
 
 
 async def test_what_a_search_sends_is_copied_and_exported_in_every_format() -> None:
     app = inspector(settings=with_values(Settings(), {"budget": 4000}))
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
-        await press(app, "y", "p")
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
+        await settle(app, "y", "p")
         assert "round_half_even" in app.clipboard and "copied: the text that is sent" in notices(app)
         for key, ending in (("h", ".html"), ("m", ".md"), ("j", ".json"), ("s", ".svg")):
             await exported(app, key, "enter")

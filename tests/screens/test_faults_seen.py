@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from inspector_kit import Inspector, Pace, bench_of, inspector, press, settle
+from inspector_kit import Inspector, Pace, bench_of, inspector, press, running, settle
 from ledger_kit import WRITERS, opened
 from secateur.kinds.run import render as render_of
 from secateur.ledger import WRAPPER
@@ -26,10 +26,8 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("key", ["i", "v", "d"])
 async def test_a_page_is_opened_and_the_arrows_go_on_through_the_list(key: str, size: tuple[int, int]) -> None:
     app = inspector()
-    async with app.run_test(size=size):
-        await settle(app)
-        await press(app, key)
-        await settle(app)
+    async with running(app, size):
+        await settle(app, key)
         bench = bench_of(app)
         assert bench.focused is bench.home
         before = bench.state.cursor
@@ -39,8 +37,7 @@ async def test_a_page_is_opened_and_the_arrows_go_on_through_the_list(key: str, 
 
 async def test_an_answer_that_arrives_with_a_key_does_not_take_the_cursor_back() -> None:
     app = inspector()
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         bench = bench_of(app)
         items = [bench.state.shown.item_at(line) for line in range(3)]
         for item in items[1:]:
@@ -63,8 +60,7 @@ async def test_leaving_is_by_one_key_whoever_names_it() -> None:
     async with app.run_test(size=SIZE):
         lines = await settle(app)
         assert "q Quit" in lines[-1]
-        await press(app, "question_mark", "end")
-        assert not any("ctrl+q" in line.lower() for line in await settle(app))
+        assert not any("ctrl+q" in line.lower() for line in await settle(app, "question_mark", "end"))
         await press(app, "escape")
         with pytest.raises(AssertionError, match="has ended"):
             await press(app, "ctrl+c")
@@ -74,10 +70,8 @@ async def test_leaving_is_by_one_key_whoever_names_it() -> None:
 @pytest.mark.parametrize("opening", ["question_mark", "S", "f", "equals_sign", "y", "ctrl+p"])
 async def test_ctrl_c_leaves_whatever_lies_on_top(opening: str) -> None:
     app = inspector()
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, opening)
-        await settle(app)
+    async with running(app):
+        await settle(app, opening)
         assert len(app.screen_stack) > 2
         with pytest.raises(AssertionError, match="has ended"):
             await press(app, "ctrl+c")
@@ -86,18 +80,15 @@ async def test_ctrl_c_leaves_whatever_lies_on_top(opening: str) -> None:
 
 async def test_q_closes_the_help() -> None:
     app = inspector()
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "question_mark", "q")
-        await settle(app)
+    async with running(app):
+        await settle(app, "question_mark", "q")
         assert app.screen is bench_of(app)
 
 
 async def test_a_summary_has_the_tokens_in_its_row_that_the_bar_charges_it() -> None:
     settings = {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 3_000}
     app = opened("conversation", with_values(Settings(), settings))
-    async with app.run_test(size=(200, 40)):
-        await settle(app)
+    async with running(app, (200, 40)):
         bench = bench_of(app)
         answer = bench.state.answer
         assert answer is not None
@@ -131,8 +122,7 @@ def number(text: str) -> int:
 )
 async def test_a_legend_counts_items_first_and_what_leaves_of_them_in_brackets(start, least: int) -> None:
     app: Inspector = start()
-    async with app.run_test(size=(160, 40)):
-        await settle(app)
+    async with running(app, (160, 40)):
         bench = bench_of(app)
         assert bench.state.outcome is not None
         title = str(bench.query_one("#budget").border_title)
@@ -151,8 +141,7 @@ async def test_a_log_opens_at_its_first_failure() -> None:
     lines = [f"step {number} is done" for number in range(40)]
     Path("build.log").write_text("\n".join([*lines, "ERROR: no rate for JPY", *lines, "ERROR: the upload broke"]))
     app = Inspector(None, Settings(), path="build.log", bench="log")
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         state = bench_of(app).state
         assert state.answer is not None and "first" in state.answer.reason_of(state.cursor).label, "where it broke"
         assert state.answer.line_of(state.cursor) > 0
@@ -160,10 +149,8 @@ async def test_a_log_opens_at_its_first_failure() -> None:
 
 async def test_one_message_stands_at_a_time() -> None:
     app = inspector()
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
-        await press(app, "b", "u", "u", "u")
-        lines = await settle(app)
+    async with running(app, SIZE, notifications=True):
+        lines = await settle(app, "b", "u", "u", "u")
         assert len(app._notifications) == 1 and any("Undo: nothing was changed" in line for line in lines)
 
 
@@ -173,8 +160,7 @@ async def test_after_a_terminal_that_was_too_small_the_keys_go_where_they_went(
     small: tuple[int, int], keys: str
 ) -> None:
     app = inspector()
-    async with app.run_test(size=SIZE) as pilot:
-        await settle(app)
+    async with running(app, SIZE) as pilot:
         await press(app, *keys.split())
         focused = bench_of(app).focused
         assert focused is not None
@@ -190,10 +176,8 @@ async def test_a_path_without_room_keeps_its_end_while_the_keys_go_elsewhere(tmp
     folder.mkdir(parents=True)
     (folder / "nightly-build.log").write_text("ok\nERROR: no rate for JPY\n")
     app = Inspector(None, Settings(), path=str(folder / "nightly-build.log"), bench="log")
-    async with app.run_test(size=(80, 24)):
-        await settle(app)
-        await press(app, "escape")
-        title, _, field, *_ = await settle(app)
+    async with running(app, (80, 24)):
+        title, _, field, *_ = await settle(app, "escape")
         assert "nightly-build.log " in title and " 6 Log" in title and "nightly-build.log " in field
 
 
@@ -201,11 +185,9 @@ async def test_a_path_without_room_keeps_its_end_while_the_keys_go_elsewhere(tmp
 async def test_a_passing_message_never_covers_the_row_at_the_cursor(size: tuple[int, int]) -> None:
     app = inspector()
     app.NOTIFICATION_TIMEOUT = 120.0
-    async with app.run_test(size=size, notifications=True):
-        await settle(app)
+    async with running(app, size, notifications=True):
         for _ in range(11):
-            await press(app, "down")
-            (alone,) = [line for line in await settle(app) if line.startswith("│▸")]
+            (alone,) = [line for line in await settle(app, "down") if line.startswith("│▸")]
             app.say("undone: budget 1,063 → 1,000, and what came of it in words that take several lines of a message")
             lines = await settle(app)
             assert any("undone: budget" in line for line in lines)
@@ -213,8 +195,7 @@ async def test_a_passing_message_never_covers_the_row_at_the_cursor(size: tuple[
             app.clear_notifications()
         app.say("undone: budget 1,063 → 1,000")
         for _ in range(11):
-            await press(app, "up")
-            app_lines = await settle(app)
+            app_lines = await settle(app, "up")
             (row,) = [line for line in app_lines if line.startswith("│▸")]
             assert "undone" not in row, "\n".join(app_lines)
 
@@ -222,8 +203,7 @@ async def test_a_passing_message_never_covers_the_row_at_the_cursor(size: tuple[
 @pytest.mark.parametrize("bench", ["search", "files"])
 async def test_the_key_of_the_query_is_no_text_in_an_empty_query(bench: str) -> None:
     app = inspector(query="") if bench == "search" else opened("files", query="")
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         await press(app, "/", *"a/b")
         field = bench_of(app).field("query")
         assert bench_of(app).focused is field and field.value == "a/b"
@@ -231,8 +211,7 @@ async def test_the_key_of_the_query_is_no_text_in_an_empty_query(bench: str) -> 
 
 async def test_an_absolute_path_is_typed_into_the_empty_field_of_a_path() -> None:
     app = opened("conversation", path="")
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         await press(app, "/")
         assert bench_of(app).field("path").value == "/"
 
@@ -240,8 +219,7 @@ async def test_an_absolute_path_is_typed_into_the_empty_field_of_a_path() -> Non
 async def test_the_list_has_the_keys_where_an_answer_needs_no_model() -> None:
     settings = with_values(Settings(), {"context_budget.tokens": 4000})
     app = opened("envelope", settings, model="")
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         bench = bench_of(app)
         assert bench.state.answer is not None and bench.focused is bench.home
         await press(app, "f")

@@ -22,6 +22,7 @@ from inspector_kit import (
     make_pool,
     orders_engine,
     press,
+    running,
     settle,
 )
 from ledger_kit import WRITERS, opened
@@ -76,10 +77,8 @@ def told(app: Inspector) -> str:
 )
 async def test_search(screen: str, keys: str, size: tuple[int, int]) -> None:
     app = inspector(settings=TIGHT, proves=True)
-    async with app.run_test(size=size):
-        await settle(app)
-        await press(app, *keys.split())
-        assert_golden(f"search_{screen}_{size[0]}x{size[1]}", await settle(app))
+    async with running(app, size):
+        assert_golden(f"search_{screen}_{size[0]}x{size[1]}", await settle(app, *keys.split()))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -90,10 +89,8 @@ async def test_conversation(
     monkeypatch.chdir(tmp_path)
     WRITERS["conversation"](tmp_path)
     app = opened("conversation", ZONE)
-    async with app.run_test(size=size):
-        await settle(app)
-        await press(app, *keys.split())
-        assert_golden(f"conversation_{screen}_{size[0]}x{size[1]}", await settle(app))
+    async with running(app, size):
+        assert_golden(f"conversation_{screen}_{size[0]}x{size[1]}", await settle(app, *keys.split()))
 
 
 # --- finding ----------------------------------------------------------------------------------------------------------
@@ -101,19 +98,16 @@ async def test_conversation(
 
 async def test_enter_goes_to_the_item_and_escape_leaves_the_cursor() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         bench = bench_of(app)
         before = name(bench)
         await press(app, "f")
         await typed(app, "cart")
-        await press(app, "escape")
-        await settle(app)
+        await settle(app, "escape")
         assert name(bench) == before
         await press(app, "f")
         await typed(app, "cart")
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         assert name(bench) == "src/orders/cart.py::Cart.total"
         assert bench.focused is bench.home
 
@@ -121,25 +115,20 @@ async def test_enter_goes_to_the_item_and_escape_leaves_the_cursor() -> None:
 async def test_a_text_is_found_in_what_came_in() -> None:
     row = "src/orders/audit.py::record"
     app = inspector(orders_engine(texts={row: "def record():\n    return 'a needle  in\na haystack'\n"}), TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "f")
         await typed(app, "Needle in a")
         lines = await settle(app)
         assert any("record" in line and "text" in line for line in lines)
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         assert name(bench_of(app)) == row
 
 
 async def test_up_and_down_go_through_the_hits_and_a_click_takes_one() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(app)
-        await press(app, "f", "r")
-        await settle(app)  # a key that moves is for what is listed
-        await press(app, "down", "down", "up", "pagedown", "pageup", "down")
-        await settle(app)
+    async with running(app) as pilot:
+        await settle(app, "f", "r")  # a key that moves is for what is listed
+        await settle(app, "down", "down", "up", "pagedown", "pageup", "down")
         offers = app.screen.query_one(OfferList)
         assert offers.cursor == 1
         wanted = offers.offers[2].value
@@ -158,8 +147,7 @@ async def test_what_texts_hold_comes_below_names_that_took_longer(monkeypatch: p
 
     async def found(*keys: str) -> list[int]:
         app = inspector(settings=TIGHT)
-        async with app.run_test(size=(120, 40)):
-            await settle(app)
+        async with running(app):
             await press(app, *keys)
             go_on.set()
             await settle(app)
@@ -173,28 +161,23 @@ async def test_what_texts_hold_comes_below_names_that_took_longer(monkeypatch: p
 
 async def test_nothing_found_says_so_and_enter_does_nothing() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "f")
         await typed(app, "zzzzqqqq")
         lines = await settle(app)
         assert any("0 found" in line for line in lines)
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         assert isinstance(app.screen, Chooser)
 
 
 async def test_names_that_attack_are_shown_harmless() -> None:
     hostile = Candidate("a\x1b]0;t\x07/[b]$x.py", "def\u202e[/red]", (1, 3), 50, 0.99)
     app = inspector(ScriptedEngine(lambda query, _: make_pool([hostile, *ORDERS], query=query)), TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         for keys in (["f", "d", "e", "f"], ["escape", "F"], ["escape", "o"]):
-            await press(app, *keys)
-            lines = await settle(app)
+            lines = await settle(app, *keys)
             assert not any(mark in line for line in lines for mark in ("\x1b", "\x07", "\u202e"))
-        await press(app, "escape", "f", "d", "e", "f")
-        assert any("[/red]" in line for line in await settle(app))
+        assert any("[/red]" in line for line in await settle(app, "escape", "f", "d", "e", "f"))
 
 
 # --- filtering and sorting --------------------------------------------------------------------------------------------
@@ -202,61 +185,52 @@ async def test_names_that_attack_are_shown_harmless() -> None:
 
 async def test_a_filter_decides_nothing_and_escape_shows_all() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         bench = bench_of(app)
         answer, every = bench.state.answer, shown(app)
         await press(app, "F")
         await typed(app, "dropped")
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         assert bench.state.answer is answer
         selection = answer.selection
         assert shown(app) == [row for row in every if selection.state[row] == State.DROPPED]
         assert told(app).strip().startswith(f"{len(shown(app))} of {len(every)} · state: dropped")
         assert bench.state.cursor in shown(app)
-        await press(app, "escape")
-        await settle(app)
+        await settle(app, "escape")
         assert shown(app) == every
         assert bench.state.answer is answer
 
 
 async def test_the_cursor_follows_its_item_until_a_filter_hides_it() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         bench = bench_of(app)
         await press(app, "F")
         await typed(app, "dropped")
-        await press(app, "enter", "end")
-        await settle(app)
+        await settle(app, "enter", "end")
         last = bench.state.cursor
         await press(app, "o")
         await typed(app, "name")
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         assert bench.state.cursor == last
         for _ in range(30):
             await press(app, "b")  # in the end the budget holds everything
         await settle(app)
         assert shown(app) == []
         assert "0 of 12 · state: dropped" in told(app)
-        await press(app, "down", "up", "end", "f", "escape", "escape")
-        await settle(app)
+        await settle(app, "down", "up", "end", "f", "escape", "escape")
         assert len(shown(app)) == 12
 
 
 async def test_going_to_what_a_filter_hides_takes_the_filter_off() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "F")
         await typed(app, "dropped")
         await press(app, "enter", "f")
         await typed(app, "round_half")
         await settle(app)
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         bench = bench_of(app)
         assert name(bench) == "src/orders/money.py::Money.round_half_even"
         assert bench.state.view is None
@@ -264,12 +238,10 @@ async def test_going_to_what_a_filter_hides_takes_the_filter_off() -> None:
 
 async def test_an_order_puts_the_largest_first_and_ties_stay() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "o")
         await typed(app, "tokens")
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         tokens = bench_of(app).state.answer.selection.pool.tokens
         assert shown(app) == np.argsort(-tokens, kind="stable").tolist() or [
             int(tokens[row]) for row in shown(app)
@@ -320,12 +292,10 @@ async def test_every_list_says_what_it_is_ordered_by(
 
 async def test_a_new_question_shows_everything_again() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "F")
         await typed(app, "dropped")
-        await press(app, "enter", "slash", "x", "enter")
-        await settle(app)
+        await settle(app, "enter", "slash", "x", "enter")
         assert bench_of(app).state.view is None
 
 
@@ -334,8 +304,7 @@ async def test_a_new_question_shows_everything_again() -> None:
 
 async def test_next_dropped_goes_round_and_back() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         bench = bench_of(app)
         selection = bench.state.answer.selection
         dropped = [row for row in shown(app) if selection.state[row] == State.DROPPED]
@@ -352,13 +321,10 @@ async def test_next_dropped_goes_round_and_back() -> None:
 
 async def test_next_changed_needs_a_change_and_finds_each() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
+    async with running(app, notifications=True):
         bench = bench_of(app)
-        await press(app, "right_square_bracket")
-        assert any("nothing has changed since the ghost" in line for line in await settle(app))
-        await press(app, "B", "B", "B")
-        await settle(app)
+        assert any("nothing has changed since the ghost" in line for line in await settle(app, "right_square_bracket"))
+        await settle(app, "B", "B", "B")
         changed = [row for row in shown(app) if bench.state.comparison.flipped[row]]
         assert changed
         seen = []
@@ -371,8 +337,7 @@ async def test_next_changed_needs_a_change_and_finds_each() -> None:
 async def test_next_cut_is_what_goes_out_in_part() -> None:
     settings = with_values(TIGHT, {"smart_pruning.signature_share": 0.2})
     app = inspector(settings=settings)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         bench = bench_of(app)
         await press(app, "right_curly_bracket")
         assert bench.state.answer.selection.state[bench.state.cursor] == State.SHORTENED
@@ -380,19 +345,15 @@ async def test_next_cut_is_what_goes_out_in_part() -> None:
 
 async def test_where_there_is_no_other_one_it_is_said() -> None:
     app = inspector(settings=Settings(budget=100_000))
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
-        await press(app, "greater_than_sign")
-        assert any(" nothing is dropped" in line for line in await settle(app))
+    async with running(app, notifications=True):
+        assert any(" nothing is dropped" in line for line in await settle(app, "greater_than_sign"))
 
 
 @pytest.mark.parametrize("keys", ["f", "F", "o", "greater_than_sign"])
 async def test_without_items_there_is_nothing_to_find(keys: str) -> None:
     app = inspector(settings=TIGHT, query="")
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
-        await press(app, "escape", keys)
-        assert any("there are no items yet" in line for line in await settle(app))
+    async with running(app, notifications=True):
+        assert any("there are no items yet" in line for line in await settle(app, "escape", keys))
 
 
 @pytest.mark.parametrize("kind", list(WRITERS))
@@ -402,27 +363,22 @@ async def test_every_kind_is_found_filtered_and_sorted(
     monkeypatch.chdir(tmp_path)
     WRITERS[kind](tmp_path)
     app = opened(kind, ZONE)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         bench = bench_of(app)
         answer = bench.state.answer
         wanted = answer.ids[len(answer) - 1]
         await press(app, "f")
         await typed(app, wanted)
         await settle(app)
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         assert name(bench) == wanted
         await press(app, "o")
         await typed(app, "tokens")
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         before = [answer.entries[item].before for item in shown(app)]
         assert before == sorted(before, reverse=True)
-        await press(app, "F")
-        await settle(app)
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "F")
+        await settle(app, "enter")
         assert 0 < len(shown(app)) <= len(answer)
         assert bench.state.answer is answer
 
@@ -445,24 +401,20 @@ async def test_any_keys_decide_nothing_and_lose_nothing(seed: int) -> None:
                 continue  # they turn knobs there
             await press(app, keys[number])
         await settle(app)
-        await press(app, "escape", "escape")
-        await settle(app)
+        await settle(app, "escape", "escape")
         if bench.state.answer is answer:
             assert answer.selection.state.tolist() == state.tolist()
         view = bench.state.view
         assert view is None or not len(view) or view.line_of(bench.state.cursor) >= 0
-        await press(app, "escape")
-        await settle(app)
+        await settle(app, "escape")
         assert sorted(shown(app)) == list(range(len(ORDERS)))
 
 
 async def test_a_jump_out_of_sight_shows_where_the_budget_ends_and_one_in_sight_scrolls_nothing() -> None:
     many = [Candidate(f"src/m{n:03}.py", f"f{n:03}", (1, 9), 90, 1 - n / 100) for n in range(80)]
     app = inspector(ScriptedEngine(lambda query, _: make_pool(many, query)), settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 24)):
-        await settle(app)
-        await press(app, "greater_than_sign")
-        lines = await settle(app)
+    async with running(app, (120, 24)):
+        lines = await settle(app, "greater_than_sign")
         cut = next(n for n, line in enumerate(lines) if "cut at 4,000" in line)
         assert lines[cut + 1].startswith("│▸"), "the first dropped item stands right below the cut"
         top = bench_of(app).query_one("#list").scroll_offset.y
@@ -474,19 +426,16 @@ async def test_the_next_dropped_item_is_no_heading(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(tmp_path)
     diff_kit.write_pull_request(tmp_path)
     app = diff_kit.opened()
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "greater_than_sign")
         assert bench_of(app).state.entry_number is not None
 
 
 async def test_the_border_says_what_a_pin_changed() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40), notifications=False):
-        await settle(app)
+    async with running(app, notifications=False):
         await press(app, "greater_than_sign", "space")
         border = next(line for line in await settle(app) if line.startswith("╭─ Candidates"))
         assert "● 1 now kept" in border and "now dropped" in border and "] goes there" in border
-        await press(app, "u")
-        border = next(line for line in await settle(app) if line.startswith("╭─ Candidates"))
+        border = next(line for line in await settle(app, "u") if line.startswith("╭─ Candidates"))
         assert "now" not in border

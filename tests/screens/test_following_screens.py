@@ -4,14 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from inspector_kit import Inspector, Pace, assert_golden, bench_of, looked, press, settle
+from inspector_kit import Inspector, Pace, assert_golden, bench_of, looked, press, running, settle
 from secateur.ledger import WRAPPER
-from secateur.settings import Settings, Ui, with_values
+from secateur.settings import Settings, with_values
 from support import agent_sessions as agents
 from support.agent_sessions import SCRIPT, as_lines, compacted, said, tool, user
-from support.systems import posix
 
-SMALL = with_values(Settings(ui=Ui(watch="follow")), {"conversation_prune.safe_zone_tokens": 600})
+SMALL = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 600})
 MORE = (tool("read", "shop/tax.py", "TAX = 7\n" * 60), said("Seven."))
 
 
@@ -21,7 +20,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(path: str, proves: bool = False) -> Inspector:
-    return Inspector(None, SMALL, bench="conversation", path=path, pace=Pace(0.001, 0.001, 0, proves=proves))
+    app = Inspector(None, SMALL, bench="conversation", path=path, pace=Pace(0.001, 0.001, 0, proves=proves))
+    app.follows = True
+    return app
 
 
 def write(script, name="session.jsonl", write=agents.claude_code) -> None:
@@ -32,10 +33,8 @@ def write(script, name="session.jsonl", write=agents.claude_code) -> None:
 async def test_the_page_says_what_fills_the_window_and_when_it_is_full(size: tuple[int, int]) -> None:
     write(SCRIPT)
     app = opened("session.jsonl")
-    async with app.run_test(size=size):
-        await settle(app)
-        await press(app, "T")
-        lines = await settle(app)
+    async with running(app, size):
+        lines = await settle(app, "T")
         assert_golden(f"conversation_window_{size[0]}x{size[1]}", lines)
         text = "\n".join(lines)
         assert ("Read" in text and "tool-results" in text) or size[0] == 80
@@ -44,10 +43,8 @@ async def test_the_page_says_what_fills_the_window_and_when_it_is_full(size: tup
 async def test_a_session_that_grows_is_followed_and_cursor_knobs_and_undo_stay() -> None:
     write(SCRIPT)
     app = opened("session.jsonl")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "b", "up", "up", "up")
-        await settle(app)
+    async with running(app):
+        await settle(app, "b", "up", "up", "up")
         state = bench_of(app).state
         before, entry, baseline, settings = state.answer, bench_of(app).state.entry, state.baseline, state.settings
         write((*SCRIPT, *MORE))
@@ -58,12 +55,10 @@ async def test_a_session_that_grows_is_followed_and_cursor_knobs_and_undo_stay()
         old = {id(message) for message in before.outcome.payload.transcript.messages}
         new = {id(message) for message in state.answer.outcome.payload.transcript.messages}
         assert old < new  # nothing was read again
-        await press(app, "u")
-        await settle(app)
+        await settle(app, "u")
         assert state.settings.conversation_prune.safe_zone_tokens == 600
 
 
-@posix
 async def test_a_file_that_was_replaced_by_a_link_is_named_and_read_only_on_a_key() -> None:
     write(SCRIPT)
     write((*SCRIPT, said("A secret of somebody.")), "private.jsonl")
@@ -76,8 +71,7 @@ async def test_a_file_that_was_replaced_by_a_link_is_named_and_read_only_on_a_ke
             lines = await looked(app)
             assert "replaced by a link of yours" in lines[0]
             assert "secret" not in "\n".join(lines) and "\n".join(lines[1:]) == before
-        await press(app, "R")
-        assert "secret" in "\n".join(await settle(app))
+        assert "secret" in "\n".join(await settle(app, "R"))
 
 
 async def test_the_live_ledger_says_what_was_cleared_at_which_cut_and_why() -> None:
@@ -87,25 +81,21 @@ async def test_the_live_ledger_says_what_was_cleared_at_which_cut_and_why() -> N
         assert "Live: 2 cuts in 8 requests" in "\n".join(await settle(app))
         write((*SCRIPT, *MORE))
         assert "Live: 3 cuts in 10 requests" in "\n".join(await looked(app))
-        await press(app, "home", "down", "down", "i")
-        text = "\n".join(await settle(app))
+        text = "\n".join(await settle(app, "home", "down", "down", "i"))
         assert "Live: summarised, 270 -> 0 tokens before" in text and "request 4: it is among the oldest" in text
-        await press(app, "T")
-        assert_golden("conversation_live_120x60", await settle(app))
+        assert_golden("conversation_live_120x60", await settle(app, "T"))
 
 
 async def test_the_cursor_stays_on_the_newest_message_until_it_is_moved() -> None:
     write(SCRIPT)
     app = opened("session.jsonl")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         state = bench_of(app).state
         leaving = [entry.id for entry in state.answer.entries if entry.after and entry.id != WRAPPER]
         assert bench_of(app).state.entry == leaving[-1]
         write((*SCRIPT, *MORE))
         assert any("▸" in line and "Seven." in line for line in await looked(app))
-        await press(app, "up")
-        await settle(app)
+        await settle(app, "up")
         entry = bench_of(app).state.entry
         write((*SCRIPT, *MORE, said("And eight.")))
         lines = await looked(app)
@@ -118,8 +108,7 @@ async def test_the_cursor_stays_on_the_newest_message_until_it_is_moved() -> Non
 async def test_what_becomes_of_the_file_is_said() -> None:
     write(SCRIPT)
     app = opened("session.jsonl")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         write((*SCRIPT, compacted("All of it."), user("Go on.")))
         assert "was compacted" in "\n".join(await looked(app))
         write(SCRIPT[:3])
@@ -151,9 +140,7 @@ async def test_hostile_texts_of_a_session_are_shown_harmless() -> None:
                 block.update({"name": bad} if block["type"] == "tool_use" else {})
     Path("session.jsonl").write_text(as_lines(lines), encoding="utf-8")
     app = opened("session.jsonl")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "T")
-        text = "\n".join(await settle(app))
+    async with running(app):
+        text = "\n".join(await settle(app, "T"))
         assert "[bold]x[/bold]" in text
         assert not any(one in text for one in ("\x1b", "\x07", "\u202e"))

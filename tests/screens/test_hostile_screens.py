@@ -13,6 +13,7 @@ from inspector_kit import (
     inspector,
     make_pool,
     press,
+    running,
     screen_lines,
     settle,
 )
@@ -93,20 +94,17 @@ async def test_every_view_shows_hostile_text_as_text(size: tuple[int, int]) -> N
     app = inspector(engine, settings, query="[/b] \x1b]52;c;x\x07 \u202e [$x]\\", proves=True)
     async with app.run_test(size=size, notifications=True):
         assert_harmless(await settle(app), size[0])
-        await press(app, "right", "s", "down")
-        lines = await settle(app)
+        lines = await settle(app, "right", "s", "down")
         text_on_screen = "\n".join(lines)
         assert "[/b]" in text_on_screen, "brackets are text"
         for page in PAGES:
-            await press(app, page)
-            assert_harmless(await settle(app), size[0])
+            assert_harmless(await settle(app, page), size[0])
             await press(app, "escape")
         await press(app, "v")
         for _ in range(4):
             bench = bench_of(app)
             bench.go_home()
-            await press(app, "down", "v")
-            assert_harmless(await settle(app), size[0])
+            assert_harmless(await settle(app, "down", "v"), size[0])
         app.set_focus(None)
 
 
@@ -121,8 +119,7 @@ async def test_wide_characters_keep_columns_aligned() -> None:
         ]
     )
     app = inspector(ScriptedEngine(lambda _query, _settings: pool), proves=True)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         from rich.cells import cell_len
 
         rows = [line for line in screen_lines(app) if "●" in line[:20] and "kept" not in line]
@@ -134,8 +131,7 @@ async def test_wide_characters_keep_columns_aligned() -> None:
 
 async def test_pasted_control_characters_become_visible() -> None:
     app = inspector(query="")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         field = bench_of(app).query_one(QueryInput)
         app.post_message(events.Paste("\n \x1b]52;c;x\x07where\u202e?\nsecond line"))
         lines = await settle(app)
@@ -148,12 +144,10 @@ async def test_pasted_control_characters_become_visible() -> None:
 
 async def test_a_large_paste_is_cut_and_typing_goes_on() -> None:
     app = inspector(query="")
-    async with app.run_test(size=(80, 24)):
-        await settle(app)
+    async with running(app, (80, 24)):
         app.post_message(events.Paste("line of an issue\r\n" * 100_000))
         await settle(app)
-        await press(app, *"end")
-        lines = await settle(app)
+        lines = await settle(app, *"end")
         asked = bench_of(app).state.question
         assert len(asked) == MOST_PASTED + len("end") and asked.endswith("end") and "\r" not in asked
         assert any("1,177 lines" in line for line in lines)

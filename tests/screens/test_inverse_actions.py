@@ -12,7 +12,17 @@ import ledger_kit
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from inspector_kit import Inspector, Pace, ScriptedEngine, bench_of, inspector, large_pool, press, settle
+from inspector_kit import (
+    Inspector,
+    Pace,
+    ScriptedEngine,
+    bench_of,
+    inspector,
+    large_pool,
+    press,
+    running,
+    settle,
+)
 from secateur.settings import Settings, with_values
 
 EXAMPLES = 4 if settings().derandomize else 60
@@ -46,8 +56,7 @@ async def session(before: list[str], done: str, back: str) -> None:
         folder = Path(name)
         environ = {"SECATEUR_CONFIG_DIR": name}
         app = inspector(settings=Settings(budget=4000), path=name, environ=environ)
-        async with app.run_test(size=(120, 40), notifications=False):
-            await settle(app)
+        async with running(app, notifications=False):
             await press(app, *before, "escape")
             there = await state_of(app, folder)
             await press(app, done)
@@ -128,8 +137,7 @@ async def test_a_derived_budget_is_derived_again_after_a_step_there_and_back(
     monkeypatch.chdir(tmp_path)
     ledger_kit.write_envelope(tmp_path)
     app = ledger_kit.opened("envelope")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "plus", "plus", "underscore", "underscore")
         assert bench_of(app).state.settings == Settings()
 
@@ -140,28 +148,22 @@ async def test_the_cursor_is_on_its_item_again_when_undo_brings_it_back(
     monkeypatch.chdir(tmp_path)
     ledger_kit.write_envelope(tmp_path)
     app = ledger_kit.opened("envelope", with_values(Settings(), {"context_budget.tokens": 5000}), model="")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "escape", "down", "down")
-        lines = [*await settle(app)]
+    async with running(app):
+        lines = [*await settle(app, "escape", "down", "down")]
         state = bench_of(app).state
         entry = state.entry
-        await press(app, *"b" * 16)
-        await settle(app)
+        await settle(app, *"b" * 16)
         assert state.answer is not None and entry not in state.answer.ids
-        await press(app, *"B" * 16)
-        assert [*await settle(app)] == lines
+        assert [*await settle(app, *"B" * 16)] == lines
 
 
 async def test_undo_after_adopting_shows_the_comparison_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 40), notifications=False):
-        await settle(app)
+    async with running(app, notifications=False):
         await press(app, "b", "down", "c", "enter")
         there = await state_of(app, tmp_path)
-        await press(app, "a")
-        assert any("what was before" in line for line in await settle(app))
+        assert any("what was before" in line for line in await settle(app, "a"))
         await press(app, "u")
         assert await state_of(app, tmp_path) == there
 
@@ -169,8 +171,7 @@ async def test_undo_after_adopting_shows_the_comparison_again(tmp_path: Path, mo
 @pytest.mark.parametrize("there", ["b", "B"])
 async def test_a_budget_there_and_back(there: str) -> None:
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, *there * 5, *("B" if there == "b" else "b") * 5)
         assert bench_of(app).state.settings == Settings(budget=4000)
 
@@ -178,8 +179,7 @@ async def test_a_budget_there_and_back(there: str) -> None:
 @pytest.mark.parametrize("there", ["b", "B"])
 async def test_a_budget_between_two_steps_is_reached_again(there: str) -> None:
     app = inspector(settings=Settings(budget=2724))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, *there * 3, *("B" if there == "b" else "b") * 3)
         assert bench_of(app).state.settings == Settings(budget=2724)
         await press(app, "x", there, "B" if there == "b" else "b")
@@ -197,8 +197,7 @@ async def test_a_weight_near_the_end_of_its_range_is_reached_again() -> None:
 
 async def test_profiles_there_and_back() -> None:
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         profiles = []
         while not profiles or profiles[-1] != "spec":
             await press(app, "p")
@@ -213,8 +212,7 @@ async def test_the_first_lines_stay_in_sight_when_the_item_at_the_cursor_moves(
     monkeypatch.chdir(tmp_path)
     pool = large_pool(300)
     app = inspector(ScriptedEngine(lambda _query, _settings: pool), Settings(budget=4000))
-    async with app.run_test(size=(120, 40), notifications=False):
-        await settle(app)
+    async with running(app, notifications=False):
         for done in ("o", "w", "p"):
             await press(app, "escape", "down", "down")
             there = await state_of(app, tmp_path)
@@ -234,14 +232,11 @@ async def test_a_pin_that_cannot_be_met_says_so_and_changes_nothing(
     monkeypatch.chdir(tmp_path)
     ledger_kit.write_envelope(tmp_path)
     app = ledger_kit.opened("envelope", with_values(Settings(), {"context_budget.tokens": 900}), model="")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "escape")
-        there = await settle(app)
+    async with running(app):
+        there = await settle(app, "escape")
         before = bench_of(app).state.settings
         for key in ("space", "K"):
-            await press(app, key)
-            await settle(app)
+            await settle(app, key)
             assert any("not taken: " in toast.message for toast in app._notifications)
             app.clear_notifications()
             assert (await settle(app), bench_of(app).state.settings) == (there, before)
@@ -250,7 +245,6 @@ async def test_a_pin_that_cannot_be_met_says_so_and_changes_nothing(
 @pytest.mark.parametrize("keys", ["b B", "B b", "b b b B B B", "B B b B b b"])
 async def test_round_steps_lead_back_to_a_budget_that_is_not_round(keys: str) -> None:
     app = inspector(settings=Settings(budget=2810))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, *keys.split())
         assert bench_of(app).state.settings == Settings(budget=2810)

@@ -5,10 +5,9 @@ import shlex
 from pathlib import Path
 
 import tomli
-from inspector_kit import bench_of, inspector, press, settle
+from inspector_kit import bench_of, inspector, press, running, settle
 from secateur.settings import Settings, load
 from support.cli import secateur
-from support.systems import posix
 
 TIGHT = Settings(budget=5000)
 
@@ -24,17 +23,13 @@ def own(tmp_path):
 
 async def test_knobs_are_saved_as_a_profile_of_the_user_and_read_back_headless(tmp_path, monkeypatch):
     app = of(tmp_path)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "w", "right")
-        await press(app, "S", *"yours")
-        lines = await settle(app)
+        lines = await settle(app, "S", *"yours")
         assert any("yours" in one and "every repository" in one for one in lines), "\n".join(lines)
-        await press(app, "enter")
-        lines = await settle(app)
+        lines = await settle(app, "enter")
         assert any("[profiles.mine]" in one for one in lines), "\n".join(lines)
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         assert bench_of(app).state.settings.profiles["mine"]["graph_rag"]["token_budget"] == 5000
     saved = load(None, user_dir=tmp_path / "own", profile="mine").settings
     assert saved.smart_pruning.priority_weights.relevance == 0.45 and saved.graph_rag.token_budget == 5000
@@ -45,77 +40,60 @@ async def test_knobs_are_saved_as_a_profile_of_the_user_and_read_back_headless(t
 
 async def test_a_repository_is_given_what_it_may_set_and_the_rest_is_named(tmp_path):
     app = of(tmp_path)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "p", "S", *"repository", "enter")
-        lines = await settle(app)
+    async with running(app):
+        lines = await settle(app, "p", "S", *"repository", "enter")
         assert any("not relevance.low_threshold" in one for one in lines)
-        await press(app, *["backspace"] * 20, *"ours", "enter")
-        await settle(app)
+        await settle(app, *["backspace"] * 20, *"ours", "enter")
     assert "ours" in tomli.loads((tmp_path / "secateur.toml").read_text())["profiles"]
     assert load(tmp_path, profile="ours").notices == ()
 
 
 async def test_escape_saves_nothing_and_a_wrong_name_is_said(tmp_path):
     app = of(tmp_path)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "S", "escape")
-        await press(app, "S", *"yours", "enter", *["backspace"] * 4, *"spec", "enter")
-        lines = await settle(app)
+        lines = await settle(app, "S", *"yours", "enter", *["backspace"] * 4, *"spec", "enter")
         assert any("spec is built in and cannot be changed" in one for one in lines), "\n".join(lines)
         assert app.screen.query_one("#answer").value == "spec", "what was typed stays"
-        await press(app, "escape")
-        await settle(app)
+        await settle(app, "escape")
     assert not (tmp_path / "own").exists()
 
 
 async def test_a_profile_is_made_the_default_by_one_key(tmp_path):
     app = of(tmp_path)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "p", "D")
-        lines = await settle(app)
+    async with running(app):
+        lines = await settle(app, "p", "D")
         assert any("recommended becomes your default" in one for one in lines) and not (tmp_path / "own").exists()
-        await press(app, "escape")
-        await settle(app)
+        await settle(app, "escape")
         assert not (tmp_path / "own").exists()
-        await press(app, "D", "enter")
-        await settle(app)
+        await settle(app, "D", "enter")
     assert own(tmp_path) == {"profile": "recommended"}
 
 
 async def test_the_default_is_said_to_be_without_what_was_changed(tmp_path):
     app = of(tmp_path)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "S")
         told = "the profile spec becomes your default"
         assert any(told in line and "without" not in line for line in await settle(app))
         await press(app, "escape", "w", "right", "S")
         assert any(f"{told}, without what you changed" in line for line in await settle(app))
-        await press(app, "escape", "D")
-        assert any("What you changed is not in it: S saves" in line for line in await settle(app))
+        assert any("What you changed is not in it: S saves" in line for line in await settle(app, "escape", "D"))
 
 
 async def test_a_saved_profile_is_the_present_one_and_the_next_key_leads_round_it(tmp_path):
     app = of(tmp_path)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "w", "right")
-        assert "spec*" in (await settle(app))[0]
+    async with running(app):
+        assert "spec*" in (await settle(app, "w", "right"))[0]
         await press(app, "S", *"yours", "enter", *"mine2", "enter")  # what is proposed is marked: typing replaces it
         assert "mine2   " in (await settle(app))[0], "no star"
         tuned = bench_of(app).state.settings
         for profile in ("spec", "recommended", "mine2"):
-            await press(app, "p")
-            lines = await settle(app)
+            lines = await settle(app, "p")
             assert profile in lines[0] and not any("the program failed" in one for one in lines)
         assert bench_of(app).state.settings.smart_pruning == tuned.smart_pruning
-        await press(app, "right")
-        assert "mine2*" in (await settle(app))[0]
-        await press(app, *"uuuuu", "p", "p")
-        assert "mine2   " in (await settle(app))[0], "undo forgets no profile"
+        assert "mine2*" in (await settle(app, "right"))[0]
+        assert "mine2   " in (await settle(app, *"uuuuu", "p", "p"))[0], "undo forgets no profile"
 
 
 async def test_undo_takes_back_what_a_key_wrote(tmp_path):
@@ -124,37 +102,29 @@ async def test_undo_takes_back_what_a_key_wrote(tmp_path):
     file.write_text("# mine\n[ui]\nwatch = 'off'\n")
     before = file.read_bytes()
     app = of(tmp_path)
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
-        await press(app, "p", "D", "enter")
-        await settle(app)
+    async with running(app, notifications=True):
+        await settle(app, "p", "D", "enter")
         adopted = file.read_bytes()
         assert adopted != before
-        await press(app, "u")
-        assert any("undone: secateur.toml" in one for one in await settle(app))
+        assert any("undone: secateur.toml" in one for one in await settle(app, "u"))
         assert file.read_bytes() == before
-        await press(app, "U")
-        await settle(app)
+        await settle(app, "U")
         assert file.read_bytes() == adopted
         file.write_bytes(adopted + b"# later\n")
-        await press(app, "u")
-        lines = await settle(app)
+        lines = await settle(app, "u")
         assert any("changed since" in one for one in lines), "\n".join(lines)
         assert file.read_bytes() == adopted + b"# later\n"
         assert bench_of(app).state.settings.profile == "recommended"
-        await press(app, "u")
-        assert any("undone: profile recommended → spec" in one for one in await settle(app))
+        assert any("undone: profile recommended → spec" in one for one in await settle(app, "u"))
 
 
-@posix
 async def test_an_item_opens_in_a_window_editor_at_its_line(tmp_path):
     script, said = tmp_path / "bin" / "code", tmp_path / "said"
     script.parent.mkdir()
     script.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {shlex.quote(str(said))}.new && mv {said}.new {said}\n')
     script.chmod(0o755)
     app = of(tmp_path, EDITOR=f"{shlex.quote(str(script))} --wait")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         place = bench_of(app).state.answer.selection.pool
         row = bench_of(app).state.cursor
         file = tmp_path / place.path[row]
@@ -169,8 +139,6 @@ async def test_an_item_opens_in_a_window_editor_at_its_line(tmp_path):
 
 async def test_where_there_is_no_editor_or_no_file_it_is_said(tmp_path):
     app = of(tmp_path)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "e")
-        await settle(app)
+    async with running(app):
+        await settle(app, "e")
         assert app.is_running  # the prepared pool is of files that are not there

@@ -31,8 +31,7 @@ async def looked_at(
         for _ in range(turns):
             await press(app, "s" if bench == "conversation" else "B", "down", "down")
             for page in PAGES:
-                await press(app, page)
-                assert_harmless(await settle(app), size[0])
+                assert_harmless(await settle(app, page), size[0])
                 await press(app, "escape")
         assert ledger_bench(app).state.answer is not None
         return await settle(app)

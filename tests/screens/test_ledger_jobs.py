@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from inspector_kit import STALLED, Inspector, press, screen_lines, settle
+from inspector_kit import STALLED, Inspector, press, running, screen_lines, settle
 from ledger_kit import TRANSCRIPT, ledger_bench, opened, write_files, write_transcript
 from secateur.kinds.registry import get_kind
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
-from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.ledger_answer import LedgerAnswer, compare_ledgers
+from secateur_tui.state.answer import ShownAnswer, compare
+from secateur_tui.state.bench_state import Inputs
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
@@ -58,7 +58,7 @@ class Long(ConversationPage):
 
     def decide(
         self, material: Any, inputs: Inputs, settings: Settings, progress: Progress = unreported
-    ) -> LedgerAnswer[Any]:
+    ) -> ShownAnswer[Any]:
         if settings.conversation_prune.safe_zone_tokens != 2500:
             return super().decide(material, inputs, settings, progress)
         self.begun.set()
@@ -119,21 +119,18 @@ async def test_escape_cancels_the_first_reading_and_refresh_reads_again() -> Non
         subject.go_on.release(9)
         lines = await settle(app)
         assert any("reading session.json was cancelled" in line for line in lines) and not subject.done_paths
-        await press(app, "R")
-        await settle(app)
+        await settle(app, "R")
         assert subject.done_paths == [TRANSCRIPT] and ledger_bench(app).state.answer is not None
 
 
 async def test_a_decision_that_nobody_waits_for_ends_at_its_next_report() -> None:
     app, subject = held(Long())
-    async with app.run_test(size=SIZE) as pilot:
-        await settle(app)
+    async with running(app, SIZE) as pilot:
         await press(app, "B", "B")
         while not subject.begun.is_set():
             await pilot.pause(0.01)
         assert not subject.ended.is_set()
-        await press(app, "B")
-        await settle(app)
+        await settle(app, "B")
         state = ledger_bench(app).state
         assert subject.ended.is_set() and state.answer is not None and state.answer.ledger.budget == 2250
 
@@ -151,10 +148,8 @@ async def test_benches_may_be_left_and_come_back_to_while_a_file_is_read() -> No
 
 async def test_the_field_for_typing_is_the_one_that_was_wrong() -> None:
     app = opened("files", path="nowhere", query="")
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, "escape", "slash", "ctrl+u", *"shop", "enter")
-        lines = await settle(app)
+    async with running(app, SIZE):
+        lines = await settle(app, "escape", "slash", "ctrl+u", *"shop", "enter")
         assert ledger_bench(app).state.inputs == {"path": "shop", "query": ""}
         assert any("3 files" in line for line in lines)
         await press(app, "slash")
@@ -164,17 +159,14 @@ async def test_the_field_for_typing_is_the_one_that_was_wrong() -> None:
 async def test_a_path_that_got_longer_is_deleted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/a/home/with/a/long/name")
     app = opened("conversation", path="")
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, *"~/none", "enter", "slash", "ctrl+u", *TRANSCRIPT, "enter")
-        await settle(app)
+    async with running(app, SIZE):
+        await settle(app, *"~/none", "enter", "slash", "ctrl+u", *TRANSCRIPT, "enter")
         assert ledger_bench(app).state.question == TRANSCRIPT and ledger_bench(app).state.answer is not None
 
 
 async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         screen = ledger_bench(app)
         screen.jobs.after("patience", STALLED, screen.answering._be_late)
         token, _ = screen.jobs._timers["patience"]
@@ -186,16 +178,13 @@ async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None
 
 async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, "B")
-        await settle(app)
+    async with running(app, SIZE):
+        await settle(app, "B")
         state = ledger_bench(app).state
         shown, baseline = state.comparison, state.baseline
         assert shown is not None and baseline is not None
-        await press(app, "B")
-        await settle(app)
-        assert compare_ledgers(baseline, shown.now) is shown
+        await settle(app, "B")
+        assert compare(baseline, shown.now) is shown
 
 
 async def test_the_present_folder_stands_in_the_title_by_its_name(

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from inspector_kit import ORDERS, Pace, ScriptedEngine, make_pool, press, settle
+from inspector_kit import ORDERS, Pace, ScriptedEngine, make_pool, press, running, settle
 from ledger_kit import ENVELOPE, TRANSCRIPT, WRITERS, ledger_bench, opened
 from secateur.errors import BudgetExceeded, RepositoryError
 from secateur.kinds.conversation.strategies import prune
@@ -37,21 +37,18 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("bench", list(WRITERS))
 async def test_every_knob_turns_its_setting_and_the_answer_follows(bench: str) -> None:
     app = opened(bench, ZONE)
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         screen = ledger_bench(app)
         await press(app, "w")
         for knob in screen.kind_page.kind.knobs:
             before = knob.value(screen.state.settings)
-            await press(app, "right")
-            await settle(app)
+            await settle(app, "right")
             if knob.value(screen.state.settings) == before:
                 await press(app, "left")  # it stood at the end of its range
                 await settle(app)
             assert knob.value(screen.state.settings) != before, knob.label
             assert screen.state.answer is not None and screen.state.answer.settings == screen.state.settings
-            await press(app, "r")
-            await settle(app)
+            await settle(app, "r")
             assert knob.value(screen.state.settings) == before, knob.label
             await press(app, "down")
 
@@ -63,34 +60,28 @@ async def test_the_budget_moves_in_round_steps_from_what_is_in_force() -> None:
         assert any("5,734 follows from the model" in line for line in lines), "70 % of 8,192"
         assert any("2,458 is the rest" in line for line in lines), "as the headline has it"
         for key, budget in (("B", 5500), ("B", 5000), ("b", 5500), ("u", 5000), ("U", 5500)):
-            await press(app, key)
-            await settle(app)
+            await settle(app, key)
             answer = ledger_bench(app).state.answer
             assert answer is not None and answer.ledger.budget == budget
 
 
 async def test_undo_takes_everything_back_and_the_ghost_is_what_was_before() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         screen = ledger_bench(app)
         first = screen.state.answer
         assert first is not None
-        await press(app, "B", "s", "b")
-        await settle(app)
+        await settle(app, "B", "s", "b")
         assert screen.state.baseline is first
-        await press(app, "u", "u", "u")
-        await settle(app)
+        await settle(app, "u", "u", "u")
         assert screen.state.answer is not None and screen.state.answer.ledger.shape() == first.ledger.shape()
-        await press(app, "x")
-        lines = await settle(app)
+        lines = await settle(app, "x")
         assert not any(" was " in line for line in lines[:8])
 
 
 async def test_a_burst_of_steps_ends_in_the_decision_on_the_last() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         for _ in range(12):
             await press(app, "B")
         await settle(app)
@@ -104,11 +95,9 @@ async def test_a_burst_of_steps_ends_in_the_decision_on_the_last() -> None:
 
 async def test_the_cursor_stays_on_its_message() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         screen = ledger_bench(app)
-        await press(app, "end", "up", "up")
-        await settle(app)
+        await settle(app, "end", "up", "up")
         name = screen.state.answer.ids[screen.state.cursor] if screen.state.answer else ""
         await press(app, "s")  # summaries come before it
         await settle(app)
@@ -120,30 +109,24 @@ async def test_the_cursor_stays_on_its_message() -> None:
 
 async def test_a_message_can_be_pinned_and_let_go() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
         screen = ledger_bench(app)
-        await press(app, "K")
-        lines = await settle(app)
+        lines = await settle(app, "K")
         assert any("only a message is pinned" in line for line in lines), "the cursor is on the request"
-        await press(app, "down", "down", "down", "down", "K")
-        await settle(app)
+        await settle(app, "down", "down", "down", "down", "K")
         answer = screen.state.answer
         assert answer is not None
         assert screen.state.settings.pins == (answer.entries[screen.state.cursor].id,)
         assert answer.entries[screen.state.cursor].state is State.KEPT
         assert sum(entry.reason is Reason.PINNED for entry in answer.entries) == 1, "one message, not all of its tool"
-        await press(app, "space")
-        await settle(app)
+        await settle(app, "space")
         assert screen.state.settings.pins == ()
 
 
 async def test_decisions_are_the_engines() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, "B", "B")
-        await settle(app)
+    async with running(app, SIZE):
+        await settle(app, "B", "B")
         state = ledger_bench(app).state
         assert state.answer is not None
         again = prune(read_transcript(Path(TRANSCRIPT).read_bytes(), TRANSCRIPT), state.settings)
@@ -180,14 +163,11 @@ CASES = [
 @pytest.mark.parametrize(("bench", "settings", "keys"), CASES)
 async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Settings, keys: str) -> None:
     app = opened(bench, with_values(settings, SCANNED))
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, *keys.split())
-        await settle(app)
+    async with running(app, SIZE):
+        await settle(app, *keys.split())
         state = ledger_bench(app).state
         ledger, command = state.answer, ledger_bench(app).command()
-        await press(app, "y")
-        await settle(app)
+        await settle(app, "y")
         assert isinstance(app.screen, ModalPage) and app.clipboard == command
     ran = secateur(*shlex.split(command)[1:], "--format", "json")
     assert ran.code == 0 and ledger is not None, ran.err
@@ -200,10 +180,8 @@ async def test_the_copied_command_repeats_what_overrides_a_file(
     monkeypatch.setenv("SECATEUR_CONFIG_DIR", str(tmp_path))
     Path("secateur.toml").write_text("[conversation_prune]\nkeep_errors = 3\n", encoding="utf-8")
     app = opened("conversation", ZONE)  # as `--set conversation_prune.keep_errors=0` opens it
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, "y")
-        await settle(app)
+    async with running(app, SIZE):
+        await settle(app, "y")
     assert "--set conversation_prune.keep_errors=0" in app.clipboard
 
 
@@ -217,16 +195,13 @@ def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:
 
 async def test_a_path_is_typed_and_read_and_a_wrong_one_says_what_is_wrong() -> None:
     app = opened("conversation", path="")
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         screen = ledger_bench(app)
         assert isinstance(app.focused, QueryInput), "nothing is open: the field waits"
-        await press(app, *"nowhere.json", "enter")
-        lines = await settle(app)
+        lines = await settle(app, *"nowhere.json", "enter")
         assert any("cannot read nowhere.json" in line for line in lines)
         assert not any("NO_SUCH_FILE" in line for line in lines), "a code says nothing to a person"
-        await press(app, "slash", "ctrl+u", *TRANSCRIPT, "enter")
-        lines = await settle(app)
+        lines = await settle(app, "slash", "ctrl+u", *TRANSCRIPT, "enter")
         assert screen.state.question == TRANSCRIPT and any("35 messages" in line for line in lines)
         assert screen.state.answer is not None and app.focused is screen.home
 
@@ -246,8 +221,7 @@ async def test_a_file_that_is_no_transcript_is_an_error_on_the_screen(text: str,
     async with app.run_test(size=(80, 24)):
         screen = "".join(line.strip("│ ") + " " for line in await settle(app))
         assert said in screen and "Traceback" not in screen
-        await press(app, "b", "s", "i", "v", "d", "K", "y", "escape", "x")
-        await settle(app)
+        await settle(app, "b", "s", "i", "v", "d", "K", "y", "escape", "x")
 
 
 async def test_a_budget_that_cannot_be_met_is_a_state_that_a_larger_one_ends() -> None:
@@ -258,11 +232,9 @@ async def test_a_budget_that_cannot_be_met_is_a_state_that_a_larger_one_ends() -
         assert isinstance(screen.state.refusal, BudgetExceeded)
         assert "BUDGET_EXCEEDED" not in text and "target_snapshot" in text and "150 · not met" in text
         assert "12,340 tokens" in text, "what it holds"
-        await press(app, "b")
-        lines = await settle(app)
+        lines = await settle(app, "b")
         assert screen.state.refusal is None and any("of 200" in line and "free" in line for line in lines)
-        await press(app, "u")
-        await settle(app)
+        await settle(app, "u")
         assert isinstance(screen.state.refusal, BudgetExceeded)
 
 
@@ -272,18 +244,15 @@ async def test_an_envelope_without_a_model_asks_for_it() -> None:
         text = "\n".join(await settle(app))
         assert "no model is named" in text
         assert app.focused is ledger_bench(app).query_one("#field-model")
-        await press(app, *"gpt-4o", "enter")
-        await settle(app)
+        await settle(app, *"gpt-4o", "enter")
         answer = ledger_bench(app).state.answer
         assert answer is not None and answer.ledger.budget == 89_600
 
 
 async def test_another_model_is_compared_with_the_one_before() -> None:
     app = opened("envelope")
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, "slash", "tab", "ctrl+u", *"gpt-4o", "enter")
-        lines = await settle(app)
+    async with running(app, SIZE):
+        lines = await settle(app, "slash", "tab", "ctrl+u", *"gpt-4o", "enter")
         state = ledger_bench(app).state
         assert state.answer is not None and state.answer.ledger.budget == 89_600
         assert state.baseline is not None and state.baseline.ledger.budget == 5734
@@ -292,14 +261,12 @@ async def test_another_model_is_compared_with_the_one_before() -> None:
 
 async def test_what_changes_on_disk_is_told_and_read_again() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         Path(TRANSCRIPT).write_text(json.dumps([{"role": "user", "content": "Only this."}]))
         ledger_bench(app).returned_to()
         lines = await settle(app)
         assert "the file changed" in lines[0]
-        await press(app, "R")
-        lines = await settle(app)
+        lines = await settle(app, "R")
         assert any("1 messages" in line or "1 message" in line for line in lines) and "fresh" in lines[0]
 
 
@@ -332,19 +299,14 @@ async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
 
 async def test_each_bench_stays_as_it_was_left() -> None:
     app = opened("conversation", ZONE)
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
-        await press(app, "B", "end")
-        before = await settle(app)
-        await press(app, "4")
-        lines = await settle(app)
+    async with running(app, SIZE, notifications=True):
+        before = await settle(app, "B", "end")
+        lines = await settle(app, "4")
         assert ledger_bench(app).name_of_bench == "envelope" and any(
             "prompt envelope can be opened" in line for line in lines
         )
-        await press(app, "escape", "3")
-        assert await settle(app) == before
-        await press(app, "3")
-        assert any("it is open" in line for line in await settle(app))
+        assert await settle(app, "escape", "3") == before
+        assert any("it is open" in line for line in await settle(app, "3"))
 
 
 async def test_a_folder_can_be_opened_for_the_search_later() -> None:
@@ -356,23 +318,17 @@ async def test_a_folder_can_be_opened_for_the_search_later() -> None:
         return engine
 
     app = opened("envelope", opener=opener)
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, "1")
-        lines = await settle(app)
+    async with running(app, SIZE):
+        lines = await settle(app, "1")
         assert ledger_bench(app).state.kind_page.unopened and any(
             "A folder can be opened here" in line for line in lines
         )
-        await press(app, *"elsewhere", "enter")
-        assert any("there is no folder elsewhere" in line for line in await settle(app))
-        await press(app, "ctrl+u", *"orders", "enter")
-        await settle(app)
+        assert any("there is no folder elsewhere" in line for line in await settle(app, *"elsewhere", "enter"))
+        await settle(app, "ctrl+u", *"orders", "enter")
         assert not ledger_bench(app).state.kind_page.unopened
-        await press(app, *"refund", "enter")
-        lines = await settle(app)
+        lines = await settle(app, *"refund", "enter")
         assert any(f"{len(ORDERS)} candidates" in line for line in lines)
-        await press(app, "4", "1")
-        assert any(f"{len(ORDERS)} candidates" in line for line in await settle(app))
+        assert any(f"{len(ORDERS)} candidates" in line for line in await settle(app, "4", "1"))
 
 
 async def test_the_counter_of_a_bench_is_the_one_that_was_weighed_with() -> None:
@@ -404,30 +360,25 @@ def test_an_envelope_is_told_by_how_it_begins(tmp_path: Path) -> None:
 @pytest.mark.parametrize("bench", list(WRITERS))
 async def test_a_pause_asks_and_escape_keeps_what_was_typed(bench: str) -> None:
     app = opened(bench)
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         screen = ledger_bench(app)
         first = screen.kind_page.fields[0].name
         path = screen.state.inputs[first]
         screen.go_to(screen.field(first))
         await press(app, "ctrl+u", *"nowhere")
         assert any(("nowhere" in line and "is no" in line) or "cannot read" in line for line in await settle(app))
-        await press(app, "ctrl+u", *path)
-        await settle(app)
+        await settle(app, "ctrl+u", *path)
         assert screen.state.answer is not None and not screen.state.needs_answer, "the pause asked"
-        await press(app, *"x", "escape")
-        await settle(app)
+        await settle(app, *"x", "escape")
         assert screen.field(first).value == f"{path}x" == screen.state.inputs[first]
 
 
 async def test_the_slash_goes_to_the_query_after_a_path_that_does_not_exist_too() -> None:
     app = opened("files")
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         screen = ledger_bench(app)
         screen.go_to(screen.field(screen.kind_page.fields[0].name))
-        await press(app, "ctrl+u", *"nowhere", "escape")
-        await settle(app)
+        await settle(app, "ctrl+u", *"nowhere", "escape")
         await press(app, "slash")
         assert app.focused is screen.field("query")
 
@@ -436,13 +387,11 @@ async def test_enter_asks_now_and_escape_too() -> None:
     for key in ("enter", "escape"):
         app = opened("files")
         app.pace = Pace(3600, 0.001, 0, proves=False)
-        async with app.run_test(size=SIZE):
-            await settle(app)
+        async with running(app, SIZE):
             screen = ledger_bench(app)
             await press(app, "slash")
             assert app.focused is screen.field("query"), "the slash goes to the query"
-            await press(app, *" mail", key)
-            await settle(app)
+            await settle(app, *" mail", key)
             assert screen.state.answered.inputs == screen.state.wanted.inputs
             assert screen.state.inputs["query"].endswith(" mail")
 
@@ -450,8 +399,7 @@ async def test_enter_asks_now_and_escape_too() -> None:
 async def test_what_is_typed_dims_the_answer_to_the_path_before() -> None:
     app = opened("conversation", ZONE)
     app.pace = Pace(3600, 0.001, 0, proves=False)
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         screen = ledger_bench(app)
         await press(app, "slash", "x")
         assert screen.query_one("#list").has_class("-stale") and screen.state.answer is not None

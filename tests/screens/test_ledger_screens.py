@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from ledger_kit import WRITERS, ledger_bench, opened, write_transcript
-from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.settings import Settings, with_values
-from secateur_tui.state.ledger_answer import sum_states
 from secateur_tui.styled_text import plain
 from support.logs import LOGS, among
 
@@ -44,12 +42,12 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     text = next(line for line in lines if "Budget ─" in line)
     leaving = re.search(r"Budget ─ ([\d,]+) of ([\d,]+)", text)
     assert leaving is not None and (number(leaving[1]), number(leaving[2])) == (ledger.after, ledger.budget)
-    sums = sum_states(entry for entry in ledger.entries if entry.id != WRAPPER)
+    sums = ledger.sums
     told = re.findall(r"([●◐◍○]) (?:[a-z]+ )?([\d,]+)(?: \(([\d,]+)(?: of ([\d,]+))?\))?", text)
-    assert {glyph for glyph, *_ in told} >= {state.glyph for state, total in sums.items() if total.items}
+    assert {glyph for glyph, *_ in told} >= {state.glyph for state, total in sums.items() if total.number}
     for glyph, items, after, before in told:
         total = next(total for state, total in sums.items() if state.glyph == glyph)
-        assert number(items) == total.items
+        assert number(items) == total.number
         if after:  # there is room for tokens
             assert (number(after), number(before or after)) == (total.after, total.before)
     free, over = re.search(r"free ([\d,]+)", text), re.search(r"([\d,]+) over", text)
@@ -136,8 +134,7 @@ async def test_an_empty_bench_says_when_a_digit_is_typed_and_when_it_opens_a_ben
         assert any("then a digit opens a bench" in line for line in lines)
         title = app.screen.query_one("#title")._lines[0]
         assert {span.role for span in title if span.action} == {"faint"}
-        await press(app, "escape")
-        lines = await settle(app)
+        lines = await settle(app, "escape")
         assert not any("then a digit" in line for line in lines)
         title = app.screen.query_one("#title")._lines[0]
         assert "accent" in {span.role for span in title if span.action}
@@ -160,8 +157,7 @@ async def test_a_summary_stands_for_what_it_tells() -> None:
         told = next(
             item for item, entry in enumerate(answer.entries) if entry.state is State.SUMMARISED and not entry.after
         )
-        await press(app, *["down"] * told, "i")
-        text = "\n".join(await settle(app))
+        text = "\n".join(await settle(app, *["down"] * told, "i"))
         assert "SUMMARISED" in text and "this summary stands for it" in text and "[Summary of " in text
 
 
@@ -174,8 +170,7 @@ async def test_notices_without_room_above_the_list_stand_in_the_help(
     async with app.run_test(size=SIZES[1]):
         assert any("2 more lines of warnings: ? shows them" in line for line in await settle(app))
         told = [plain(line) for line in ledger_bench(app).notices(200)]
-        await press(app, "question_mark")
-        shown = " ".join(" ".join(line.strip("│┃ ") for line in await settle(app)).split())
+        shown = " ".join(" ".join(line.strip("│┃ ") for line in await settle(app, "question_mark")).split())
         assert "About this answer" in shown and all(" ".join(one.split())[:60] in shown for one in told)
 
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from inspector_kit import inspector, press, settle
+from inspector_kit import inspector, press, running, settle
 from secateur_tui.actions import BY_ID
 
 WORDS = {
@@ -26,12 +26,10 @@ WORDS = {
 
 async def test_each_main_action_is_found_in_the_help_by_one_word() -> None:
     app = inspector()
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "question_mark")
         for id_, word in WORDS.items():
-            await press(app, "slash", *word)
-            lines = await settle(app)
+            lines = await settle(app, "slash", *word)
             action = BY_ID[id_]
             shown = [line for line in lines if f"{action.label}: {action.help[:20]}" in line]
             key = app.keymap.first_key(id_)
@@ -50,8 +48,6 @@ def test_the_documentation_names_them() -> None:
 @pytest.mark.parametrize("knob", ["pool", "pool cap", "query kind", "counter"])
 async def test_a_knob_that_is_shown_on_demand_is_found_in_the_help(knob: str) -> None:
     app = inspector()
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "p", "M", "question_mark", "slash", *knob.replace(" ", "_").split("_")[0])
-        lines = await settle(app)
+    async with running(app):
+        lines = await settle(app, "p", "M", "question_mark", "slash", *knob.replace(" ", "_").split("_")[0])
         assert any(re.match(rf"[^a-z]*{knob}  ", line) for line in lines), "\n".join(lines)

@@ -1,22 +1,13 @@
 """What can be reached with a key can be clicked: sliders and choices, pages, keys of the last line, names of benches,
 rows, segments of the bar."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from inspector_kit import Inspector, bench_of, inspector, press, screen_lines, settle
+from inspector_kit import Inspector, bench_of, inspector, press, running, screen_lines, settle
 from ledger_kit import WRITERS, opened
 from secateur.settings import Settings, lookup
 from textual.pilot import Pilot
-
-
-@asynccontextmanager
-async def running(app: Inspector, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Pilot[int]]:
-    async with app.run_test(size=size) as pilot:
-        await settle(app)
-        yield pilot
 
 
 async def click(pilot: Pilot[int], app: Inspector, words: str, *, of: str = "", at: int = 0) -> list[str]:
@@ -105,12 +96,10 @@ async def test_benches_are_clicked_in_the_title(
 async def test_pages_and_rows_are_clicked_where_the_right_side_lies_on_top() -> None:
     app = inspector(settings=Settings())
     async with running(app, (80, 24)) as pilot:
-        await press(app, "i")
-        lines = await settle(app)
+        lines = await settle(app, "i")
         assert any("▐Why▌" in line for line in lines)
         assert any("▐Preview▌" in line for line in await click(pilot, app, " Preview ", at=2))
-        await press(app, "escape")
-        await settle(app)
+        await settle(app, "escape")
         await click(pilot, app, "refund.py", of="│")
         assert "refund.py" in next(line for line in screen_lines(app) if "▸" in line)
 

@@ -26,8 +26,7 @@ async def screen(keys, size):
     async with app.run_test(size=size, notifications=True):
         lines = await settle(app)
         for key in keys:  # what a key shows may depend on what the one before decided
-            await press(app, key)
-            lines = await settle(app)
+            lines = await settle(app, key)
         return list(lines)
 
 print("\\n".join(asyncio.run(screen(sys.argv[3:], (int(sys.argv[1]), int(sys.argv[2]))))))

@@ -13,15 +13,16 @@ from inspector_kit import (
     make_pool,
     orders_engine,
     press,
+    running,
     settle,
 )
 from ledger_kit import ledger_bench, opened, write_transcript
 from msgspec.structs import replace
 from secateur.model import Pool
 from secateur.settings import Settings, with_values
-from secateur_tui.widgets.candidate_list import picture_of
+from secateur_tui.widgets.budget_bar import picture_of
 from secateur_tui.widgets.pack_view import PackView
-from secateur_tui.widgets.text_page import TextPage
+from secateur_tui.widgets.text_view import TextView
 
 SIZES = [(120, 40), (80, 24)]
 TIGHT = Settings(budget=4000)
@@ -32,11 +33,9 @@ TEXTS = {LONG: "def refund_total(order):\n    return " + "x" * 150 + "total\n" +
 @pytest.mark.parametrize(("name", "keys"), [("pack", "P"), ("zoom", "down enter"), ("pack_zoomed", "P tab tab enter")])
 async def test_screen(name: str, keys: str) -> None:
     app = inspector(settings=TIGHT, proves=True)
-    async with app.run_test(size=SIZES[0], notifications=True) as pilot:
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True) as pilot:
         for key in keys.split():
-            await press(app, key)
-            await settle(app)
+            await settle(app, key)
         for size in SIZES:
             await pilot.resize_terminal(*size)
             lines = await settle(app)
@@ -46,23 +45,18 @@ async def test_screen(name: str, keys: str) -> None:
 
 async def test_the_pack_is_what_the_command_prints_and_each_part_leads_to_its_item() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
-        await press(app, "P")
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True):
+        await settle(app, "P")
         bench, view = bench_of(app), app.screen.query_one(PackView)
         answer = bench.state.answer
-        assert answer is not None and view._pack is not None
+        assert answer is not None and view._text is not None
         engine = bench.kind_page.engine
-        assert "\n".join(view._pack.lines) == engine.render(answer.selection)
-        assert [item for item in dict.fromkeys(view._pack.items.tolist()) if item >= 0] == answer.selection.kept_rows
-        await press(app, "down", "down")
-        await settle(app)
+        assert "\n".join(view._text.lines) == engine.render(answer.selection)
+        assert [item for item in dict.fromkeys(view._text.items.tolist()) if item >= 0] == answer.selection.kept_rows
+        await settle(app, "down", "down")
         app.screen.set_focus(view)
-        await press(app, "end")
-        await settle(app)
-        await press(app, "at")
-        await settle(app)
+        await settle(app, "end")
+        await settle(app, "at")
         assert bench.state.cursor != answer.selection.kept_rows[2]
         assert answer.selection.state[bench.state.cursor]
 
@@ -74,14 +68,12 @@ async def test_parts_under_the_heading_of_their_file_lead_to_their_items() -> No
         return replace(found, path=paths, heading=np.full(len(found), 12, dtype=np.int64))
 
     app = inspector(ScriptedEngine(pool), settings=TIGHT)
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
-        await press(app, "P")
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True):
+        await settle(app, "P")
         bench, view = bench_of(app), app.screen.query_one(PackView)
         answer = bench.state.answer
-        assert answer is not None and view._pack is not None
-        selection, pack = answer.selection, view._pack
+        assert answer is not None and view._text is not None
+        selection, pack = answer.selection, view._text
         assert selection.pack_rows != selection.kept_rows
         assert [item for item in dict.fromkeys(pack.items.tolist()) if item >= 0] == selection.pack_rows
         for line, item in enumerate(pack.items.tolist()):
@@ -91,15 +83,11 @@ async def test_parts_under_the_heading_of_their_file_lead_to_their_items() -> No
 
 async def test_words_are_looked_for_in_the_pack_and_no_action_is_done_meanwhile() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=SIZES[1], notifications=True):
-        await settle(app)
-        await press(app, "P")
-        await settle(app)
+    async with running(app, SIZES[1], notifications=True):
+        await settle(app, "P")
         app.screen.set_focus(app.screen.query_one(PackView))
-        await press(app, "slash", *"qbx")
-        assert any("/qbx▏" in line for line in await settle(app)) and app.is_running
-        await press(app, "backspace", "backspace", "backspace", *"Half", "enter")
-        lines = await settle(app)
+        assert any("/qbx▏" in line for line in await settle(app, "slash", *"qbx")) and app.is_running
+        lines = await settle(app, "backspace", "backspace", "backspace", *"Half", "enter")
         bench = bench_of(app)
         assert bench.state.answer is not None
         text = bench.kind_page.engine.render(bench.state.answer.selection).lower()
@@ -109,28 +97,22 @@ async def test_words_are_looked_for_in_the_pack_and_no_action_is_done_meanwhile(
         await press(app, "n", "n", "n")
         assert app.screen.query_one(PackView).scroll_offset.y > top
         await press(app, "N")
-        await press(app, "slash", *"nowhere", "enter")
-        assert any("in no line" in line for line in await settle(app))
-        await press(app, "slash", "escape")
-        assert any("lines sent" in line for line in await settle(app))
+        assert any("in no line" in line for line in await settle(app, "slash", *"nowhere", "enter"))
+        assert any("lines sent" in line for line in await settle(app, "slash", "escape"))
         assert bench_of(app).state.settings.budget == 4000
 
 
 async def test_a_long_line_is_panned_or_wrapped_and_words_of_the_query_are_marked() -> None:
     app = inspector(orders_engine(texts=TEXTS), TIGHT)
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
-        await press(app, "v")
-        lines = await settle(app)
+    async with running(app, SIZES[0], notifications=True):
+        lines = await settle(app, "v")
         assert any("18▎def refund_total(order):" in line for line in lines), "a line that matches"
         assert not any("xtotal" in line for line in lines)
-        view = app.screen.query_one(TextPage)
+        view = app.screen.query_one("#preview", TextView)
         app.screen.set_focus(view)
-        await press(app, *["right"] * 17)
-        assert any("xtotal" in line for line in await settle(app))
+        assert any("xtotal" in line for line in await settle(app, *["right"] * 17))
         assert bench_of(app).state.settings is bench_of(app).state.opened, "the knobs stay where they are"
-        await press(app, "L")
-        lines = await settle(app)
+        lines = await settle(app, "L")
         assert any("xtotal" in line for line in lines) and any("def refund_total" in line for line in lines)
         assert view.line_count() > len(TEXTS[LONG].split("\n"))
 
@@ -144,24 +126,18 @@ async def test_the_text_of_any_item_is_wrapped_panned_and_searched(
         "".join(json.dumps({"role": role, "content": text}) + "\n" for role, text in (("user", long), ("user", "end")))
     )
     app = opened("conversation", path="talk.jsonl")
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
-        await press(app, "v")
-        assert any("Tab leads here" in line for line in await settle(app)), "/ goes to the field as yet"
-        view = app.screen.query_one(TextPage)
+    async with running(app, SIZES[0], notifications=True):
+        assert any("Tab leads here" in line for line in await settle(app, "v")), "/ goes to the field as yet"
+        view = app.screen.query_one("#preview", TextView)
         app.screen.set_focus(view)
         lines = await settle(app)
         assert any("needle" in line for line in lines) and any("L unwraps, / finds" in line for line in lines)
-        await press(app, "L")
-        lines = await settle(app)
+        lines = await settle(app, "L")
         assert not any("needle" in line for line in lines) and any(line.rstrip("│ ").endswith("…") for line in lines)
-        await press(app, *["right"] * 15)
-        assert any("needle" in line for line in await settle(app))
-        await press(app, "slash", *"NEEDLE", "enter")
-        assert any("1 of 1 lines" in line for line in await settle(app))
+        assert any("needle" in line for line in await settle(app, *["right"] * 15))
+        assert any("1 of 1 lines" in line for line in await settle(app, "slash", *"NEEDLE", "enter"))
         app.screen.set_focus(ledger_bench(app).home)
-        await press(app, "down")
-        lines = await settle(app)
+        lines = await settle(app, "down")
         assert any("end" in line for line in lines) and not any("1 of 1 lines" in line for line in lines)
 
 
@@ -169,16 +145,14 @@ async def test_the_transcript_that_leaves(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(tmp_path)
     write_transcript(tmp_path)
     app = opened("conversation", with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000}))
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
-        await press(app, "P")
-        lines = await settle(app)
+    async with running(app, SIZES[0], notifications=True):
+        lines = await settle(app, "P")
         text = "\n".join(lines)
         assert "── result of read_file ──" in text and "unknown" not in text, "a cleared result keeps its tool"
         bench = ledger_bench(app)
         answer = bench.state.answer
         assert answer is not None
-        pack = app.screen.query_one(PackView)._pack
+        pack = app.screen.query_one(PackView)._text
         assert pack is not None and "\n".join(pack.lines) == bench.kind_page.kind.leaving(answer.outcome)
 
 
@@ -186,24 +160,19 @@ async def test_a_pane_fills_the_screen_and_gives_it_back() -> None:
     app = inspector(settings=TIGHT)
     async with app.run_test(size=SIZES[0], notifications=True):
         before = await settle(app)
-        await press(app, "enter")
-        lines = await settle(app)
+        lines = await settle(app, "enter")
         assert not any("Budget ─" in line for line in lines)
         assert any("refund_total" in line and "src/orders/refund.py:18" in line for line in lines)
-        await press(app, "enter")
-        assert await settle(app) == before
+        assert await settle(app, "enter") == before
         for key in ("escape", "w", "v", "slash"):
-            await press(app, "enter", key)
-            await settle(app)
+            await settle(app, "enter", key)
             assert app.screen.focused is not None and app.screen.focused.region.area, key
-            await press(app, "escape")
-            await settle(app)
+            await settle(app, "escape")
 
 
 async def test_a_click_on_a_segment_goes_to_its_item() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=SIZES[0], notifications=True) as pilot:
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True) as pilot:
         bench = bench_of(app)
         answer = bench.state.answer
         assert answer is not None

@@ -21,13 +21,14 @@ from inspector_kit import (
     make_pool,
     press,
     quiet,
+    running,
     screen_lines,
     settle,
 )
 from secateur.engine import Engine
 from secateur.model import Notice, Pool
 from secateur.progress import FIRST
-from secateur.settings import Settings, with_values
+from secateur.settings import Settings
 from secateur_tui.app import Inspector
 from support.repos import SHOP, handlers, write
 
@@ -136,17 +137,14 @@ async def test_a_cursor_on_top_stays_on_top_and_a_partial_answer_is_never_the_gh
 @pytest.mark.parametrize("keys", [("p",), ("p", "p")])
 async def test_a_cursor_on_top_stays_on_top_of_another_profile(keys: tuple[str, ...]) -> None:
     app = inspector(ScriptedEngine(lambda query, settings: make_pool(_order(settings), query)))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         state = bench_of(app).state
         for key in keys:
-            await press(app, key)
-            await settle(app)
+            await settle(app, key)
             assert state.answer.line_of(state.cursor) == 0
         await press(app, "down")
         looked_at = state.answer.ids[state.cursor]
-        await press(app, "p")
-        await settle(app)
+        await settle(app, "p")
         assert state.answer.ids[state.cursor] == looked_at
 
 
@@ -193,8 +191,7 @@ async def test_settings_turned_meanwhile_stay_and_undo_leads_back_through_them()
             assert state.settings == turned
             assert state.answer.settings == turned
             assert len(state.answer) == len(ORDERS)
-            await press(app, "u")
-            await settle(app)
+            await settle(app, "u")
             assert state.settings == state.opened
     finally:
         indexing.on.set()
@@ -205,7 +202,8 @@ async def test_the_real_engine_ends_with_the_answer_of_who_waited(
 ) -> None:
     monkeypatch.setenv("SECATEUR_CONFIG_DIR", str(tmp_path / "config"))
     root = write(tmp_path / "shop", SHOP | handlers(8, 12))
-    settings = with_values(Settings(), {"index.partial_kb": 1})
+    monkeypatch.setattr("secateur.engine.PARTIAL_BYTES", 1024)
+    settings = Settings()
     parts: list[int] = []
     with Engine.open(root, settings, cache_dir=tmp_path / "1") as engine:
         read = engine.retrieve_partial

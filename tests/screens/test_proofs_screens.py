@@ -9,7 +9,17 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from inspector_kit import QUERY, Inspector, assert_golden, bench_of, inspector, orders_engine, press, settle
+from inspector_kit import (
+    QUERY,
+    Inspector,
+    assert_golden,
+    bench_of,
+    inspector,
+    orders_engine,
+    press,
+    running,
+    settle,
+)
 from ledger_kit import WRITERS, opened
 from secateur.model import Reason, State
 from secateur.settings import Settings, with_values
@@ -57,8 +67,7 @@ async def to_an_item_that_something_turns(app: Inspector) -> ProvenHint:
 
 
 async def test_every_hint_is_applied_with_one_key_and_holds(app: Inspector) -> None:
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         bench = bench_of(app)
         await to_an_item_that_something_turns(app)
         name, before, hints = bench.state.entry, bench.state.settings, list(bench.scene.hints)
@@ -67,8 +76,7 @@ async def test_every_hint_is_applied_with_one_key_and_holds(app: Inspector) -> N
         for chosen, hint in enumerate(hints):
             await press(app, *["I"] * chosen)
             assert bench.scene.chosen_hint == chosen
-            await press(app, "h")
-            await settle(app)
+            await settle(app, "h")
             assert bench.state.settings != before and (chosen or bench.state.hinted_entry == name)
             outcome = bench.state.outcome
             assert outcome is not None
@@ -80,8 +88,7 @@ async def test_every_hint_is_applied_with_one_key_and_holds(app: Inspector) -> N
             assert all(
                 ledger.entries[ledger.number_of[one]].state is State.DROPPED for one in lost if one in ledger.number_of
             )
-            await press(app, "u")
-            await settle(app)
+            await settle(app, "u")
             assert bench.state.settings == before and bench.state.hinted_entry == ""
 
 
@@ -103,8 +110,7 @@ def draw(app: Inspector, hints: list[ProvenHint], chosen: int, cells: int) -> li
 
 async def test_no_number_of_a_hint_is_cut(app: Inspector) -> None:
     """The pane of Why has 56 cells on a screen of 80 columns, and 46 on one of 120."""
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         hints = [hint for hints in prove_all(app).values() for hint in hints]
         for hint, cells in product(hints, (28, 46, 56)):
             lever, lines = hint.lever, draw(app, [hint], 0, cells)
@@ -122,8 +128,7 @@ async def test_no_number_of_a_hint_is_cut(app: Inspector) -> None:
 
 
 async def test_a_changed_item_has_the_sign_of_its_state(app: Inspector) -> None:
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         trials, proven = bench_of(app).scene.trials, prove_all(app)
         assert trials is not None
         signs = set()
@@ -138,13 +143,12 @@ async def test_a_changed_item_has_the_sign_of_its_state(app: Inspector) -> None:
             shown = [one.split()[0] for one in lines if one.startswith("    ") and one[4] in GLYPHS]
             assert shown == [State(int(decided.state[item])).glyph for item in items]
             signs |= {State(int(decided.state[item])) for item in (*others.gains[:3], *others.restores[:3])}
-        assert State.SHORTENED in signs or bench_of(app).kind_page.kind.name == "files"
+        assert State.SHORTENED in signs or bench_of(app).kind_page.kind.name in ("files", "envelope")
 
 
 async def test_a_hint_that_adds_nothing_is_not_listed(app: Inspector) -> None:
     """A far budget beside a near one that keeps the whole, and another value that changes the same."""
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         left_out = 0
         for hints in prove_all(app).values():
             listed, levers = list_hints(hints), [hint.lever for hint in hints]
@@ -171,10 +175,8 @@ async def test_the_ranges_stand_beside_the_knobs(app: Inspector) -> None:
 
 
 async def test_the_curve_is_a_page(app: Inspector) -> None:
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, "l")
-        lines = await settle(app)
+    async with running(app, SIZE):
+        lines = await settle(app, "l")
         bench = bench_of(app)
         assert bench.page == CURVE and bench.scene.curve is not None
         now = f"{bench.scene.curve.trials.budget:,}"
@@ -189,12 +191,9 @@ async def test_the_curve_is_a_page(app: Inspector) -> None:
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_the_curve_and_the_hints_look(size: tuple[int, int]) -> None:
     app = inspector(settings=TIGHT, proves=True)
-    async with app.run_test(size=size):
-        await settle(app)
-        await press(app, "end", "i")
-        assert_golden(f"proofs_hints_{size[0]}x{size[1]}", await settle(app))
-        await press(app, "l")
-        assert_golden(f"proofs_curve_{size[0]}x{size[1]}", await settle(app))
+    async with running(app, size):
+        assert_golden(f"proofs_hints_{size[0]}x{size[1]}", await settle(app, "end", "i"))
+        assert_golden(f"proofs_curve_{size[0]}x{size[1]}", await settle(app, "l"))
 
 
 async def test_that_nothing_turns_an_item_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,41 +201,33 @@ async def test_that_nothing_turns_an_item_is_said_at_once(tmp_path: Path, monkey
     monkeypatch.chdir(tmp_path)
     WRITERS["conversation"](tmp_path)
     app = opened("conversation", with_values(Settings(), SMALL))
-    async with app.run_test(size=SIZE, notifications=True):
-        await settle(app)
+    async with running(app, SIZE, notifications=True):
         answer = bench_of(app).state.answer
         assert answer is not None
         bench_of(app).move_cursor(next(item for item in range(len(answer)) if answer.reason_of(item) is Reason.SYSTEM))
         lines = await settle(app)
         assert any("nothing would change it: its reason" in one for one in lines)
-        await press(app, "h")
-        lines = await settle(app)
+        lines = await settle(app, "h")
         assert any("Hint: nothing would change it" in one for one in lines)
 
 
 async def test_an_item_that_was_excluded_is_kept_if_it_is_pinned() -> None:
     app = inspector(settings=with_values(TIGHT, {"excludes": ["src/orders/audit.py::record"]}), proves=True)
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, "end")
-        lines = await settle(app)
+    async with running(app, SIZE):
+        lines = await settle(app, "end")
         assert any("pinned: kept whole (re-run ✓)" in one for one in lines)
-        await press(app, "h")
-        await settle(app)
+        await settle(app, "h")
         settings = bench_of(app).state.settings
         assert (settings.pins, settings.excludes) == (("src/orders/audit.py::record",), ())
 
 
 async def test_hints_of_another_item_do_not_stay() -> None:
     app = inspector(settings=TIGHT, proves=True)
-    async with app.run_test(size=SIZE):
-        await settle(app)
-        await press(app, "end")
-        await settle(app)
+    async with running(app, SIZE):
+        await settle(app, "end")
         bench = bench_of(app)
         had = list(bench.scene.hints)
-        await press(app, "up")
-        await settle(app)
+        await settle(app, "up")
         assert {hint.item for hint in bench.scene.hints} <= {bench.state.cursor} and bench.scene.hints != had
 
 
@@ -258,8 +249,7 @@ async def test_a_job_whose_place_is_taken_before_it_begins_never_begins() -> Non
         begun.append(name)
 
     app = inspector(proves=True)
-    async with app.run_test(size=SIZE):
-        await settle(app)
+    async with running(app, SIZE):
         for name in ("first", "second"):
             bench_of(app).jobs.start(partial(work, name), "group")
         await settle(app)

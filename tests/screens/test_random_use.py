@@ -23,7 +23,7 @@ import ledger_kit
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from inspector_kit import Inspector, bench_of, inspector, quiet, screen_lines, settle
+from inspector_kit import Inspector, bench_of, inspector, quiet, running, screen_lines, settle
 from secateur.kinds.base import Environment
 from secateur.kinds.run import answer_of
 from secateur.kinds.run import render as render_of
@@ -277,8 +277,7 @@ async def session(opened: str, folder: Path, done: list[Step]) -> None:
     home = tempfile.mkdtemp(dir=folder)
     environ = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "XDG_DATA_HOME": home, "EDITOR": "true"}
     app = OPENED[opened](environ)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(app)
+    async with running(app) as pilot:
         for step in done:
             await do(pilot, app, step)
             if left(app):

@@ -115,8 +115,7 @@ async def test_a_recorded_session_replays_as_it_was_on_the_screen(kind: str, fol
             await settle(app)
             for key in ["", *keys.split()]:
                 if key:
-                    await press(app, key)
-                    await settle(app)
+                    await settle(app, key)
                 assert isinstance(app.screen, Bench)
                 ledger = shown_ledger(app.screen)
                 told = dumps(ledger.shape()) if ledger is not None else ""
@@ -151,12 +150,9 @@ async def test_a_caption_is_added_and_changed_while_recording(folder: Path):
             app.recorder = Recorder(file, opened, ticking())
             app.screen.paint()
             await settle(app)
-            await press(app, "semicolon", *"Six fit", "enter")
-            await settle(app)
-            await press(app, "semicolon", *" lines.", "enter")
-            await settle(app)
-            await press(app, "B")
-            await settle(app)
+            await settle(app, "semicolon", *"Six fit", "enter")
+            await settle(app, "semicolon", *" lines.", "enter")
+            await settle(app, "B")
         app.recorder.close()
     captions = [event.text for event in read_recording(file).events if isinstance(event, Captioned)]
     assert captions == ["Six fit lines."]

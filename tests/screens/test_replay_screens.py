@@ -142,17 +142,13 @@ async def test_saved_as_the_demo_says_its_page_is_asserted_and_three_other_items
             await press(app, "n")
             await rested(app, player)
         assert "asserts three items" in player.caption and "m adds the page at the cursor" in player.caption
-        await press(app, "S")
-        assert any("this screen: input, settings and assertions" in line for line in await settle(app))
-        await press(app, "enter")
-        await settle(app)
+        assert any("this screen: input, settings and assertions" in line for line in await settle(app, "S"))
+        await settle(app, "enter")
         app.screen.query_one("#answer").value = str(file)  # type: ignore[attr-defined]
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         asserted = read_scenario(file).expect.must_keep
         assert len(asserted) == 3
-        await press(app, "m")
-        await settle(app)
+        await settle(app, "m")
     page = "docs/architecture.md::Architecture > Rounding"
     assert page not in asserted
     assert read_scenario(file).expect.must_keep == [*asserted, page]

@@ -12,7 +12,7 @@ from pathlib import Path
 import diff_kit
 import ledger_kit
 import pytest
-from inspector_kit import Inspector, Pace, assert_golden, inspector, press, settle
+from inspector_kit import Inspector, Pace, assert_golden, inspector, press, running, settle
 from secateur.cli.main import main
 from secateur.engine import Engine
 from secateur.settings import Settings, with_values
@@ -108,16 +108,12 @@ BENCHES: dict[str, tuple[Callable[[], Inspector], str]] = {
 
 async def save(app: Inspector, name: str = SAVED, *, record: bool = False) -> list[str]:
     """Saves the screen under a name, and records every decision if wanted."""
-    await press(app, "S", "enter")
-    await settle(app)
+    await settle(app, "S", "enter")
     app.screen.query_one("#answer").value = name  # type: ignore[attr-defined]
-    await press(app, "enter")
-    lines = await settle(app)
+    lines = await settle(app, "enter")
     if record:
-        await press(app, "A")
-        assert any("Every decision is recorded" in line for line in await settle(app))
-        await press(app, "enter")
-        lines = await settle(app)
+        assert any("Every decision is recorded" in line for line in await settle(app, "A"))
+        lines = await settle(app, "enter")
     return lines
 
 
@@ -159,10 +155,8 @@ async def test_what_is_saved_passes_at_once_and_in_another_place(
 ) -> None:
     opened, keys = BENCHES[bench]
     app = opened()
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
-        await press(app, *keys.split())
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True):
+        await settle(app, *keys.split())
         lines = await save(app)
         scenario = read_scenario(Path(SAVED))
         assert scenario.recorded is None and (scenario.expect.must_keep or scenario.expect.contains), scenario.expect
@@ -192,20 +186,16 @@ async def test_a_search_is_saved_with_what_is_held_and_boosted(tmp_path: Path) -
     settings = with_values(Settings(), values)
     with Engine.open("shop", settings) as engine:
         app = inspector(engine, settings, query="", path="shop")
-        async with app.run_test(size=SIZES[0], notifications=True):
-            await settle(app)
+        async with running(app, SIZES[0], notifications=True):
             app.post_message(events.Paste(ISSUE.replace("\n", "\r\n")))
             await settle(app)
-            await press(app, "enter", "b", "w", "down", "right")
-            await settle(app)
-            await press(app, "S", "enter")
-            await settle(app)
+            await settle(app, "enter", "b", "w", "down", "right")
+            await settle(app, "S", "enter")
             assert "/" not in app.screen.query_one("#answer").value, "the repository gets no file that nobody asked for"
             await press(app, "escape")
             lines = await save(app, f"shop/{SAVED}")
             assert any(f"✓ {SAVED} holds" in line for line in lines), lines
-            await press(app, "escape", "m")
-            await settle(app)
+            await settle(app, "escape", "m")
             item = bench_of(app).state.entry
             assert f"nothing is asserted of {item} any more" in said(app)
     text = Path("shop", SAVED).read_text(encoding="utf-8")
@@ -221,19 +211,15 @@ async def test_a_search_is_saved_with_what_is_held_and_boosted(tmp_path: Path) -
 async def test_the_name_is_asked_and_an_older_file_is_left_alone() -> None:
     app = written_conversation()
     Path("session.scenario.toml").write_text("mine", encoding="utf-8")
-    async with app.run_test(size=SIZES[0], notifications=True) as pilot:
-        await settle(app)
-        await press(app, "m")
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True) as pilot:
+        await settle(app, "m")
         assert "no scenario is open; S saves this screen as one" in said(app)
         await press(app, "S", "enter")
         for size in SIZES:
             await pilot.resize_terminal(*size)
             assert_golden(f"scenario_save_{size[0]}x{size[1]}", await settle(app))
-        await press(app, "ctrl+a", "ctrl+k")
-        assert any("choose another name" in line for line in await settle(app))
-        await press(app, "escape")
-        await settle(app)
+        assert any("choose another name" in line for line in await settle(app, "ctrl+a", "ctrl+k"))
+        await settle(app, "escape")
         assert not Path("session-2.scenario.toml").exists()
         await save(app, "session")
         assert "session.scenario.toml already exists" in said(app)
@@ -247,12 +233,10 @@ async def test_must_asserts_what_became_of_the_item_then_that_it_is_kept_then_no
     app = written_conversation()
 
     async def pressed() -> Scenario:
-        await press(app, "m")
-        await settle(app)
+        await settle(app, "m")
         return read_scenario(Path(SAVED))
 
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True):
         await save(app)
         bench = bench_of(app)
         entries = bench.state.outcome.ledger.entries  # type: ignore[union-attr]
@@ -268,8 +252,7 @@ async def test_must_asserts_what_became_of_the_item_then_that_it_is_kept_then_no
         assert any("✗ 1 assertion fails: must_keep" in line for line in lines), lines
         assert main(["check"]) == 4
         assert id_ not in (await pressed()).expect.must_keep
-        await press(app, "B", "m")
-        await settle(app)
+        await settle(app, "B", "m")
         assert "the settings are others than the scenario's; S saves it again" in said(app)
     assert main(["check"]) == 0
 
@@ -277,12 +260,10 @@ async def test_must_asserts_what_became_of_the_item_then_that_it_is_kept_then_no
 async def failing() -> None:
     """A scenario of a transcript in which a result is another one now."""
     app = written_conversation()
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True):
         await save(app, record=True)
         drop_assertions()
-        await press(app, *["down"] * 3, "m")
-        await settle(app)
+        await settle(app, *["down"] * 3, "m")
     path = Path(ledger_kit.TRANSCRIPT)
     text = path.read_text(encoding="utf-8").replace("line 3", "line three and then some more words of it")
     path.write_text(text, encoding="utf-8")
@@ -293,8 +274,7 @@ async def test_a_failed_scenario_is_opened_explained_and_accepted(capsys: pytest
     assert main(["check"]) == 4
     printed = capsys.readouterr().out
     with screen_of(Path(SAVED)) as app:
-        async with app.run_test(size=SIZES[0], notifications=True) as pilot:
-            await settle(app)
+        async with running(app, SIZES[0], notifications=True) as pilot:
             bench = bench_of(app)
             assert bench.state.baseline is not None and bench.state.baseline is not bench.state.answer
             for size in SIZES:
@@ -308,14 +288,11 @@ async def test_a_failed_scenario_is_opened_explained_and_accepted(capsys: pytest
             first = next(line.strip() for line in printed.splitlines()[1:])
             assert " ".join(first.split()[:4]) in page, "the page says what `check` prints"
             await pilot.resize_terminal(*SIZES[0])
-            await press(app, "escape", "A")
-            lines = await settle(app)
+            lines = await settle(app, "escape", "A")
             assert any("recorded anew in" in line for line in lines), lines
-            await press(app, "escape")
-            await settle(app)
+            await settle(app, "escape")
             assert main(["check"]) == 4, "nothing is written until it is answered"
-            await press(app, "A", "enter")
-            await settle(app)
+            await settle(app, "A", "enter")
             assert f"saved again: {SAVED}" in said(app)
     assert main(["check"]) == 0
 
@@ -326,10 +303,8 @@ async def test_a_scenario_opens_as_it_was_saved_and_follows_the_knobs(
 ) -> None:
     opened, keys = BENCHES[bench]
     app = opened()
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
-        await press(app, *keys.split())
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True):
+        await settle(app, *keys.split())
         await save(app, record=True)
         ledger = bench_of(app).state.outcome.ledger  # type: ignore[union-attr]
     (tmp_path / "secateur_config_dir").mkdir()
@@ -341,11 +316,9 @@ async def test_a_scenario_opens_as_it_was_saved_and_follows_the_knobs(
             lines = await settle(app)
             assert any(f"✓ {SAVED} holds" in line for line in lines), lines
             assert bench_of(app).state.outcome.ledger.shape() == ledger.shape()  # type: ignore[union-attr]
-            await press(app, "y")
-            await settle(app)
+            await settle(app, "y")
             assert app.clipboard.startswith(f"cd '{work}' && " if " " in str(work) else f"cd {work} && ")
-            await press(app, "escape", *["B"] * 12)
-            lines = await settle(app)
+            lines = await settle(app, "escape", *["B"] * 12)
             assert bench == "repository" or not any("✓" in line for line in lines), "its small diff fits any limit"
             assert main(["check", str(work)]) == 0, "turning a knob writes nothing"
 
@@ -359,16 +332,14 @@ async def test_a_search_shows_what_was_recorded_as_the_ghost() -> None:
         async with app.run_test(size=SIZES[0], notifications=True):
             lines = await settle(app)
             assert any("changed: shop/money.py::round_half_even" in line for line in lines), lines
-            await press(app, "d")
-            lines = await settle(app)
+            lines = await settle(app, "d")
             assert any("no longer candidates (1)" in line for line in lines), lines
             assert any("shop/money.py::round_half_even" in line for line in lines[10:]), lines
 
 
 async def test_a_changed_diff_shows_which_files_are_decided_otherwise() -> None:
     app = written_diff()
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True):
         await save(app, record=True)
     text = Path(diff_kit.PULL).read_text(encoding="utf-8").replace("src/shop/cart.py", "vendor/cart.py")
     Path(diff_kit.PULL).write_text(text, encoding="utf-8")
@@ -376,20 +347,17 @@ async def test_a_changed_diff_shows_which_files_are_decided_otherwise() -> None:
         async with app.run_test(size=SIZES[0], notifications=True):
             lines = await settle(app)
             assert any("2 decisions changed" in line for line in lines), lines
-            await press(app, "d")
-            page = "\n".join(await settle(app))
+            page = "\n".join(await settle(app, "d"))
             assert "vendor/cart.py" in page.partition("new (1)")[2]
             assert "src/shop/cart.py" in page.partition("there no longer (1)")[2]
             Path(SAVED).write_text(Path(SAVED).read_text(encoding="utf-8").replace("[expect]", "[expect"))
-            await press(app, "R")
-            await settle(app)
+            await settle(app, "R")
             assert f"{SAVED}:" in said(app), "what is wrong with the file is said, with its line"
 
 
 async def test_figures_of_judged_items_stand_beside_the_knobs() -> None:
     app = written_files()
-    async with app.run_test(size=SIZES[0], notifications=True):
-        await settle(app)
+    async with running(app, SIZES[0], notifications=True):
         await save(app, record=True)
     drop_assertions()
     text = Path(SAVED).read_text(encoding="utf-8")
@@ -397,11 +365,9 @@ async def test_figures_of_judged_items_stand_beside_the_knobs() -> None:
         text.replace("[recorded]", '[judged]\n"shop/money.py" = 3\n"shop/mail.py" = 1\n\n[recorded]'), encoding="utf-8"
     )
     with screen_of(Path(SAVED)) as app:
-        async with app.run_test(size=SIZES[0], notifications=True) as pilot:
-            await settle(app)
+        async with running(app, SIZES[0], notifications=True) as pilot:
             before = next(line for line in await settle(app) if "judged" in line)
-            await press(app, *["b"] * 12)
-            after = next(line for line in await settle(app) if "judged" in line)
+            after = next(line for line in await settle(app, *["b"] * 12) if "judged" in line)
             assert "recall 0.75 (1 of 2)  nDCG@10 0.52" in before
             assert "recall 0.75→1.00  nDCG@10 0.52→0.59" in after
             await press(app, "w")

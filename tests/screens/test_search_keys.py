@@ -19,6 +19,7 @@ from inspector_kit import (
     make_pool,
     orders_engine,
     press,
+    running,
     settle,
 )
 from ledger_kit import opened, write_transcript
@@ -30,7 +31,7 @@ from secateur.selection import select
 from secateur.settings import Settings, Ui, with_values
 from secateur_tui.actions import ACTIONS
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets.candidate_list import draw_gap
+from secateur_tui.widgets.candidates import draw_gap
 from secateur_tui.widgets.dialogue import ModalPage
 from textual import events
 
@@ -39,8 +40,7 @@ TIGHT = Settings(budget=4000)
 
 async def pressed(keys: str, settings: Settings = TIGHT, **options: object):
     app = inspector(settings=settings, **options)
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
+    async with running(app, notifications=True):
         for key in keys.split():
             await press(app, key)
         lines = await settle(app)
@@ -49,8 +49,7 @@ async def pressed(keys: str, settings: Settings = TIGHT, **options: object):
 
 async def test_knobs() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         bench = bench_of(app)
         for keys, key, value in (
             ("right", "relevance", 0.45),
@@ -67,8 +66,7 @@ async def test_knobs() -> None:
             ("w down left", "depth", 1),
             ("w down right", "top k", 11),
         ):
-            await press(app, *keys.split())
-            lines = await settle(app)
+            lines = await settle(app, *keys.split())
             knob = next(knob for knob in knobs_of(bench.state.settings) if knob.label == key)
             assert knob.value(bench.state.settings) == value, keys
             row = next(line for line in lines if f" {knob.label} " in line)
@@ -84,11 +82,9 @@ async def test_knobs() -> None:
 
 async def test_budget_keys() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         for key, budget in (("b", 4500), ("B", 4000), ("B", 3750), ("plus", 3760), ("underscore", 3750)):
-            await press(app, key)
-            lines = await settle(app)
+            lines = await settle(app, key)
             answer = bench_of(app).state.answer
             assert answer is not None and answer.selection.budget == budget
             assert any(f"of {budget:,}" in line for line in lines)
@@ -123,8 +119,8 @@ async def test_flips_and_moves_are_marked() -> None:
     assert comparison is not None
     rows = [line[:40] for line in lines if any(glyph in line[:20] for glyph in "●○◐") and line.startswith("│")]
     assert sum("!" in row for row in rows) == int(comparison.flipped.sum()) > 0
-    assert sum("▲" in row for row in rows) == int((comparison.moved > 0).sum()) > 0
-    assert sum("▼" in row for row in rows) == int((comparison.moved < 0).sum()) > 0
+    assert sum("▲" in row for row in rows) == int((comparison.climbed > 0).sum()) > 0
+    assert sum("▼" in row for row in rows) == int((comparison.climbed < 0).sum()) > 0
 
 
 async def test_moving_and_the_cursor_follows_its_candidate() -> None:
@@ -206,17 +202,14 @@ async def test_copy_shows_and_copies_the_command() -> None:
 
 async def test_help_lists_every_action_with_its_key() -> None:
     app = inspector(settings=structs.replace(TIGHT, ui=Ui(keys={"copy": "c"})))
-    async with app.run_test(size=(140, 400)):
-        await settle(app)
-        await press(app, "question_mark")
-        await settle(app)
+    async with running(app, (140, 400)):
+        await settle(app, "question_mark")
         text = " ".join(" ".join(plain(drawn).split()) for drawn in app.screen.query_one("#page")._lines)
         for action in ACTIONS:
             assert f"{action.label}: {action.help}" in text
         assert "c Copy: Copy and show" in text
         assert "not now: nothing was changed" in text
-        await press(app, "escape")
-        await settle(app)
+        await settle(app, "escape")
         assert not isinstance(app.screen, ModalPage)
 
 
@@ -241,8 +234,7 @@ async def test_what_cannot_be_done_says_why() -> None:
 
 async def test_themes_go_round_and_quit_leaves() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
+    async with running(app, notifications=True):
         assert app.theme == "secateur-dark"
         await press(app, "t")
         assert app.theme == "secateur-light"
@@ -265,15 +257,12 @@ async def test_typing_asks_after_a_pause_and_letters_are_letters() -> None:
     async with app.run_test(size=(120, 40), notifications=True):
         lines = await settle(app)
         assert any("Ask in the words of the task" in line for line in lines)
-        await press(app, "q", "u", "b")
-        lines = await settle(app)
+        lines = await settle(app, "q", "u", "b")
         assert bench_of(app).state.question == "qub" and engine.retrieved[-1] == "qub"
         assert bench_of(app).state.settings == TIGHT
-        await press(app, "enter", "b")
-        await settle(app)
+        await settle(app, "enter", "b")
         assert bench_of(app).state.settings.budget == 4500
-        await press(app, "slash", "backspace")
-        await settle(app)
+        await settle(app, "slash", "backspace")
         assert bench_of(app).state.question == "qu"
         await press(app, "escape")
         assert app.focused is not None and app.focused.id == "list"
@@ -287,8 +276,7 @@ async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() ->
         before=lambda query: gates[query].wait(10) if query in gates else None,
     )
     app = inspector(engine, TIGHT)
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
+    async with running(app, notifications=True):
         bench = bench_of(app)
         field = bench.query_one("#field-query")
         field.value = "first"
@@ -303,13 +291,13 @@ async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() ->
         gates["first"].set()
         while "second" not in engine.retrieved:
             await asyncio.sleep(0.01)
-        assert bench.state.reading is not None and bench.state.reading.key.query == QUERY, (
+        assert bench.state.reading is not None and bench.state.reading.key[1] == QUERY, (
             "the answer to `first` came too late"
         )
         gates["second"].set()
         await settle(app)
         assert (
-            bench.state.reading.key.query == "second"
+            bench.state.reading.key[1] == "second"
             and bench.state.answer is not None
             and len(bench.state.answer.selection) == 3
         )
@@ -325,8 +313,7 @@ def make_rows(count: int):
 async def test_a_burst_of_steps_is_one_decision() -> None:
     engine = orders_engine()
     app = inspector(engine, TIGHT)
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
+    async with running(app, notifications=True):
         before = engine.selected
         bench = bench_of(app)
         for _ in range(10):
@@ -368,8 +355,7 @@ async def test_a_hundred_thousand_candidates() -> None:
 
 async def test_a_click_on_a_candidate_and_on_a_page() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await settle(app)
+    async with running(app, notifications=True) as pilot:
         bench = bench_of(app)
         await pilot.click("#list", offset=(20, 4))
         await settle(app)
@@ -399,16 +385,14 @@ async def test_the_list_shows_sorted_and_named_what_it_is_ordered_by(strategy: s
         assert {"priority": "prio▾", "density": "dens▾", "relevance": "rel▾"}[by] in titles
         assert sorted(shown := figures_of(lines), reverse=True) == shown and len(shown) == len(ORDERS)
         assert any("here by priority" in line for line in lines) == (by != strategy)
-        await press(app, "o", *"hotspot", "enter")
-        lines = await settle(app)
+        lines = await settle(app, "o", *"hotspot", "enter")
         assert any("hot▾" in line for line in lines)
         assert sorted(shown := figures_of(lines), reverse=True) == shown and len(set(shown)) > 5
 
 
 async def test_why_says_in_words_what_was_left_and_what_an_item_needs() -> None:
     app = inspector(settings=Settings(budget=2000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         state = bench_of(app).state
         while state.answer.state_of(state.cursor) is not State.DROPPED:
             await press(app, "down")
@@ -427,23 +411,18 @@ def figures_of(lines: list[str]) -> list[float]:
 
 async def test_help_is_filtered_and_has_no_heading_twice() -> None:
     app = inspector()
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "question_mark")
-        await settle(app)
+    async with running(app):
+        await settle(app, "question_mark")
         page = app.screen.query_one("#page")
         headings = [plain(line) for line in page._lines if line and "bold accent" in line[0].role]
         assert len(headings) == len(set(headings)) > 8
-        await press(app, "slash", *"undo")
-        lines = await settle(app)
+        lines = await settle(app, "slash", *"undo")
         assert any(" u " in line and "Undo: Take the last change" in line for line in lines)
         assert not any("A larger budget" in line for line in lines)
         await press(app, "q")  # it is typed
         assert any("nothing here holds undoq" in line for line in await settle(app))
-        await press(app, "escape")
-        assert any("A larger budget" in line for line in await settle(app))
-        await press(app, "escape")
-        await settle(app)
+        assert any("A larger budget" in line for line in await settle(app, "escape"))
+        await settle(app, "escape")
         assert app.screen is bench_of(app)
 
 
@@ -454,10 +433,8 @@ async def test_the_help_lists_the_words_of_this_bench_and_the_filter_finds_all(
     monkeypatch.chdir(tmp_path)
     write_transcript(tmp_path)
     app = inspector(settings=TIGHT) if bench == "search" else opened(bench)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "question_mark")
-        await settle(app)
+    async with running(app):
+        await settle(app, "question_mark")
 
         def words() -> set[str]:
             return {plain(drawn)[:18].strip() for drawn in app.screen.query_one("#page")._lines}
@@ -465,23 +442,19 @@ async def test_the_help_lists_the_words_of_this_bench_and_the_filter_finds_all(
         own, others = {"hotspot", "prio"}, {"role", "pays after"}
         own, others = (own, others) if bench == "search" else (others, own)
         assert own <= words() and not words() & {*others, "lockfile", "hash dropped", "stage"}
-        await press(app, "slash", *"lock file")
-        await settle(app)
+        await settle(app, "slash", *"lock file")
         assert "lockfile" in words()
 
 
 async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
+    async with running(app, notifications=True):
         await press(app, "question_mark", "slash", *"larger budget")
         assert any("Enter does Budget+" in line for line in await settle(app))
         before = bench_of(app).state.budget
-        await press(app, "enter")
-        await settle(app)
+        await settle(app, "enter")
         assert app.screen is bench_of(app) and bench_of(app).state.budget > before
-        await press(app, "question_mark", "slash", *"no such word", "enter")
-        lines = await settle(app)
+        lines = await settle(app, "question_mark", "slash", *"no such word", "enter")
         assert any("nothing here holds no such word" in line for line in lines)
         assert not any("Enter does" in line for line in lines)
 
@@ -489,14 +462,12 @@ async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> Non
 @pytest.mark.parametrize("name", list(registry.benches()))
 async def test_the_filter_of_the_help_offers_the_action_of_that_name_first(name: str, tmp_path: Path) -> None:
     app = inspector(settings=TIGHT, environ={"SECATEUR_CONFIG_DIR": str(tmp_path)})
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
+    async with running(app, notifications=True):
         app.show_bench(name)
         await settle(app)
         await press(app, "escape", "question_mark", "slash")
         for word, label in (("compare", "Compare"), ("find", "Find"), ("pin", "Pin"), ("budget", "Budget+")):
-            await press(app, "ctrl+u", *word)
-            assert any(f"/{word}▏ · Enter does {label} ·" in line for line in await settle(app))
+            assert any(f"/{word}▏ · Enter does {label} ·" in line for line in await settle(app, "ctrl+u", *word))
 
 
 @pytest.mark.parametrize(("scores", "said"), [((0.6, 0.6002), "gap 0.000"), ((0.6, 0.75), "gap −0.060")])
@@ -514,10 +485,8 @@ def test_a_gap_of_nearly_0_has_no_sign_and_one_below_says_why_where_there_is_roo
 
 async def test_no_key_but_q_acts_on_a_screen_that_is_too_small(tmp_path: Path) -> None:
     app = inspector(settings=TIGHT, environ={"SECATEUR_CONFIG_DIR": str(tmp_path)})
-    async with app.run_test(size=(60, 15)) as pilot:
-        await settle(app)
-        await press(app, "b", "D", "enter", "S", "enter", "p", "w", "right")
-        await settle(app)
+    async with running(app, (60, 15)) as pilot:
+        await settle(app, "b", "D", "enter", "S", "enter", "p", "w", "right")
         assert app.screen is bench_of(app) and bench_of(app).state.settings == TIGHT
         assert list(tmp_path.iterdir()) == []
         await pilot.press("q")
@@ -526,10 +495,8 @@ async def test_no_key_but_q_acts_on_a_screen_that_is_too_small(tmp_path: Path) -
 
 async def test_the_gap_says_why_it_is_below_0_and_an_item_that_it_is_not_sent() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "enter")
-        assert any(": smaller fitted" in line for line in await settle(app))
+    async with running(app):
+        assert any(": smaller fitted" in line for line in await settle(app, "enter"))
         await press(app, "enter", "greater_than_sign")
         assert any("is not sent" in line for line in await settle(app)), "the bar names the item"
 
@@ -538,10 +505,8 @@ async def test_why_has_two_lines_for_a_long_name() -> None:
     name = "TestRepositoryOfIndicators.test_get_scanners_for_scoring_returns_those_that_are_enabled"
     pool = make_pool([Candidate("tests/test_scanners.py", name, (1, 30), 200, 0.9)])
     app = inspector(ScriptedEngine(lambda _query, _settings: pool))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "i")
-        right = [line.rpartition("││")[2].strip(" │") for line in await settle(app)]
+    async with running(app):
+        right = [line.rpartition("││")[2].strip(" │") for line in await settle(app, "i")]
         assert name in "".join(right)
 
 
@@ -551,10 +516,7 @@ async def test_the_footer_and_the_palette_begin_with_what_people_do_most() -> No
         lines = await settle(app)
         for named in ("h Hint", "c Compare", "u Undo", "S Save", "y Copy", "f Find", "? Help", "q Quit"):
             assert named in lines[-1]
-        await press(app, "question_mark", "slash", *"palette")
-        assert any("all actions by name" in line for line in await settle(app))
-        await press(app, "escape", "escape", "colon")
-        lines = await settle(app)
+        assert any("all actions by name" in line for line in await settle(app, "question_mark", "slash", *"palette"))
+        lines = await settle(app, "escape", "escape", "colon")
         assert any("Hint (h): Apply" in line for line in lines) and any("Query (/)" in line for line in lines)
-        await press(app, *"copy")
-        assert any("Copy (y)" in line for line in await settle(app))
+        assert any("Copy (y)" in line for line in await settle(app, *"copy"))

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from inspector_kit import bench_of, inspector, press, settle
+from inspector_kit import bench_of, inspector, press, running, settle
 from secateur.cli.main import main
 from secateur.engine import Engine
 from secateur.settings import Settings, with_profile, with_values
@@ -68,12 +68,9 @@ async def test_the_copied_command_prints_what_is_on_screen(
     )
     with Engine.open(shop, settings) as engine:
         app = inspector(engine, settings, query="where is the refund total rounded?", path=str(shop))
-        async with app.run_test(size=(120, 40)):
-            await settle(app)
-            await press(app, *keys.split())
-            lines = await settle(app)
-            await press(app, "y")
-            await settle(app)
+        async with running(app):
+            lines = await settle(app, *keys.split())
+            await settle(app, "y")
             answer = bench_of(app).state.answer
             assert answer is not None and len(answer.selection) > 2
             report = engine.report(answer.selection).to_dict()
@@ -102,11 +99,9 @@ async def test_an_edit_behind_the_screen_is_noticed(shop: Path) -> None:
             )
             app.post_message(events.AppFocus())
             assert "○ stale" in (await settle(app))[0]
-            await press(app, "R")
-            lines = await settle(app)
+            lines = await settle(app, "R")
             assert "● fresh" in lines[0]
-            await press(app, "v")
-            await settle(app)
+            await settle(app, "v")
 
 
 async def test_a_folder_without_source_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,19 +136,15 @@ async def test_tuned_hinted_compared_saved_and_the_same_headless(
     settings = with_values(Settings(), {"redaction.scanner": "rules"})
     with Engine.open(shop, settings) as engine:
         app = inspector(engine, settings, query="where is the refund total rounded?", path=".", proves=True)
-        async with app.run_test(size=(120, 40)):
-            await settle(app)
-            await press(app, "equals_sign", "ctrl+a", "ctrl+k", *"140", "enter")
-            await settle(app)
+        async with running(app):
+            await settle(app, "equals_sign", "ctrl+a", "ctrl+k", *"140", "enter")
             bench = bench_of(app)
             assert bench.state.settings.budget == 140
-            await press(app, "greater_than_sign")
-            await settle(app)
+            await settle(app, "greater_than_sign")
             dropped = bench.state.entry
             answer = bench.state.answer
             assert answer is not None and answer.selection.decision(bench.state.cursor).state.label == "dropped"
-            await press(app, "h")
-            await settle(app)
+            await settle(app, "h")
             answer = bench.state.answer
             assert answer is not None and bench.state.entry == dropped
             assert answer.selection.decision(bench.state.cursor).state.label == "kept", "the hint was proven"
@@ -161,13 +152,10 @@ async def test_tuned_hinted_compared_saved_and_the_same_headless(
             await press(app, "c", "ctrl+a", "ctrl+k", *"recommended", "enter")
             assert any("profile recommended" in line for line in await settle(app))
             assert bench.state.settings is tuned, "comparing turns nothing"
-            await press(app, "i", "S", "enter")
-            await settle(app)
+            await settle(app, "i", "S", "enter")
             app.screen.query_one("#answer").value = "journey.scenario.toml"  # type: ignore[attr-defined]
-            await press(app, "enter")
-            await settle(app)
-            await press(app, "y")
-            await settle(app)
+            await settle(app, "enter")
+            await settle(app, "y")
             report = engine.report(answer.selection).to_dict()
     capsys.readouterr()
     assert main([*shlex.split(app.clipboard)[1:], "--format", "json", "--quiet"]) == 0

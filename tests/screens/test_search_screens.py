@@ -4,7 +4,7 @@ fails both."""
 import re
 
 import pytest
-from inspector_kit import Inspector, assert_golden, bench_of, inspector, press, settle
+from inspector_kit import Inspector, assert_golden, bench_of, inspector, press, running, settle
 from msgspec.structs import replace
 from secateur.model import State
 from secateur.settings import Settings, with_profile
@@ -80,8 +80,7 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
 )
 async def test_screen(name: str, settings: Settings, keys: str) -> None:
     app = inspector(settings=settings, proves=True)
-    async with app.run_test(size=SIZES[0]) as pilot:
-        await settle(app)
+    async with running(app, SIZES[0]) as pilot:
         await press(app, *keys.split())
         for size in SIZES:
             await pilot.resize_terminal(*size)
@@ -94,15 +93,11 @@ async def test_screen(name: str, settings: Settings, keys: str) -> None:
 
 async def test_the_palette_lists_the_registry() -> None:
     app = inspector(settings=TIGHT)
-    async with app.run_test(size=SIZES[0]):
-        await settle(app)
-        await press(app, "ctrl+p")
-        lines = await settle(app)
+    async with running(app, SIZES[0]):
+        lines = await settle(app, "ctrl+p")
         assert any("Budget+" in line for line in lines), "how the palette looks is Textual's own"
-        await press(app, *"largerbudget")
-        await settle(app)
-        await press(app, "down", "enter")
-        await settle(app)
+        await settle(app, *"largerbudget")
+        await settle(app, "down", "enter")
         assert bench_of(app).state.settings.budget == 4500
 
 

@@ -10,7 +10,7 @@ from inspector_kit import (
     inspector,
     make_pool,
     orders_engine,
-    press,
+    running,
     screen_lines,
     settle,
 )
@@ -63,8 +63,7 @@ async def test_an_error_shows_message_and_hint_and_can_be_left() -> None:
     async with app.run_test(size=(120, 40)):
         text = "\n".join(await settle(app))
         assert "does not answer" in text and "embedding.model = static" in text
-        await press(app, "slash", "s")
-        text = "\n".join(await settle(app))
+        text = "\n".join(await settle(app, "slash", "s"))
         assert "does not answer" not in text and "Money.round_half_even" in text
 
 
@@ -109,8 +108,7 @@ async def test_quitting_stops_the_index_at_its_next_report() -> None:
 async def test_no_colour_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         styles = [
             segment.style
             for strip in app.screen._compositor.render_strips()
@@ -132,8 +130,7 @@ def test_a_bench_that_does_not_exist_is_a_usage_error() -> None:
 
 async def test_decisions_are_the_engines() -> None:
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         state = bench_of(app).state
         assert state.answer is not None and state.reading is not None
         assert (

@@ -5,7 +5,7 @@ import time
 import pytest
 from diff_kit import opened as opened_diff
 from diff_kit import write_pull_request
-from inspector_kit import bench_of, inspector, press, settle
+from inspector_kit import bench_of, inspector, press, running, settle
 from ledger_kit import opened, write_transcript
 from secateur.model import State
 from secateur.remembered.preferences import PreferenceStore
@@ -25,8 +25,7 @@ def state_of(app, symbol):
 
 async def test_a_dropped_candidate_is_pinned_excluded_and_all_is_taken_back():
     app = inspector(settings=Settings(budget=2000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         bench = bench_of(app)
         while state_of(app, bench.state.entry) is not State.DROPPED:
             await press(app, "j")
@@ -52,14 +51,12 @@ async def test_the_meaning_of_the_chosen_knob_stands_below_the_knobs_while_the_k
             words = key_of(bench_of(app).knobs.chosen.key).doc.split()
             assert any(" ".join(words[:3]) in line for line in await settle(app)), words
             await press(app, "down")
-        await press(app, "escape")
-        assert not any("Weight of" in line for line in await settle(app))
+        assert not any("Weight of" in line for line in await settle(app, "escape"))
 
 
 async def test_factors_go_up_and_down_and_are_a_term_of_their_own():
     app = inspector(settings=Settings(budget=2000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "j", "full_stop", "full_stop")
         symbol = bench_of(app).state.entry
         assert settings_of(app).boosts == {symbol: 1.5}
@@ -78,15 +75,12 @@ def mark_of(app):
 
 async def test_a_letter_marks_what_the_settings_overrule():
     app = inspector(settings=Settings(budget=2000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         assert mark_of(app) == " "
         for key, letter in (("space", "P"), ("minus", "X"), ("minus", " "), ("full_stop", "B"), ("comma", " ")):
-            await press(app, key)
-            await settle(app)
+            await settle(app, key)
             assert mark_of(app) == letter, key
-        await press(app, "comma")
-        await settle(app)
+        await settle(app, "comma")
         assert mark_of(app) == "D"
 
 
@@ -98,12 +92,10 @@ async def test_tools_that_are_held_and_files_that_are_left_out_are_marked_too(tm
         (opened("conversation"), "hold", "K", "P"),
         (opened_diff(), "exclude", "minus", "X"),
     ):
-        async with app.run_test(size=(120, 40)):
-            await settle(app)
+        async with running(app):
             while bench_of(app).unavailable(action):
                 await press(app, "j")
-            await press(app, key)
-            await settle(app)
+            await settle(app, key)
             assert mark_of(app) == letter
 
 
@@ -111,8 +103,7 @@ async def test_a_bench_says_why_it_cannot_exclude(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_transcript(tmp_path)
     app = opened("conversation")
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         await press(app, "minus")
         assert bench_of(app).unavailable("exclude") == "nothing in this list is excluded"
         assert not bench_of(app).state.changed
@@ -120,10 +111,8 @@ async def test_a_bench_says_why_it_cannot_exclude(tmp_path, monkeypatch):
 
 async def test_a_typed_budget_is_met_to_the_token_and_single_steps_leave_round_numbers():
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "equals_sign")
-        assert any("budget 4,000" in one for one in await settle(app))
+    async with running(app):
+        assert any("budget 4,000" in one for one in await settle(app, "equals_sign"))
         await press(app, *"4,107", "enter")
         assert settings_of(app).budget == 4107
         await press(app, "plus", "plus", "underscore")
@@ -136,20 +125,16 @@ async def test_a_typed_budget_is_met_to_the_token_and_single_steps_leave_round_n
 
 async def test_a_wrong_value_is_said_while_it_is_typed_and_changes_nothing():
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "equals_sign", *"4x")
-        assert any("'4x' is not a number" in one for one in await settle(app))
-        await press(app, "enter")
-        assert any("'4x' is not a number" in one for one in await settle(app)), "the dialog stays open"
+    async with running(app):
+        assert any("'4x' is not a number" in one for one in await settle(app, "equals_sign", *"4x"))
+        assert any("'4x' is not a number" in one for one in await settle(app, "enter")), "the dialog stays open"
         await press(app, "escape", "equals_sign", "escape")
         assert settings_of(app) == Settings(budget=4000)
 
 
 async def test_every_setting_that_decides_is_a_knob_and_its_value_can_be_typed():
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         panel = bench_of(app).knobs
         few = len(panel.knobs)
         await press(app, "M")
@@ -170,43 +155,35 @@ async def test_every_setting_that_decides_is_a_knob_and_its_value_can_be_typed()
 
 async def test_a_profile_and_a_counter_are_turned_like_any_knob():
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         panel = bench_of(app).knobs
         await press(app, "M")
         while panel.chosen.label != "profile":
             await press(app, "down")
-        await press(app, "right")
-        await settle(app)
+        await settle(app, "right")
         assert settings_of(app).profile == "recommended" and settings_of(app).relevance.pool == "all"
         await press(app, "r")
         assert settings_of(app).profile == "spec"
-        await press(app, "down", "right")
-        await settle(app)
+        await settle(app, "down", "right")
         assert settings_of(app).tokens.counter == "cl100k_base"
 
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_all_knobs_fit_on_the_screen(size):
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=size):
-        await settle(app)
-        await press(app, "M", *["down"] * 40)
-        lines = await settle(app)
+    async with running(app, size):
+        lines = await settle(app, "M", *["down"] * 40)
         assert len(lines) == size[1] and bench_of(app).knobs.region.bottom <= size[1]
 
 
 async def test_a_preferred_candidate_is_remembered_in_the_users_folder_and_retrieved_anew(tmp_path):
     environ = {"SECATEUR_CONFIG_DIR": str(tmp_path / "own")}
     app = inspector(settings=Settings(budget=4000), path=str(tmp_path), environ=environ)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "asterisk")
-        await settle(app)
+    async with running(app):
+        await settle(app, "asterisk")
         (path,) = (tmp_path / "own").rglob("preferences.json")
         assert bench_of(app).state.entry in path.read_text() and settings_of(app).preference.enabled
-        await press(app, "asterisk")
-        await settle(app)
+        await settle(app, "asterisk")
         assert not path.exists(), "there was none before"
 
 
@@ -220,16 +197,13 @@ def files_of(folder):
 async def test_preferring_and_its_inverse_lead_back_on_screen_and_on_disk(tmp_path, back, known):
     environ = {"SECATEUR_CONFIG_DIR": str(tmp_path / "own")}
     if known:
-        PreferenceStore(tmp_path / "own", tmp_path, time.time).add("elsewhere.py::other", 1.0, 30)
+        PreferenceStore(tmp_path / "own", tmp_path, time.time).add("elsewhere.py::other", 1.0)
     app = inspector(settings=Settings(budget=4000), path=str(tmp_path), environ=environ)
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
+    async with running(app, notifications=True):
         before, disk = settings_of(app), files_of(tmp_path / "own")
-        await press(app, "asterisk")
-        await settle(app)
+        await settle(app, "asterisk")
         assert settings_of(app).preference.enabled and files_of(tmp_path / "own") != disk
-        await press(app, back)
-        lines = await settle(app)
+        lines = await settle(app, back)
         assert settings_of(app) == before
         assert files_of(tmp_path / "own") == disk
         if back == "u":
@@ -240,24 +214,17 @@ async def test_undo_after_preferring_where_it_is_on_undoes_that_and_nothing_olde
     environ = {"SECATEUR_CONFIG_DIR": str(tmp_path / "own")}
     settings = with_values(Settings(budget=4000), {"preference.enabled": True})
     app = inspector(settings=settings, path=str(tmp_path), environ=environ)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "b")
-        await settle(app)
+    async with running(app):
+        await settle(app, "b")
         larger = settings_of(app)
-        await press(app, "asterisk")
-        await settle(app)
+        await settle(app, "asterisk")
         assert files_of(tmp_path / "own")
-        await press(app, "u")
-        await settle(app)
+        await settle(app, "u")
         assert settings_of(app) == larger and not files_of(tmp_path / "own")
 
 
 async def test_every_undo_says_what_it_undid():
     app = inspector(settings=Settings(budget=4000))
-    async with app.run_test(size=(120, 40), notifications=True):
-        await settle(app)
-        await press(app, "b", "slash", "x", "escape", "u")
-        assert any("undone: budget 4,500 → 4,000" in one for one in await settle(app))
-        await press(app, "space", "u")
-        assert any("undone: pins −" in one for one in await settle(app))
+    async with running(app, notifications=True):
+        assert any("undone: budget 4,500 → 4,000" in one for one in await settle(app, "b", "slash", "x", "escape", "u"))
+        assert any("undone: pins −" in one for one in await settle(app, "space", "u"))

@@ -12,6 +12,7 @@ from inspector_kit import (
     looked,
     orders_engine,
     press,
+    running,
     screen_lines,
     settle,
 )
@@ -29,8 +30,7 @@ from textual import events
 THREE = Changes(("a.py", "b.py", "c.py"), commit=True)
 
 
-def watching(mode: str) -> Settings:
-    return replace(Settings(budget=4000), ui=Ui(watch=mode))
+SETTINGS = Settings(budget=4000)
 
 
 def refreshing_engine() -> ScriptedEngine:
@@ -47,7 +47,7 @@ def refreshing_engine() -> ScriptedEngine:
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_the_screen_of_a_stale_answer(size: tuple[int, int]) -> None:
     engine = refreshing_engine()
-    app = inspector(engine, watching("notice"), proves=True)
+    app = inspector(engine, SETTINGS, proves=True)
     async with app.run_test(size=size):
         assert "● fresh" in (await settle(app))[0]
         engine.changed = THREE
@@ -55,16 +55,14 @@ async def test_the_screen_of_a_stale_answer(size: tuple[int, int]) -> None:
         assert "○ stale: 3 files changed" in lines[0]
         assert_golden(f"search_stale_{size[0]}x{size[1]}", lines)
         asked = len(engine.retrieved)
-        await press(app, "R")
-        assert "● fresh" in (await settle(app))[0]
+        assert "● fresh" in (await settle(app, "R"))[0]
         assert len(engine.retrieved) == asked + 1
 
 
 async def test_the_key_that_reads_again_is_named_as_it_is_mapped() -> None:
     engine = refreshing_engine()
     app = inspector(engine, replace(Settings(), ui=Ui(keys={"refresh": "f5"})))
-    async with app.run_test(size=(160, 40)):
-        await settle(app)
+    async with running(app, (160, 40)):
         engine.changed = Changes(("a.py",))
         assert "○ stale: 1 file changed, f5 reads again" in (await looked(app))[0].lower()
 
@@ -72,8 +70,7 @@ async def test_the_key_that_reads_again_is_named_as_it_is_mapped() -> None:
 async def test_what_changes_back_is_fresh_again() -> None:
     engine = orders_engine()
     app = inspector(engine)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         engine.changed = Changes(commit=True)
         assert "○ stale: new commit" in (await looked(app))[0]
         engine.changed = Changes()
@@ -83,11 +80,10 @@ async def test_what_changes_back_is_fresh_again() -> None:
 
 async def test_followed_changes_are_read_and_asked_again_and_the_cursor_stays() -> None:
     engine = refreshing_engine()
-    app = inspector(engine, watching("follow"))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        await press(app, "down", "down")
-        await settle(app)
+    app = inspector(engine, SETTINGS)
+    app.follows = True
+    async with running(app):
+        await settle(app, "down", "down")
         cursor = bench_of(app).state.cursor
         engine.changed = THREE
         assert "● fresh" in (await looked(app))[0]
@@ -96,21 +92,10 @@ async def test_followed_changes_are_read_and_asked_again_and_the_cursor_stays() 
         assert len(engine.retrieved) == 2, "nothing changed since"
 
 
-async def test_switched_off_nobody_looks() -> None:
-    engine = orders_engine(changed=THREE)
-    app = inspector(engine, watching("off"))
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
-        app.post_message(events.AppFocus())
-        assert "● fresh" in (await looked(app))[0]
-        assert engine.looks == 0
-
-
 async def test_the_terminal_that_comes_to_the_front_looks_at_once() -> None:
     engine = orders_engine()
     app = inspector(engine)
-    async with app.run_test(size=(120, 40)):
-        await settle(app)
+    async with running(app):
         engine.changed = THREE
         app.post_message(events.AppFocus())
         assert "○ stale" in (await settle(app))[0]
@@ -153,19 +138,16 @@ async def test_after_an_error_nothing_is_called_fresh() -> None:
             raise RepositoryError("cannot list this", hint="Was the folder removed?")
 
         engine.on_refresh = fail
-        await press(app, "R")
-        lines = await settle(app)
+        lines = await settle(app, "R")
         assert "fresh" not in lines[0] and any("cannot list this" in line for line in lines)
         engine.on_refresh = lambda _progress: None
-        await press(app, "R")
-        assert "● fresh" in (await settle(app))[0]
+        assert "● fresh" in (await settle(app, "R"))[0]
 
 
 async def test_a_look_that_ends_after_the_files_were_read_again_says_nothing() -> None:
     engine = refreshing_engine()
     app = inspector(engine)
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(app)
+    async with running(app) as pilot:
         entered, gate = threading.Event(), threading.Event()
 
         def slow() -> Changes:
@@ -187,15 +169,14 @@ async def test_a_look_that_ends_after_the_files_were_read_again_says_nothing() -
 async def test_on_a_real_repository_edits_deletes_branches_and_rebases_are_seen(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", SHOP)
     git(root, "branch", "other")
-    with Engine.open(root, watching("follow")) as engine:
-        app = Inspector(engine, watching("notice"), path=str(root), query="refund total", pace=Pace(0.001, 0.001, 0))
+    with Engine.open(root, SETTINGS) as engine:
+        app = Inspector(engine, SETTINGS, path=str(root), query="refund total", pace=Pace(0.001, 0.001, 0))
         async with app.run_test(size=(120, 40)):
             assert "● fresh" in (await settle(app))[0]
 
             async def told_and_read(words: str) -> list[str]:
                 assert f"○ stale: {words}" in (await looked(app))[0]
-                await press(app, "R")
-                lines = await settle(app)
+                lines = await settle(app, "R")
                 assert "● fresh" in lines[0] and "● fresh" in (await looked(app))[0]
                 return lines
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.sources.files import Folder, path_bytes, path_text
-from support.systems import mkfifo
 
 
 @given(st.binary(max_size=40))
@@ -77,7 +77,7 @@ def test_no_link_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_pipe_and_a_socket_are_not_waited_for(tmp_path: Path) -> None:
-    mkfifo(tmp_path / "pipe")
+    os.mkfifo(tmp_path / "pipe")
     with Folder(tmp_path) as folder:
         assert folder.read("pipe", 100) is None
 

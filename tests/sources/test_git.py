@@ -12,7 +12,6 @@ from secateur.errors import RepositoryError
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git
 from secateur.sources.location import NoGit, locate
 from secateur.sources.process import Patience
-from support.systems import mkfifo, posix
 
 ODD_NAMES = [
     b"a b.txt",
@@ -95,9 +94,9 @@ def test_changes_of_a_file_are_those_of_the_history_that_name_it(repository: Pat
     history = list(git.history(commit))
     for path in dict.fromkeys(path for one in history for path in one.paths):
         expected = [one.id for one in history if path in one.paths]
-        assert [one.id for one in git.changes_of(commit, path, limit=100)] == expected
-        assert [one.id for one in git.changes_of(commit, path, limit=1)] == expected[:1]
-    assert list(git.changes_of(commit, "no/such*file", limit=9)) == []
+        assert [one.id for one in git.history(commit, path=path, limit=100)] == expected
+        assert [one.id for one in git.history(commit, path=path, limit=1)] == expected[:1]
+    assert list(git.history(commit, path="no/such*file", limit=9)) == []
 
 
 def test_history_is_streamed_and_may_be_left_early(repository: Path) -> None:
@@ -256,10 +255,9 @@ def test_damage_is_an_error_with_a_place(repository: Path, tmp_path: Path) -> No
         assert error.value.hint
 
 
-@posix
 def test_patience_ends(repository: Path, tmp_path: Path) -> None:
     nobody_writes = tmp_path / "fifo"
-    mkfifo(nobody_writes)
+    os.mkfifo(nobody_writes)
     stuck = tmp_path / "bin" / "git"
     stuck.parent.mkdir()
     stuck.write_text(f"#!/bin/sh\nexec cat '{nobody_writes}'\n")

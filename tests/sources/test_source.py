@@ -19,7 +19,6 @@ from secateur.sources.open import open_source
 from secateur.sources.source import Source
 from secateur.sources.worktree import WorktreeSource
 from support.memory_source import MemorySource
-from support.systems import mkfifo
 
 WHO = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "core.autocrlf=false"]
 DATES = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "1700000000 +0200")
@@ -151,7 +150,7 @@ def test_what_is_not_read_has_a_reason(tmp_path: Path, with_git: bool) -> None:
         git(root, "init", "-q", "--template=")
     (root / "link.py").symlink_to("a.py")
     (root / "loop").symlink_to(".")
-    mkfifo(root / "pipe")
+    os.mkfifo(root / "pipe")
     committed(root / "inner", {"x.py": b"x"})
     source = open_source(root, ignore=["gen/", "*.tmp"], max_file_bytes=100)
     assert [entry.path for entry in source.entries()] == [".gitignore", "a.py", "src/b.py"]

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from support.cli import secateur
 from support.repos import committed, git, write
-from support.systems import IS_ROOT, posix
+from support.systems import IS_ROOT
 
 
-@posix
 def test_a_file_that_cannot_be_read_is_named_by_search_and_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -47,7 +46,6 @@ def test_files_that_a_sparse_checkout_leaves_out_are_told(tmp_path: Path) -> Non
     assert secateur("status", root, "--format", "json").json["skipped_paths"] == []
 
 
-@posix
 def test_a_commit_of_a_partial_clone_is_read_without_what_is_missing(tmp_path: Path) -> None:
     up = committed(tmp_path / "up", {"a.py": "def settle(): ...\n", "b.py": "def settle_all(): ...\n"})
     write(up, {"b.py": "def settle_none(): ...\n"})

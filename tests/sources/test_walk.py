@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from secateur.sources.ignore import DEFAULT_IGNORE, IgnoreFilter
 from secateur.sources.walk import IGNORE_FILE_BYTES, is_ignored_folder, walk
-from support.systems import posix
 
 NO_PATTERNS = IgnoreFilter(())
 
@@ -26,7 +25,6 @@ def listed(root: Path, ignore: tuple[str, ...] = ()) -> list[str]:
     return [found.path for found in walk(root, IgnoreFilter(ignore), 1000).files]
 
 
-@posix
 def test_files_come_in_byte_order_of_their_whole_paths(tmp_path: Path) -> None:
     write(tmp_path, "a/z", "a.b", "a-b/c", "B", "é", "ab")
     os.mkdir(os.fsencode(tmp_path) + b"/\xff")  # noqa: PTH102 - the name is no text
@@ -67,7 +65,6 @@ def test_an_ignore_file_behind_a_link_or_too_long_does_not_count(tmp_path: Path)
     assert "long/a.py" in listed(tmp_path)
 
 
-@posix
 def test_a_folder_we_may_not_read_is_recorded() -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()

@@ -116,14 +116,11 @@ def test_ac_1_budget_is_configurable(
     assert (report["contextBudget"], report["reserveForResponse"]) == expected
 
 
-def test_ac_1_windows_and_share_are_settings() -> None:
-    settings = with_values(
-        Settings(),
-        {"context_budget.windows": {"my-own-model": 10_000, "gpt-4": 20_000}, "context_budget.context_share": 0.6},
-    )
+def test_ac_1_windows_are_settings() -> None:
+    settings = with_values(Settings(), {"context_budget.windows": {"my-own-model": 10_000, "gpt-4": 20_000}})
     for model, window in (("my-own-model", 10_000), ("gpt-4", 20_000), ("gpt-4o", 128_000)):
         report = trim_envelope(envelope(), model, settings=settings).report
-        assert (report.budget, report.reserve) == (window * 6 // 10, window * 4 // 10)
+        assert (report.budget, report.reserve) == (window * 7 // 10, window * 3 // 10)
 
 
 def test_ac_1_an_unknown_model_is_not_guessed() -> None:

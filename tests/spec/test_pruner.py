@@ -8,8 +8,8 @@ import pytest
 from secateur import AgenticConversationPruner, ConversationPruner, TrimReport
 from secateur.errors import UsageError
 from secateur.kinds.conversation.decisions import SUMMARY_MARK
+from secateur.kinds.conversation.messages import is_result_text, tool_name
 from secateur.kinds.conversation.placeholders import MARK
-from secateur.kinds.conversation.text_results import is_result_text, tool_name
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.settings import Settings, with_values
 from support.conversations import FORMATS, Said, conversation, roles

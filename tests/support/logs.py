@@ -205,11 +205,11 @@ def among(log: str, before: int = 400, after: int = 200) -> str:
     return "".join(line + "\n" for line in [*told[:before], *log.rstrip("\n").split("\n"), *told[before:]])
 
 
-def pruned(folder: Path, log: str | bytes, budget: int, query: str = "", **rules: Any) -> Outcome[Any]:
+def pruned(folder: Path, log: str | bytes, budget: int, query: str = "") -> Outcome[Any]:
     """The outcome of the kind on a log."""
     path = folder / "some.log"
     path.write_bytes(log if isinstance(log, bytes) else log.encode("utf-8", "surrogatepass"))
-    settings = replace_values(Settings(), {"log": {"max_tokens": budget, **rules}})
+    settings = replace_values(Settings(), {"log": {"max_tokens": budget}})
     kind, inputs = LogKind(), {"path": str(path), "query": query}
     return kind.decide(kind.read(inputs, settings, Environment()), inputs, settings)
 

@@ -554,8 +554,6 @@ def typed(value: str) -> bool:
     return "\n" not in value and len(value) < 1000
 
 
-_PEM = {"block": "{}"}
-
 PLACES = (
     Place(
         "python",

@@ -20,8 +20,7 @@ from typing import Any
 
 from secateur.engine import Engine
 from secateur.kinds import registry
-from secateur.languages import traits_of
-from secateur.languages.syntax.recognition import language_of
+from secateur.languages import language_of, traits_of
 from secateur.settings import Settings as AllSettings
 from secateur.settings import load, lookup, with_profile
 from secateur.toml_values import toml_value
@@ -420,7 +419,6 @@ KNOBS: Mapping[str, Sequence[Any]] = {
     "chunking.max_chunk_tokens": (400, 2000, 90000),
     "chunking.ignore": (["*.py"], ["docs/**"]),
     "log.max_tokens": (100, 400, 900, 9000),
-    "log.block_share": (0.1, 0.9),
 }
 
 OWN_ONLY = ("conversation_prune.keep_last",)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from secateur.kinds import registry
 from secateur.kinds.command_line import quote_word, toml
-from secateur.kinds.search.command_line import search_command
+from secateur.kinds.search.knobs import search_command
 from secateur.settings import Settings, load, with_profile, with_values
 
 KEYS = registry.get_kind("search").deciding_keys

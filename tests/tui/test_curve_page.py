@@ -49,7 +49,7 @@ def test_the_curve_says_where_the_present_budget_stands_to_the_knee() -> None:
         assert [text.partition(":")[0] for text in told] == ([f"{budget:,} {said}"] if said else [])
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(cases(6), st.integers(1, 90))
 def test_any_curve_and_any_hint_can_be_drawn(case: tuple[Pool, Settings], cells: int) -> None:
     pool, now = case

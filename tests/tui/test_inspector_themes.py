@@ -1,4 +1,5 @@
 import math
+import os
 import re
 from itertools import combinations
 from pathlib import Path
@@ -7,7 +8,6 @@ import pytest
 from secateur import directories
 from secateur.render.theme_files import PALETTE, SIGNALS, STATES
 from secateur_tui.themes import load_themes
-from support.systems import mkfifo
 
 OWN = directories.data_dir("themes")
 THEMES = load_themes([OWN])[0]
@@ -152,7 +152,7 @@ def test_what_no_reader_bears_is_a_broken_theme(tmp_path: Path, text: str, told:
 
 
 def test_a_pipe_is_no_theme(tmp_path: Path) -> None:
-    mkfifo(tmp_path / "odd.toml")
+    os.mkfifo(tmp_path / "odd.toml")
     themes, (notice,) = load_themes([tmp_path])
     assert not themes and notice.message == "theme odd.toml is left out: not a regular file"
 

@@ -60,7 +60,7 @@ def test_equal_sides_are_said_to_be_equal() -> None:
 
 
 @given(cells=st.integers(min_value=1, max_value=240), label=st.text(max_size=60), id_=st.text(max_size=90))
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 def test_no_line_is_wider_than_the_page(cells: int, label: str, id_: str) -> None:
     sides = SideBySide(ledger(10), ledger(20), (Pair(id_, placed(id_, 1), None),), SIDES.only_right, SIDES.both)
     for drawn in draw_side_by_side(sides, (label, "right"), cells):

@@ -22,8 +22,8 @@ from secateur_tui.host import Pace
 from secateur_tui.jobs import DEBOUNCE, ENGINE
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
-from secateur_tui.state.kind_reader import ShownAnswer
 
 PATIENCE = 0.1
 """Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
@@ -175,11 +175,11 @@ class Answering:
 
 @suspend_collection()
 def _decide_quietly(
-    page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer | None, progress: Progress
-) -> ShownAnswer | SecateurError:
+    page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer[Any] | None, progress: Progress
+) -> ShownAnswer[Any] | SecateurError:
     """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
-        answer: ShownAnswer = page.decide(material, dict(asked.inputs), asked.settings, progress)
+        answer: ShownAnswer[Any] = page.decide(material, dict(asked.inputs), asked.settings, progress)
         page.prepare_answer(answer, baseline)
         return answer
     except SecateurError as error:

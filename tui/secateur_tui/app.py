@@ -343,7 +343,7 @@ def run(
         pace=FOLLOWING if follow else None,
     )
     app.cases = tuple(cases)
-    app.watching = "follow" if follow else app.watching
+    app.follows = follow
     if scenario is None and record is None:
         app.first_time = partial(first_time, directories.config_dir(variables), Path(path))
     with ExitStack() as stack:

@@ -70,7 +70,7 @@ class Host(Guarded, App[int]):
     Attributes:
         keymap: which keys do what.
         environ: variables by which the cache and the settings of the user are found.
-        watching: `ui.watch`.
+        follows: tells whether what changed on disk is read and asked again, and not only named.
         thread: runs what retrieves, reads and decides.
         watcher: looks for changes on disk: that must neither wait for a retrieval nor hold one up.
         prover: proves hints.
@@ -89,7 +89,7 @@ class Host(Guarded, App[int]):
         self.animation_level = "none"
         self._survived = ""
         self.environ: Mapping[str, str] = os.environ
-        self.watching = settings.ui.watch
+        self.follows = False
         self.pace = pace or Pace()
         self.thread, self.watcher, self.prover = EngineThread(), EngineThread(), EngineThread()
         self.judge = EngineThread()

@@ -34,11 +34,11 @@ from secateur_lab.replays.events import (
     PageShown,
     Redone,
     Refreshed,
+    SettingEvent,
     Undone,
 )
 from secateur_lab.replays.recording import Recording
-from secateur_lab.replays.replaying import locate_error, resolve_opened, root_for
-from secateur_lab.replays.setting_events import SettingEvent, settings_after
+from secateur_lab.replays.replaying import locate_error, resolve_opened, root_for, settings_after
 from secateur_lab.replays.words import describe_event
 from secateur_lab.scenarios.running import Session
 

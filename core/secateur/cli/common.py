@@ -26,7 +26,6 @@ from secateur.settings import (
     FILE_NAME,
     PROJECT_NAME,
     Committed,
-    InputLimits,
     Loaded,
     Redacting,
     Settings,
@@ -170,11 +169,7 @@ class CommandCall(argparse.Namespace):
             finally:
                 bar.close()
 
-        def limits() -> InputLimits:
-            own = load(None, config_file=self.config, sets=self.sets, user_dir=directories.config_dir(os.environ))
-            return own.settings.inputs
-
-        return FetchOptions(self.refresh, self.shallow, limits, reporting)
+        return FetchOptions(self.refresh, self.shallow, reporting)
 
     def named_folder(self, text: str) -> Path:
         """Returns the folder that a text of the command line names; see `secateur.sources.named`."""

@@ -21,12 +21,9 @@ def open_executor(address: str) -> Executor:
     """
     matched = _PROCESSES.fullmatch(address)
     if matched is None:
-        from secateur.executors.dask_cluster import parse_address
-
-        where = parse_address(address)
         from secateur.executors.dask_cluster import connect
 
-        return connect(where)
+        return connect(address)
     from secateur.executors.pool import MOST_PROCESSES, ProcessPool
 
     processes = int(matched[1])

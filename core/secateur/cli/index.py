@@ -49,8 +49,7 @@ def arguments(parser: CommandParser) -> None:
 def run(options: CommandCall) -> int:
     """Runs the command. Files that were skipped are counted, and the exit code is 0."""
     from secateur.engine import Engine
-    from secateur.index.open_workspace import WorkspaceOpener
-    from secateur.index.opening import opener_of
+    from secateur.index.workspace_index import WorkspaceOpener, opener_of
     from secateur.redaction import not_scanned
 
     options.path = options.workspace_or_path()

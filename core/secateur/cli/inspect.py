@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 from secateur_lab.scenarios.scenario import SUFFIX
 
-from secateur.cli import completers, kinds, part
+from secateur.cli import completers, kind_command, part
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
 from secateur.cli.inspector import load_inspector
@@ -51,7 +51,7 @@ def arguments(parser: CommandParser) -> None:
         "--only", action="append", metavar="GLOB", help="of search: answer from these files or folders; repeatable"
     )
     parser.add_argument("--everywhere", action="store_true", help="forget what --only has remembered")
-    kinds.add_session(parser)
+    kind_command.add_session(parser)
     parser.add_argument(
         "--follow", action="store_true", help="look every second whether what was read has grown, and show what came"
     )
@@ -116,7 +116,7 @@ def run(options: CommandCall) -> int:
     workspace = options.workspace is not None
     options.path, options.workspace = options.workspace_or_path(), None
     if options.session is not None:
-        options.path = kinds.path_of_session(options, "" if options.path == "." else options.path)
+        options.path = kind_command.path_of_session(options, "" if options.path == "." else options.path)
         options.bench = options.bench or next(name for name in known if registry.get_kind(name).inputs[0].sessions)
     if options.cases and _headless(options):
         raise UsageError("--cases needs a terminal", hint="secateur evaluate DIR measures cases without one")
@@ -151,7 +151,7 @@ def run(options: CommandCall) -> int:
 
             options.check = False
             return status.run(options)
-        return kinds.run_with(kind, inputs, options, flags, plain=options.plain)
+        return kind_command.run_with(kind, inputs, options, flags, plain=options.plain)
     loaded = _load_settings(kind, inputs, options, flags)
     tables = {table for name, other in known.items() if name != kind.name for table in other.loads_itself}
     settings = _of_the_user(tables, options, loaded.settings, flags)

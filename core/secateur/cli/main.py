@@ -163,10 +163,10 @@ def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[Comma
     """Finds the functions that declare and run a command. Nothing of other commands is imported. Raises UsageError: its
     module cannot be loaded, or is not installed."""
     if name in _OF_KINDS or (name not in COMMANDS and name not in commands_beside()[0]):
-        from secateur.cli import kinds
+        from secateur.cli import kind_command
 
         kind = registry.kind_of(name)
-        return partial(kinds.arguments, kind), partial(kinds.run, kind)
+        return partial(kind_command.arguments, kind), partial(kind_command.run, kind)
     if name in _IN_THIS_FOLDER:
         module = import_module(f"secateur.cli.{name}")
         return module.arguments, module.run

@@ -23,8 +23,6 @@ from hashlib import blake2b
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from msgspec import Struct
-
 from secateur.distributions import list_dependencies, source_digest, version_of
 from secateur.errors import SecateurError, UsageError, shown, without_password
 from secateur.executors.executor import TaskOutcome, close_kept, ended_error, firsts_of_homes, wrap_unexpected
@@ -43,20 +41,13 @@ _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,
 MOST_PORT = 65_535
 
 UNSAFE = "CLUSTER_UNSAFE"
+PAGE = "docs/cluster.md"
 
 
-class ClusterAddress(Struct, frozen=True):
-    """The address of a scheduler, `tcp://127.0.0.1:8786` or `tls://host:8786`."""
-
-    text: str
-    encrypted: bool
-
-
-def parse_address(text: str) -> ClusterAddress:
-    """Parses an address. Raises UsageError: the text is not an address, or the address leads to another machine without
-    encryption."""
-    match = _ADDRESS.fullmatch(text)
-    if match is None or not 1 <= int(match[3]) <= MOST_PORT:
+def check_address(text: str) -> None:
+    """Checks the address of a scheduler, `tcp://127.0.0.1:8786` or `tls://host:8786`. Raises UsageError: the text is
+    not an address, or the address leads to another machine without encryption."""
+    if (match := _ADDRESS.fullmatch(text)) is None or not 1 <= int(match[3]) <= MOST_PORT:
         raise UsageError(
             f"--on {shown(without_password(text))} is no address of a cluster",
             hint="tcp://127.0.0.1:8786 on this machine, tls://host:8786 beyond it; processes:4 without a cluster",
@@ -64,13 +55,12 @@ def parse_address(text: str) -> ClusterAddress:
     if match[1] == "tcp" and not is_this_machine(match[2]):
         raise UsageError(
             f"--on {shown(without_password(text))} is not encrypted, and leads beyond this machine",
-            hint="start the cluster with certificates and name it tls://; docs/cluster.md says how",
+            hint=f"start the cluster with certificates and name it tls://; {PAGE} says how",
             code=UNSAFE,
         )
-    return ClusterAddress(text, match[1] == "tls")
 
 
-def check_contacts(contacts: Mapping[str, str], page: str) -> None:
+def check_contacts(contacts: Mapping[str, str]) -> None:
     """Checks that every part of a cluster listens with encryption, or on this machine alone. Raises SecateurError:
     others in the network could talk to a part without a certificate."""
     for name, address in contacts.items():
@@ -78,7 +68,7 @@ def check_contacts(contacts: Mapping[str, str], page: str) -> None:
         if scheme != "tls" and not (scheme == "tcp" and is_this_machine(rest.rpartition(":")[0])):
             raise SecateurError(
                 f"the cluster is open to the network: {name} listens on {shown(address)} without encryption",
-                hint=f"on one machine start it with --host 127.0.0.1, on several with certificates; {page} says how",
+                hint=f"on one machine start it with --host 127.0.0.1, on several with certificates; {PAGE} says how",
                 code=UNSAFE,
             )
 
@@ -86,38 +76,39 @@ def check_contacts(contacts: Mapping[str, str], page: str) -> None:
 CONNECT_SECONDS = 10  # the time that a scheduler may take to answer, and that a cluster may take to have a worker
 LOOK_SECONDS = 1.0  # seconds between two checks which workers are alive
 LOST_SECONDS = 30  # the time that a cluster may be without workers. Dask's nannies restart workers in a few seconds.
-PAGE = "docs/cluster.md"
 
 CLUSTER_LOST = "CLUSTER_LOST"
 
 _served = ""  # in a worker: the connection that the kept things belong to
 
 
-def connect(address: ClusterAddress) -> DaskCluster:
-    """Connects to a cluster and checks it. Raises SecateurError: the extra is missing, the scheduler does not answer in
-    time, there are no workers, or a worker has an unsafe address or other versions than this process."""
+def connect(address: str) -> DaskCluster:
+    """Connects to a cluster and checks it. Raises SecateurError: like `check_address`; the extra is missing, the
+    scheduler does not answer in time, there are no workers, or a worker has an unsafe address or other versions than
+    this process."""
+    check_address(address)
     try:
         import distributed
     except ImportError as error:
         problem = "--on needs the extra cluster, which is not installed"
         raise SecateurError(problem, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
-    _silence_dask()
+    import logging
+
+    for name in ["distributed", "tornado", "asyncio", *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # we raise errors instead
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about versions, which we check ourselves
             client = distributed.Client(
-                address.text,
-                security=_security(address),
-                timeout=CONNECT_SECONDS,
-                set_as_default=False,
-                name="secateur",
+                address, security=_security(address), timeout=CONNECT_SECONDS, set_as_default=False, name="secateur"
             )
     except (OSError, RuntimeError, ValueError, ImportError) as error:
         cause: BaseException = error
         while cause.__cause__ is not None:
             cause = cause.__cause__
         raise SecateurError(
-            f"cannot reach the cluster at {address.text}: {shown(str(cause) or type(cause).__name__)}",
+            f"cannot reach the cluster at {address}: {shown(str(cause) or type(cause).__name__)}",
             hint="start it: dask scheduler; with tls:// all certificates must come from one authority;"
             f" {PAGE} says how",
             code="CLUSTER_UNREACHABLE",
@@ -133,7 +124,7 @@ def connect(address: ClusterAddress) -> DaskCluster:
 class DaskCluster:
     """See the module docstring. Raises SecateurError: a part of the cluster is unsafe or has other versions."""
 
-    def __init__(self, client: Client, address: ClusterAddress) -> None:
+    def __init__(self, client: Client, address: str) -> None:
         self.client = client
         self._name = os.urandom(8).hex()
         self._numbers = count()
@@ -147,8 +138,8 @@ class DaskCluster:
             client.wait_for_workers(1, timeout=CONNECT_SECONDS)
         except TimeoutError as error:
             raise SecateurError(
-                f"the cluster at {address.text} has no workers",
-                hint=f"start some: dask worker {address.text} --nthreads 1; {PAGE} says how",
+                f"the cluster at {address} has no workers",
+                hint=f"start some: dask worker {address} --nthreads 1; {PAGE} says how",
                 code="NO_WORKERS",
             ) from error
         self._check(self.live())
@@ -212,8 +203,7 @@ class DaskCluster:
         from distributed import fire_and_forget
 
         with suppress(Exception):
-            ends = [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]
-            for end in ends:
+            for end in [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]:
                 fire_and_forget(end) if self._hurried else end.result(timeout=LAST_SECONDS)
         with suppress(Exception):
             self.client.close(timeout=1)
@@ -252,9 +242,7 @@ class DaskCluster:
         return self._seen
 
     def _check(self, addresses: Collection[str]) -> None:
-        """Checks workers and the scheduler. Raises a SecateurError that names the worker."""
-        new = [address for address in addresses if address not in self._checked]
-        if not new:
+        if not (new := [address for address in addresses if address not in self._checked]):
             return
         info = self._identity()
         workers = {address: worker for address, worker in info["workers"].items() if address in new}
@@ -262,7 +250,7 @@ class DaskCluster:
         for address, worker in workers.items():
             contacts[f"worker {worker['name']}"] = address
             contacts[f"the nanny of worker {worker['name']}"] = worker.get("nanny") or address
-        check_contacts(contacts, PAGE)
+        check_contacts(contacts)
         for address, worker in workers.items():
             if worker["nthreads"] != 1:
                 raise SecateurError(
@@ -276,16 +264,23 @@ class DaskCluster:
         )
         for address, there in versions.items():
             if not isinstance(there, OSError):  # else it died while it was asked
-                _check_versions(address, there)
+                hint = f"install the same on all machines: pip freeze there and here; {PAGE}"
+                if isinstance(there, BaseException):
+                    problem = f"worker {address} cannot run secateur: {type(there).__name__}: {there}"
+                    raise SecateurError(problem, hint=hint, code="CLUSTER_WORKER")
+                here = list_versions()
+                if there != here:
+                    more, less = sorted(set(there) - set(here)), sorted(set(here) - set(there))
+                    problem = f"worker {address} is not as this process is: it has {shown(', '.join(more) or 'less')}"
+                    raise SecateurError(
+                        f"{problem}; here: {shown(', '.join(less) or 'less')}", hint=hint, code="CLUSTER_WORKER"
+                    )
                 self._checked.add(address)
 
     def _identity(self) -> Mapping[str, Any]:
-        """Asks the scheduler about itself and its workers. Raises SecateurError: it does not answer."""
         return self._ask(lambda: self.client.scheduler.identity(n_workers=-1), "its scheduler does not answer")
 
     def _ask(self, question: Any, failure: str) -> Mapping[str, Any]:
-        """Runs a question on Dask's own thread, and returns the answer."""
-
         async def ask() -> Any:
             return await question()
 
@@ -298,7 +293,7 @@ class DaskCluster:
     def _report_loss(self, why: str) -> SecateurError:
         self._hurried = True
         return SecateurError(
-            f"the cluster at {self._address.text} was lost: {why}",
+            f"the cluster at {self._address} was lost: {why}",
             hint="look at what its scheduler and workers print, and run the command again: what is indexed is kept",
             code=CLUSTER_LOST,
         )
@@ -339,23 +334,11 @@ def _hash_versions() -> str:
 # --- connecting -------------------------------------------------------------------------------------------------------
 
 
-def _check_versions(address: str, there: Any) -> None:
-    hint = f"install the same on all machines: pip freeze there and here; {PAGE}"
-    if isinstance(there, BaseException):
-        problem = f"worker {address} cannot run secateur: {type(there).__name__}: {there}"
-        raise SecateurError(problem, hint=hint, code="CLUSTER_WORKER")
-    here = list_versions()
-    if there != here:
-        more, less = sorted(set(there) - set(here)), sorted(set(here) - set(there))
-        problem = f"worker {address} is not as this process is: it has {shown(', '.join(more) or 'less')}"
-        raise SecateurError(f"{problem}; here: {shown(', '.join(less) or 'less')}", hint=hint, code="CLUSTER_WORKER")
-
-
-def _security(address: ClusterAddress) -> Any:
+def _security(address: str) -> Any:
     """Returns Dask's settings of certificates. Raises UsageError: the address is encrypted and a file is missing."""
     from distributed.security import Security
 
-    if not address.encrypted:
+    if not address.startswith("tls:"):
         return Security()
     security = Security(require_encryption=True)
     files = {
@@ -373,16 +356,7 @@ def _security(address: ClusterAddress) -> Any:
             problems.append(f"DASK_DISTRIBUTED__COMM__TLS__{name}: {why}")
     if problems:
         raise UsageError(
-            f"{address.text} needs certificates: {'; '.join(problems)}",
+            f"{address} needs certificates: {'; '.join(problems)}",
             hint=f"name the files of the authority, the certificate and its key; {PAGE} says how they are made",
         )
     return security
-
-
-def _silence_dask() -> None:
-    """Makes Dask print nothing: we raise errors instead."""
-    import logging
-
-    for name in ["distributed", "tornado", "asyncio", *logging.root.manager.loggerDict]:
-        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)

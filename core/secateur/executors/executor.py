@@ -41,8 +41,10 @@ class TaskOutcome(Struct, Generic[T], frozen=True):
         """Calls a function in this process, and returns its value or its error."""
         try:
             return cls(function(argument))
-        except SecateurError as error:
-            return cls(None, _make_sendable(error))
+        except SecateurError as error:  # every process can unpickle the classes of `secateur.errors`
+            kind = type(error)
+            ours = kind.__module__ == SecateurError.__module__ and kind.__init__ is SecateurError.__init__
+            return cls(None, (kind if ours else SecateurError)(error.message, hint=error.hint, code=error.code))
         except Exception as error:  # costs this task alone
             return cls(None, wrap_unexpected(error))
 
@@ -101,13 +103,6 @@ def ended_error(*, overtime: bool = False) -> SecateurError:
     )
 
 
-def _make_sendable(error: SecateurError) -> SecateurError:
-    """Copies message, hint and code of an error into a class that every process can unpickle."""
-    kind = type(error)
-    ours = kind.__module__ == SecateurError.__module__ and kind.__init__ is SecateurError.__init__
-    return (kind if ours else SecateurError)(error.message, hint=error.hint, code=error.code)
-
-
 class Closable(Protocol):
     """Something that has to be closed."""
 
@@ -122,8 +117,7 @@ _KEPT: dict[str, tuple[Hashable, Any]] = {}
 
 def keep_open(kind: str, of: Hashable, opening: Callable[[], C]) -> C:
     """Returns the kept thing of a kind if it was opened for the same `of`; else closes it and opens another."""
-    known = _KEPT.get(kind)
-    if known is None or known[0] != of:
+    if (known := _KEPT.get(kind)) is None or known[0] != of:
         if known is not None:
             del _KEPT[kind]
             known[1].close()

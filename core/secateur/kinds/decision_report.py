@@ -6,7 +6,7 @@ draw_report(kind, outcome, report, "html")
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -105,8 +105,7 @@ def report_of(
 def command_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, opened: Settings) -> str:
     """The command line of an outcome. It does not ask a language model; the reader's configuration may."""
     settings = structs.replace(outcome.settings, llm=structs.replace(outcome.settings.llm, enabled=False))
-    typed = command_line_of(kind, inputs, settings, opened, outcome)
-    return redact_typed(typed, outcome.settings.redaction)
+    return redact_typed(command_line_of(kind, inputs, settings, opened, outcome), outcome.settings.redaction)
 
 
 def draw_report(kind: Kind[Any, Any], outcome: Outcome[Any], report: DecisionReport, form: str) -> str:
@@ -121,7 +120,6 @@ def _example_name(path: Path) -> str:
 
 
 def _choose_listed(pairs: Sequence[tuple[Entry, int]]) -> Sequence[tuple[Entry, int]]:
-    """Chooses the entries to list, changed ones before unchanged ones; returns them in their order."""
     if len(pairs) <= MOST_ITEMS:
         return pairs
     best = sorted(pairs, key=lambda pair: (pair[0].state is State.KEPT, -pair[0].before))[:MOST_ITEMS]
@@ -157,13 +155,11 @@ def _item(
 
 
 def _redaction_facts(entry: Entry) -> Iterator[tuple[str, str]]:
-    """Yields a fact about the credentials removed from an entry, if there were any."""
     if entry.redactions:
         yield "credentials taken out", describe_redactions(entry.redactions)
 
 
 def _flip_facts(outcome: Outcome[Any], index: int) -> Iterator[tuple[str, str]]:
-    """Yields the values that change the decision on an entry, if proven."""
     if outcome.explanation is not None and index < len(outcome.explanation.trials.ids):
         for value, what in lever_words(outcome.explanation, index):
             yield "turns at" if value else "turns", ", ".join(filter(None, (value, what)))
@@ -195,7 +191,6 @@ def _read_texts(
 
 
 def _first_input(kind: Kind[Any, Any], inputs: Inputs) -> str:
-    """The query, or the names of the files that were read."""
     first = kind.inputs[0]
     given = inputs[first.name] or ""
     names = given if isinstance(given, list) else [given]
@@ -210,28 +205,17 @@ def _walk(kind: Kind[Any, Any], outcome: Outcome[Any]) -> tuple[Walk | None, lis
         walk, calls = kind.walked(outcome)
         sections += calls
     sections += sections_of(proven, partial(describe_reason, kind, outcome)) if proven is not None else ()
-    return walk, _title_sections(sections)
-
-
-def _title_sections(sections: Iterable[Section]) -> list[tuple[str, str]]:
-    """Makes (title, text) of sections; one without a title continues the section before."""
     titled: list[tuple[str, str]] = []
     for part in sections:
-        text = _rows_of(part)
+        text = Page((), [structs.replace(part, title="", apart=False)]).text()
         if part.title or not titled:
             titled.append((part.title, text))
         else:
             titled[-1] = titled[-1][0], titled[-1][1] + text
-    return titled
-
-
-def _rows_of(section: Section) -> str:
-    """Lays the rows of a section out as lines."""
-    return Page((), [structs.replace(section, title="", apart=False)]).text()
+    return walk, titled
 
 
 def _value(kind: Kind[Any, Any], knob: Knob, outcome: Outcome[Any]) -> str:
-    """The value of a knob; for a derived budget the one in force."""
     if knob.key != kind.budget.key:
         return knob.text(outcome.settings)
     return f"{kind.budget_in_force(outcome.settings, outcome):,}"

@@ -123,8 +123,7 @@ class KindTrials(Trials):
             needed, left = entry.figures.get("needed"), entry.figures.get("left")
             if isinstance(needed, int) and isinstance(left, int) and needed > left:
                 budgets |= {self.budget + needed - left}
-        inside = sorted(budget for budget in budgets if budget <= self.enough)
-        return inside[: self.most // 10]
+        return sorted(budget for budget in budgets if budget <= self.enough)[: self.most // 10]
 
     def portion(self, item: int, decided: Tried) -> tuple[int, int]:
         assert decided.left is not None
@@ -145,7 +144,6 @@ class KindTrials(Trials):
         return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {}, left)
 
     def _number_knob(self, name: str, knob: Knob) -> NumberKnob | None:
-        """The values to try for a knob; None if it is not a number, or changes what is read."""
         key, present = key_of(knob.key), knob.value(self._settings)
         if key.kind not in (int, float) or isinstance(present, str | bool):
             return None
@@ -160,7 +158,6 @@ class KindTrials(Trials):
 
 
 def _values(knob: Knob, present: float) -> tuple[float, ...]:
-    """The values to try, ascending, in fine steps unless there would be too many."""
     key = key_of(knob.key)
     step = knob.fine_step or (1 if knob.integer else 0.01)
     low = key.low or 0.0

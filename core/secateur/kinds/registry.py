@@ -246,7 +246,6 @@ def problems() -> tuple[Notice, ...]:
 
 @cache
 def _load_others() -> tuple[Mapping[str, Kind[Any, Any]], tuple[Notice, ...]]:
-    """Loads the kinds of other distributions; returns the usable ones, and the errors of the others."""
     usable: dict[str, Kind[Any, Any]] = {}
     errors: list[Notice] = []
     for name in others()[0]:

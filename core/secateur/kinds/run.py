@@ -115,7 +115,14 @@ def prune(
     elif not isinstance(settings, Settings):
         message = f"settings has the wrong type: {type(settings).__name__}"
         raise UsageError(message, hint='pass Settings(...), or {"budget": 1500}')
-    given = _check_inputs(chosen, inputs)
+    known = {declared.name: declared for declared in chosen.inputs}
+    for name in inputs:
+        if name not in known:
+            raise UsageError(f"{chosen.name} has no input {name}", hint=f"inputs: {', '.join(known)}")
+    missing = [declared.name for declared in chosen.inputs if declared.required and declared.name not in inputs]
+    if missing:
+        raise UsageError(f"{chosen.name} needs {' and '.join(missing)}", hint="give it by name")
+    given = chosen.blank_inputs() | dict(inputs)
     material = chosen.read(given, settings, environment.redacting(settings))
     try:
         outcome = _decide(chosen, material, given, settings, (), llm, environment.progress)
@@ -129,17 +136,6 @@ def prune(
 def format_outcome(outcome: Outcome[Any], form: str = "text", *, verbose: bool = False) -> str:
     """Formats the outcome as its command prints it. Raises UsageError: the kind has no such format."""
     return render(registry.get_kind(outcome.kind), outcome, form, verbose=verbose)
-
-
-def _check_inputs(kind: Kind[Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    known = {declared.name: declared for declared in kind.inputs}
-    for name in given:
-        if name not in known:
-            raise UsageError(f"{kind.name} has no input {name}", hint=f"inputs: {', '.join(known)}")
-    missing = [declared.name for declared in kind.inputs if declared.required and declared.name not in given]
-    if missing:
-        raise UsageError(f"{kind.name} needs {' and '.join(missing)}", hint="give it by name")
-    return kind.blank_inputs() | dict(given)
 
 
 def with_model(settings: Settings, *, asked: bool) -> Settings:
@@ -229,8 +225,7 @@ def _decide(
     if outcome.calls:
         return structs.replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
     trials, limit = trials_of(kind, material, inputs, settings, outcome), parse_dropped_limit(inputs.get(DROPPED))
-    items = kind.examined(outcome, limit)
-    proven = what_if.explanation.explain(trials, items, progress=progress, dropped=limit)
+    proven = what_if.explanation.explain(trials, kind.examined(outcome, limit), progress=progress, dropped=limit)
     return structs.replace(outcome, explanation=proven)
 
 

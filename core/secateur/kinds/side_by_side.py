@@ -108,7 +108,6 @@ def side_by_side(left: Outcome[Any], right: Outcome[Any]) -> SideBySide:
 
 
 def _place_entries(ledger: Ledger, other: Ledger) -> Mapping[str, Placed]:
-    """Returns the entries of one side that go out on either side, by id, in their order."""
     numbers = ledger.listed(0, [id_ for id_, _ in other.ranked])
     return {ledger.ids[number]: Placed(number, ledger.entries[number], ledger.rank[number]) for number in numbers}
 

@@ -139,6 +139,8 @@ def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+AT_ONCE = 4  # questions under way together: local servers answer some four in turns, others limit a key to few
+RETRIES = 2  # further attempts when a server is busy or fails: with the waits between them it has 1.5 s to recover
 FIRST_WAIT = 0.5  # seconds before the second attempt; they double before each further attempt
 LONGEST_WAIT = 30.0  # the most seconds between two attempts. If a server asks for more, there is no further attempt.
 MOST_COUNTED = 10**9  # the most tokens of one call; larger counts of a server are ignored
@@ -161,8 +163,6 @@ class _Completion(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """A question and its estimated cost."""
-
     question: Question
     schema: dict[str, Any]
     characters: int  # characters of the text that are sent
@@ -197,18 +197,12 @@ class ServerModel:
         that asking is useless."""
         plans = [self._plan(question) for question in questions]
         replies = self._refuse_over_cap(plans)
-        if to_ask := [position for position, reply in enumerate(replies) if reply is None]:
-            answers = self._ask_all([plans[position] for position in to_ask], progress)
-            replies = [*replies]
-            for position, reply in zip(to_ask, answers, strict=True):
-                replies[position] = reply
-        done = [reply for reply in replies if reply is not None]
-        used = (
-            (reply.call.prompt_tokens + reply.call.completion_tokens, reply.reserved)
-            for reply in done
-            if reply.call.attempts
-        )
-        self._spent += sum(max(counted, reserved) for counted, reserved in used)
+        to_ask = [plan for plan, reply in zip(plans, replies, strict=True) if reply is None]
+        answers = iter(self._ask_all(to_ask, progress) if to_ask else ())
+        done = [next(answers) if reply is None else reply for reply in replies]
+        for reply in done:
+            if reply.call.attempts:
+                self._spent += max(reply.call.prompt_tokens + reply.call.completion_tokens, reply.reserved)
         return done
 
     # --- before anything is sent --------------------------------------------------------------------------------------
@@ -237,7 +231,7 @@ class ServerModel:
 
     def _ask_all(self, plans: Sequence[_Plan], progress: Progress | None) -> list[Reply]:
         tell, replies = progress or unreported, list[Reply]()
-        pool = ThreadPoolExecutor(self._settings.concurrency, "secateur-llm")
+        pool = ThreadPoolExecutor(AT_ONCE, "secateur-llm")
         with self._client() as client:  # an error or interrupt closes the client, which ends the running requests
             try:
                 for plan in plans[: self._dialect is None]:
@@ -261,7 +255,6 @@ class ServerModel:
         return Client(self._server, path, timeout=self._settings.timeout, most_bytes=MOST_BYTES)
 
     def _ask_one(self, client: Client, plan: _Plan, *, alone: bool) -> tuple[Reply, RequestFailure | None]:
-        """Asks until there is an answer, a lasting failure, or no attempt left."""
         dialect, attempts, failures = self._dialect or Dialect(), 0, 0
         prompt = plan.prompt()
         while True:
@@ -278,7 +271,7 @@ class ServerModel:
                 dialect = simpler
                 continue
             wait = FIRST_WAIT * 2**failures if response.wait is None else response.wait
-            if not response.again or failures >= self._settings.retries or wait > LONGEST_WAIT:
+            if not response.again or failures >= RETRIES or wait > LONGEST_WAIT:
                 cost = plan.prompt_tokens if response.spent else 0
                 problem = response.problem + "; lower llm.text_tokens" * response.too_long
                 call = ModelCall(plan.question.what, "failed", attempts, cost, 0)
@@ -300,21 +293,12 @@ class ServerModel:
             value, problem = read_answer(text, plan.question) if text.strip() else (None, "the answer is empty")
             if self._server.key.is_in(f"{text} {problem} {msgspec.to_builtins(value)}"):
                 value, problem = None, "the answer holds the server's key"
-        prompt_tokens = _read_count(usage, "prompt_tokens", plan.prompt_tokens)
-        completion_tokens = _read_count(usage, "completion_tokens", min(self._counter.count(text), MOST_COUNTED))
-        call = ModelCall(
-            plan.question.what,
-            "answered" if value is not None else "refused",
-            attempts,
-            prompt_tokens,
-            completion_tokens,
-        )
+        counts = {"prompt_tokens": plan.prompt_tokens, "completion_tokens": self._counter.count(text)}  # estimated
+        for name, estimated in counts.items():
+            count: Any = usage.get(name) if isinstance(usage, dict) else None
+            counts[name] = count if type(count) is int and 0 <= count <= MOST_COUNTED else min(estimated, MOST_COUNTED)
+        call = ModelCall(plan.question.what, "answered" if value is not None else "refused", attempts, **counts)
         return Reply(value, call, problem, plan.reserved)
-
-
-def _read_count(usage: Any, name: str, estimated: int) -> int:
-    count = usage.get(name) if isinstance(usage, dict) else None
-    return count if type(count) is int and 0 <= count <= MOST_COUNTED else estimated
 
 
 def _unsent(plan: _Plan, problem: str) -> Reply:

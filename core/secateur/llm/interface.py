@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -72,19 +73,13 @@ def replies_of(model: LanguageModel, questions: Sequence[Question], progress: Pr
 def _checked(question: Question, reply: Reply) -> Reply:
     if reply.value is None:
         return reply
-    try:
-        value = (
-            msgspec.convert(msgspec.to_builtins(reply.value), question.answer)
-            if isinstance(reply.value, question.answer)
-            else None
-        )
-    except (msgspec.ValidationError, TypeError, ValueError):
-        value = None
-    if value is not None and not (question.check is not None and question.check(value)):
-        return replace(reply, value=value)
-    return Reply(
-        None, structs.replace(reply.call, outcome="refused"), "the answer is not what was asked for", reply.reserved
-    )
+    with suppress(msgspec.ValidationError, TypeError, ValueError):
+        if isinstance(reply.value, question.answer):
+            value = msgspec.convert(msgspec.to_builtins(reply.value), question.answer)
+            if not (question.check is not None and question.check(value)):
+                return replace(reply, value=value)
+    refused = structs.replace(reply.call, outcome="refused")
+    return Reply(None, refused, "the answer is not what was asked for", reply.reserved)
 
 
 MOST_PROBLEMS = 3  # the most problems that get a notice of their own
@@ -100,42 +95,25 @@ def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
             without.setdefault(reply.problem, []).append(reply.call.what)
     for problem, unanswered in list(without.items())[:MOST_PROBLEMS]:
         which = f"{unanswered[0]} first" if len(unanswered) > 1 else unanswered[0]
-        notices.append(
-            Notice(
-                "llm_unanswered",
-                f"The model has no usable answer to {len(unanswered):,} of {len(replies):,} questions"
-                f" ({which}): {problem}.",
-            )
-        )
-    if len(without) > MOST_PROBLEMS:
-        others = sum(map(len, list(without.values())[MOST_PROBLEMS:]))
-        notices.append(
-            Notice(
-                "llm_unanswered",
-                f"{others:,} more questions have no usable answer, for {len(without) - MOST_PROBLEMS:,} other reasons.",
-            )
-        )
+        some = f"{len(unanswered):,} of {len(replies):,} questions ({which})"
+        notices.append(Notice("llm_unanswered", f"The model has no usable answer to {some}: {problem}."))
+    if others := list(without.values())[MOST_PROBLEMS:]:
+        more = f"{sum(map(len, others)):,} more questions have no usable answer, for {len(others):,} other reasons."
+        notices.append(Notice("llm_unanswered", more))
     return (*notices, *overspent(replies))
 
 
 def overspent(replies: Sequence[Reply]) -> tuple[Notice, ...]:
     """Returns a notice if a server counted more tokens than were reserved."""
-    over = [
-        reply
-        for reply in replies
-        if reply.reserved and reply.call.prompt_tokens + reply.call.completion_tokens > reply.reserved
-    ]
-    if not over:
+    spent = [(reply.call.prompt_tokens + reply.call.completion_tokens, reply.reserved) for reply in replies]
+    if not (over := [(counted, reserved) for counted, reserved in spent if 0 < reserved < counted]):
         return ()
-    counted, reserved = (
-        sum(reply.call.prompt_tokens + reply.call.completion_tokens for reply in over),
-        sum(reply.reserved for reply in over),
-    )
+    counted, reserved = map(sum, zip(*over, strict=True))
     message = (
         f"The server counted {counted:,} tokens for {len(over):,} of {len(replies):,} questions, for which {reserved:,}"
-        " were set aside"
+        " were set aside: llm.spend_cap is enforced with estimates, so it can be exceeded."
     )
-    return (Notice("llm_spend", f"{message}: llm.spend_cap is enforced with estimates, so it can be exceeded."),)
+    return (Notice("llm_spend", message),)
 
 
 MOST_CHARACTERS = 1 << 20  # longer answers are rejected
@@ -183,7 +161,10 @@ def read_answer(answer: str, question: Question) -> tuple[Any | None, str]:
         try:
             value = msgspec.json.decode(text, type=question.answer)
         except (msgspec.DecodeError, RecursionError) as error:
-            problem = problem or _describe_error(error)
+            # Other messages of the decoder may quote the answer; this one names types and paths.
+            has_shape = isinstance(error, msgspec.ValidationError)
+            message = f"the answer has the wrong shape: {str(error)[:200]}" if has_shape else "the answer is not JSON"
+            problem = problem or message
             continue
         invalid = question.check(value) if question.check is not None else ""
         if not invalid:
@@ -205,14 +186,6 @@ def _find_objects(answer: str) -> Iterator[str]:
             depth -= 1
             if not depth:
                 yield text[start : token.end()]
-
-
-def _describe_error(error: Exception) -> str:
-    """Returns the decoder's message if it names types and paths. Its other messages may quote the answer, so they are
-    replaced."""
-    if isinstance(error, msgspec.ValidationError):
-        return f"the answer has the wrong shape: {str(error)[:200]}"
-    return "the answer is not JSON"
 
 
 def limit_schema(schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:

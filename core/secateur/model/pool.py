@@ -14,7 +14,7 @@ from secateur.ledger import Notice, Redaction
 from secateur.model.columns import BoolArray, FloatArray, IntArray
 
 UNREACHABLE = 0
-"""The distance of a candidate that no path of calls reaches; its distance term is 0 (specs README, point 6)."""
+"""The distance of a candidate that no path of calls reaches; its distance term is 0 (REQ-GRAG-002)."""
 
 
 class Channel(IntEnum):

@@ -116,7 +116,6 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.FITS, "chunk"): "fits",
     (Reason.FIRST_FAILURE, "sounds"): "it is the first that sounds like a failure",
     (Reason.DISTINCT_ERROR, "sounds"): "it sounds like an error that no line before it reports",
-    (Reason.ROUTINE, "filling_off"): "{lines:a routine line|# routine lines}; log.fill is off, so only others go out",
     (Reason.ROUTINE, "asked part left"): (
         "{lines:it does|its # lines do} not match the query; {parts:as a whole it needs|the smallest of # parts needs}"
         " {part:,}, only {left:,} left then: {first:# other|# others} came first"

@@ -141,7 +141,6 @@ def _parts(pool: Pool, signal: str, row: int, lead: str, between: str, digits: i
 
 
 def _route(selection: Selection, row: int) -> str:
-    """Describes how the search reached a candidate: "1 (anchor)", or the path of calls from an anchor."""
     pool = selection.pool
     if pool.distance[row] == UNREACHABLE:
         return "unreachable"

@@ -57,10 +57,7 @@ class ResultCache:
     """
 
     def __init__(self, folder: Path, secret: bytes, ttl: int, clock: Callable[[], float]) -> None:
-        self.folder = folder
-        self._secret = secret
-        self._ttl = ttl
-        self._clock = clock
+        self.folder, self._secret, self._ttl, self._clock = folder, secret, ttl, clock
 
     @classmethod
     def open(
@@ -79,15 +76,19 @@ class ResultCache:
     def _open(
         cls, folders: Sequence[Path], user_cache: Path, ttl: int, clock: Callable[[], float]
     ) -> ResultCache | None:
-        """Opens the first folder that can be written."""
         try:
             user_cache.mkdir(parents=True, exist_ok=True, mode=0o700)
             secret = _secret(user_cache / KEY_FILE)
         except OSError:
             return None
         for folder in folders:
-            if _prepare(folder):
-                return cls(folder, secret, ttl, clock)
+            with suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                # Exclusive creation does not follow a link: a repository could ship one that leads out of it.
+                with suppress(FileExistsError), (folder / _MARKER).open("x") as marker:
+                    marker.write(_MARK)
+                if os.access(folder, os.W_OK):
+                    return cls(folder, secret, ttl, clock)
         return None
 
     def get(self, key: str) -> str | None:
@@ -119,8 +120,7 @@ class ResultCache:
             with replacing(self._path(key), durable=False) as file:
                 file.write(entry.encode())
             ours = (path for path in self.folder.iterdir() if _ENTRY.fullmatch(path.name))
-            entries = sorted(ours, key=lambda path: (path.lstat().st_mtime, path.name))
-            for path in entries[:-MAX_ENTRIES]:
+            for path in sorted(ours, key=lambda path: (path.lstat().st_mtime, path.name))[:-MAX_ENTRIES]:
                 path.unlink(missing_ok=True)
             remove_leftovers(self.folder, _UNFINISHED)
         return text
@@ -129,14 +129,19 @@ class ResultCache:
         return self.folder / f"{sha256(key.encode('utf-8', 'surrogatepass')).hexdigest()}.json"
 
     def _sign(self, key: str, written: int, text: str) -> str:
-        message = json.dumps([key, written, text]).encode()
-        return hmac.new(self._secret, message, sha256).hexdigest()
+        return hmac.new(self._secret, json.dumps([key, written, text]).encode(), sha256).hexdigest()
 
 
 def remove(root: Path, relative: str, user_cache: Path) -> int:
     """Removes the cached answers of a repository, the calls that name them, and the folders that held nothing else.
     Returns how many bytes they had."""
-    size = _remove_calls(root, user_cache / CALLS)
+    size = 0
+    with suppress(OSError):
+        for call in [*(user_cache / CALLS).iterdir()]:
+            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+                if json.loads(json.loads(call.read_bytes())["text"])["place"]["root"] == str(root):
+                    size += call.lstat().st_size
+                    call.unlink()
     for folder in _folders(root, relative, user_cache):
         with suppress(OSError):
             for path in [*folder.iterdir()]:
@@ -149,18 +154,6 @@ def remove(root: Path, relative: str, user_cache: Path) -> int:
                 while root in folder.parents or user_cache in folder.parents:  # another folder is the user's own
                     folder.rmdir()  # stops with an error at the first that holds anything else
                     folder = folder.parent
-    return size
-
-
-def _remove_calls(root: Path, folder: Path) -> int:
-    """Removes the calls that name an answer of a repository. Returns how many bytes they had."""
-    size = 0
-    with suppress(OSError):
-        for path in [*folder.iterdir()]:
-            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-                if json.loads(json.loads(path.read_bytes())["text"])["place"]["root"] == str(root):
-                    size += path.lstat().st_size
-                    path.unlink()
     return size
 
 
@@ -227,14 +220,3 @@ def _inside(folder: Path, root: Path | None) -> bool:
         if current.is_symlink():
             return False
     return True
-
-
-def _prepare(folder: Path) -> bool:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # Exclusive creation does not follow a link: a repository could ship one that leads out of it.
-        with suppress(FileExistsError), (folder / _MARKER).open("x") as marker:
-            marker.write(_MARK)
-        return os.access(folder, os.W_OK)
-    except OSError:
-        return False

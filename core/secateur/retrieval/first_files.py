@@ -86,7 +86,6 @@ def _score_files(query: Query, source: Source, entries: Sequence[SourceFile], pr
 
 
 def _score_paths(query: Query, entries: Sequence[SourceFile]) -> dict[str, float]:
-    """Sums for each path the weights of the query's words in it; a rare word counts more."""
     terms_of = {entry.path: {term for word in words(entry.path) for term in word_terms(word)} for entry in entries}
     wanted = dict(query.words)
     held = {path: wanted.keys() & terms for path, terms in terms_of.items()}

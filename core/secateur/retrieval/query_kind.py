@@ -146,7 +146,6 @@ def find_kind(text: str, frames: int = 0) -> RecognisedKind:
 
 
 def _find_subject(texts: tuple[str, ...], body: str) -> str:
-    """Returns the name in the first pattern that fits the whole text; "" if no pattern fits."""
     for pattern in _patterns(texts, has_cjk(body)):
         match = pattern.fullmatch(body)
         if match:

@@ -7,30 +7,18 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from secateur.index.facts.degraded import warn_of_partly_read
-from secateur.index.facts.models import Models, vectors_of
+from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.opened_index import OpenedIndex
+from secateur.index.open_index import OpenIndex
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.redaction import redact_typed
 from secateur.retrieval.evidence.phrases import Lines
 from secateur.retrieval.preference import Preferences
-from secateur.retrieval.query import Query, parse_with_kind, read_form_lines
-from secateur.retrieval.rerank import Reranker
-from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
+from secateur.retrieval.query import parse_with_kind, read_form_lines
+from secateur.retrieval.retrieve import Reranker, Retrieval, retrieve_with_model
 from secateur.settings import Settings
-
-
-def prepare_query(text: str, snapshot: Snapshot, lines: Lines, settings: Settings) -> tuple[Query, tuple[Notice, ...]]:
-    """Removes credentials from the text of a query and parses it. Returns the query, and notices about how it was
-    read."""
-    text, rules = redact_typed(text, settings.redaction), settings.relevance
-    form: set[str] = set()
-    if rules.issue_forms and len(text.splitlines()) > 1:  # a single line counts in full
-        for folder, paths in snapshot.own_paths.items():
-            form |= read_form_lines(paths, partial(_lines_below, lines, folder))
-    return parse_with_kind(text, snapshot.body.frequency, rules.query_kind, frozenset(form))
+from secateur.tokens import get_counter
 
 
 def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
@@ -40,7 +28,7 @@ def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
 class SearchedState(Struct, frozen=True):
     """Holds the state that an index has read, or a part of it."""
 
-    index: OpenedIndex  # has a snapshot unless `part` is set
+    index: OpenIndex  # has a snapshot unless `part` is set
     models: Models
     preferences: Preferences
     notices: tuple[Notice, ...]  # about the source, the index and the engine's input
@@ -59,23 +47,23 @@ class SearchedState(Struct, frozen=True):
         lines = partial(index.lines, snapshot)
         if index.only and not settings.graph_rag.only:
             settings = replace(settings, graph_rag=replace(settings.graph_rag, only=index.only))
-        parsed, notices = prepare_query(query, snapshot, lines, settings)
+        text, rules = redact_typed(query, settings.redaction), settings.relevance
+        answered = set[str]()  # lines of issue forms
+        if rules.issue_forms and len(text.splitlines()) > 1:  # a single line counts in full
+            for folder, paths in snapshot.own_paths.items():
+                answered |= read_form_lines(paths, partial(_lines_below, lines, folder))
+        parsed, notices = parse_with_kind(text, snapshot.body.frequency, rules.query_kind, frozenset(answered))
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         about_part = (part.notice,) if part is not None else ()
-        facts = index.facts(snapshot)
         retrieval = Retrieval(
             snapshot=snapshot,
             lines=lines,
             embedder=vectors_of(self.models, settings),
-            counter=self.models.counter(settings.tokens.counter),
+            counter=get_counter(settings.tokens.counter),
             commit=index.source.commit or name,
             format=form,
             preferences=self.preferences,
-            notices=tuple(
-                dict.fromkeys(
-                    (*about_part, *self.notices, *facts.notices, *warn_of_partly_read(facts.partly_read), *notices)
-                )
-            ),
+            notices=tuple(dict.fromkeys((*about_part, *self.notices, *index.warnings(snapshot), *notices))),
             partial=part.to_dict() if part is not None else None,
         )
         return retrieve_with_model(parsed, retrieval, settings, partial(self._reranker, settings))

@@ -16,7 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.graph.call_steps import chains_from, step_between, steps
+from secateur.index.graph.call_steps import chains_from, steps
 from secateur.index.graph.code_graph import CodeGraph, Direction, connected_components, to_networkx
 from secateur.index.graph.resolve import EdgeKind, How
 from secateur.model import IntArray, Pool, Selection, State
@@ -90,28 +90,30 @@ class CallMap:
     def symbol(self, node: int) -> str:
         return self.snapshot.symbol_id(node)
 
-    def steps(self, node: int, direction: Direction, most: int = MOST_ENDS) -> tuple[list[tuple[int, CallEnd]], int]:
+    def steps(self, node: int, direction: Direction) -> tuple[list[tuple[int, CallEnd]], int]:
         """Lists the callers or callees of a node, the most certain first, and counts the ones that are not listed."""
         ends = steps(self.graph, node, direction)
-        columns = (ends.nodes, ends.how, ends.confidence, ends.sites, ends.followed)
+        columns = [
+            column[:MOST_ENDS].tolist() for column in (ends.nodes, ends.how, ends.confidence, ends.sites, ends.followed)
+        ]
         shown = [
             (
                 end,
                 CallEnd(self.symbol(end), How(how).label, confidence / 1000, sites, self._state(self.row(end)), known),
             )
-            for end, how, confidence, sites, known in zip(*(column[:most].tolist() for column in columns), strict=True)
+            for end, how, confidence, sites, known in zip(*columns, strict=True)
         ]
         return shown, len(ends) - len(shown)
 
-    def named(self, node: int, most: int = MOST_ENDS) -> list[int]:
+    def named(self, node: int) -> list[int]:
         """Returns the nodes that `item` names."""
-        return [end for way in (Direction.CALLED_BY, Direction.CALLS) for end, _ in self.steps(node, way, most)[0]]
+        return [end for way in (Direction.CALLED_BY, Direction.CALLS) for end, _ in self.steps(node, way)[0]]
 
-    def item(self, node: int, most: int = MOST_ENDS) -> WalkedItem:
+    def item(self, node: int) -> WalkedItem:
         """Returns a node with its callers and callees, and the decision on it."""
         snapshot, row = self.snapshot, self.row(node)
-        callers, callers_more = self.steps(node, Direction.CALLED_BY, most)
-        callees, callees_more = self.steps(node, Direction.CALLS, most)
+        callers, callers_more = self.steps(node, Direction.CALLED_BY)
+        callees, callees_more = self.steps(node, Direction.CALLS)
         return WalkedItem(
             symbol_id=self.symbol(node),
             name=snapshot.qualnames[node],
@@ -127,17 +129,18 @@ class CallMap:
             callees_more=callees_more,
         )
 
-    def chains(self, most_ends: int = MOST_ENDS_OF_CHAINS, most: int = MOST_CHAINS) -> list[CallChain]:
+    def chains(self) -> list[CallChain]:
         """Lists chains of calls between the best items that leave, through items that do not leave. Every other chain
         consists of these and of single calls."""
-        best, leaves = self.leaving[:most_ends], set(self.leaving)
+        best, leaves = self.leaving[:MOST_ENDS_OF_CHAINS], set(self.leaving)
         chains: list[CallChain] = []
         for caller in best:
             paths = chains_from(self.graph, caller, [node for node in best if node != caller])
             for nodes in (path for path in paths if len(path) > 2 and leaves.isdisjoint(path[1:-1])):
-                hops = [step_between(self.graph, *pair) for pair in pairwise(nodes)]
-                chains.append(CallChain(self._symbols(nodes), [hop[0].label for hop in hops if hop is not None]))
-        return chains[:most]
+                calls = [(steps(self.graph, node, Direction.CALLS), end) for node, end in pairwise(nodes)]
+                hops = [How(int(hop.how[hop.nodes == end][0])).label for hop, end in calls]
+                chains.append(CallChain(self._symbols(nodes), hops))
+        return chains[:MOST_CHAINS]
 
     def parts(self) -> list[list[int]]:
         """Divides what leaves into parts that calls or inheritance connect: nodes by rank, the part of the best first.
@@ -146,11 +149,10 @@ class CallMap:
         names = {node: self.symbol(node) for node in rank}
         view = to_networkx(self.graph, names, names, nodes=self.leaving, kinds=CONNECTING)
         return sorted(
-            (sorted(part, key=rank.__getitem__) for part in connected_components(view)),
-            key=lambda part: rank[part[0]],
+            (sorted(part, key=rank.__getitem__) for part in connected_components(view)), key=lambda part: rank[part[0]]
         )
 
-    def next_step(self, parts: Sequence[Sequence[int]], most: int = MOST_NEXT) -> NextStep:
+    def next_step(self, parts: Sequence[Sequence[int]]) -> NextStep:
         """Finds what is one call from what leaves, by calls that a search follows."""
         leaves = set(self.leaving)
         part_of = {node: index for index, part in enumerate(parts) for node in part}
@@ -172,7 +174,7 @@ class CallMap:
 
         items = [
             self._next_item(node, calls.get(node, []), called_by.get(node, []), joins[node])
-            for node in sorted(joins, key=order)[:most]
+            for node in sorted(joins, key=order)[:MOST_NEXT]
         ]
         every = np.array(list(joins), dtype=np.int64)
         return NextStep(
@@ -256,12 +258,10 @@ def search_deeper(calls: CallMap, settings: Settings, search: Search) -> DeeperS
     if not rag.enabled or (most is not None and rag.max_depth >= most) or settings.embedding.model not in MODELLESS:
         return None
     depth = rag.max_depth + 1
-    snapshot, then = search(calls.selection.pool.query, replace(settings, graph_rag=replace(rag, max_depth=depth)))
-    return compare_with_deeper(calls.selection, then, depth) if snapshot is calls.snapshot else None
-
-
-def compare_with_deeper(now: Selection, then: Selection, depth: int) -> DeeperSearch:
-    """Compares a selection with the selection after one more step of calls: which items it gains and loses."""
+    now = calls.selection
+    snapshot, then = search(now.pool.query, replace(settings, graph_rag=replace(rag, max_depth=depth)))
+    if snapshot is not calls.snapshot:
+        return None
     known = now.pool.row_of
     new = [row for row, symbol in enumerate(then.pool.symbol_id) if symbol not in known]
     left = [now.pool.symbol_id[row] for row in now.kept_rows]

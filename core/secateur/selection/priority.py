@@ -3,7 +3,7 @@
     priority = w_r * relevance + w_h * hotspot + w_d / distance  (+ w_p * preference)
 
 `priority` clamps its inputs; the signals of a pool are in range already. A NaN is an error. A candidate that no search
-reached has a distance term of 0 (specs README, point 6).
+reached has a distance term of 0 (REQ-GRAG-002).
 """
 
 from __future__ import annotations

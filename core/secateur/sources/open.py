@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,7 @@ from msgspec import Struct
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
 from secateur.sources.clone_record import Clone, clone_at
 from secateur.sources.commit import CommitSource
-from secateur.sources.git import HISTORY_LIMIT, Git
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository, NoGit
 from secateur.sources.source import MAX_FILE_BYTES, Source
 from secateur.sources.worktree import WorktreeSource, top_of
@@ -84,7 +82,6 @@ class SourceOpener(Struct, frozen=True):
 
 
 def _check_folder(path: Path) -> Path:
-    """Returns the absolute path of a readable folder; raises RepositoryError for any other."""
     try:
         root = path.resolve()
         if not root.exists():
@@ -127,23 +124,10 @@ class ClonedSource(CommitSource):
             hint = "--refresh fetches it again, with the whole history"
             raise RepositoryError(message, hint=hint, code=error.code) from error
         self._clone = clone
-        self._shallow = clone.shallow
         self._note(CLONED, f"{clone.url} is read as it was fetched on {clone.when}; --refresh fetches it again.")
         if clone.shallow:
+            self._git = None  # nothing is asked about the history
             self._note(SHALLOW, "The clone is shallow, so every hotspot score is 0; --refresh fetches the history.")
 
     def is_unchanged(self) -> bool:
         return super().is_unchanged() and self.root is not None and clone_at(self.root) == self._clone
-
-    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
-        return iter(()) if self._shallow else super().history(limit)
-
-    def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
-        return [] if self._shallow else super().changes_of(path, limit)
-
-    @cached_property
-    def history_id(self) -> str:
-        return "" if self._shallow else super().history_id
-
-    def new_commits(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
-        return None if self._shallow else super().new_commits(commit, limit)

@@ -75,7 +75,6 @@ def run(options: CommandCall) -> int:
 
 
 def _folder(name: str) -> Path:
-    """Raises RepositoryError: there is no such folder."""
     path = Environment().folder_of(name)
     if not path.is_dir():
         raise RepositoryError(f"no such folder: {path}", hint="check the path", code="NO_SUCH_FOLDER")

@@ -78,7 +78,6 @@ def run(options: CommandCall) -> int:
 
 
 def _so_far(run: TuningRun | None) -> str:
-    """Describes how far an interrupted run came before it had a result."""
     if run is None or run.fitter is None:
         return "interrupted before anything was fitted; nothing is written"
     gain, values = run.fitter.best_so_far()

@@ -172,7 +172,7 @@ def json_report(evaluation: Evaluation) -> str:
             of_other_part=evaluation.of_other_part,
             interrupted=evaluation.interrupted,
             budgets=plan.budgets,
-            left_out=[item.shape() for item in evaluation.left_out],
+            left_out=[LeftOutShape(item.name, item.error.details) for item in evaluation.left_out],
             profiles={name: _table(profile_means(measured, plan, name)) for name in plan.names},
             differences=[GainShape(first, name, _table(profile_gains(measured, plan, name))) for name in others],
             ablations=without if plan.ablate else UNSET,
@@ -234,7 +234,6 @@ def _tables(evaluation: Evaluation) -> list[str]:
 
 
 def _rows(name: str, means: Sequence[Mean], *, signed: bool = False) -> list[str]:
-    """Formats a row with intervals by case, and one by repository if there are several."""
     title = clip(visible(name), _NAME - 1)
     rows = [f"{title:<{_NAME}}" + "".join(f"{_format_mean(item.by_case, signed=signed):>{_CELL}}" for item in means)]
     if means[0].by_repository is not None:

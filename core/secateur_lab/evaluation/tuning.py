@@ -124,7 +124,6 @@ class Fitter:
         return best_point(sizes, self.start, score, random, unordered=self._unordered, restarts=restarts)
 
     def _cross_validate(self, price: float) -> NDArray[np.float64]:
-        """Returns the gain of each case with weights that were fitted on the other folds."""
         gains, fold = np.zeros(len(self.cases)), folds(len(self.cases))
         for index in range(fold.max(initial=-1) + 1):
             left_out = fold == index

@@ -168,8 +168,7 @@ def parse_scenario(text: str, path: Path) -> Scenario:
         made = msgspec.convert(table, Scenario)
     except msgspec.ValidationError as error:
         raise schema_error(path, text, table, str(error), Scenario) from error
-    between = made.expect.budget_used_between
-    if between is not None and between[0] > between[1]:
+    if (between := made.expect.budget_used_between) is not None and between[0] > between[1]:
         message = f"expect.budget_used_between: {between[0]:g} is larger than {between[1]:g}"
         line = toml_places(text).line(("expect", "budget_used_between"))
         raise malformed(path, line, message, "the smaller one is first")
@@ -227,8 +226,19 @@ def dump_scenario(scenario: Scenario) -> str:
 
 def replace_recorded(text: str, recorded: Recorded) -> str:
     """Replaces the recorded decisions in a scenario's text; all above them stays as written, byte for byte."""
+    lines = [
+        "[recorded]  # by `secateur check --update`; what stands here is compared, and replaced as a whole",
+        f"budget = {recorded.budget}",
+        f"after = {recorded.after}",
+        f"listed = {toml_value(recorded.listed)}",
+        f"knobs = {toml_value(recorded.knobs)}",
+        "items = [",
+        *(f"  {toml_value(_item(item))}," for item in recorded.items),
+        "]",
+    ]
     start = recorded_start(text)
-    return (text[:start] if start < len(text) else text.rstrip("\n") + "\n\n") + _recorded_text(recorded)
+    head = text[:start] if start < len(text) else text.rstrip("\n") + "\n\n"
+    return head + "\n".join(lines) + "\n"
 
 
 def add_expected(text: str, name: str, ids: Sequence[str]) -> str:
@@ -271,27 +281,12 @@ def _setting_lines(settings: Mapping[str, Any]) -> list[str]:
 def _expect_lines(expect: Expect) -> list[str]:
     lines = ["[expect]"]
     for name in Expect.__struct_fields__:
-        value = getattr(expect, name)
-        if value is None or value == [] or value == {} or value is False:
+        if (value := getattr(expect, name)) is None or value == [] or value == {} or value is False:
             continue
         if isinstance(value, list) and value and isinstance(value[0], Struct):
             value = [msgspec.to_builtins(item) for item in value]
         lines.append(f"{name} = {toml_value(msgspec.to_builtins(value))}")
     return lines
-
-
-def _recorded_text(recorded: Recorded) -> str:
-    lines = [
-        "[recorded]  # by `secateur check --update`; what stands here is compared, and replaced as a whole",
-        f"budget = {recorded.budget}",
-        f"after = {recorded.after}",
-        f"listed = {toml_value(recorded.listed)}",
-        f"knobs = {toml_value(recorded.knobs)}",
-        "items = [",
-        *(f"  {toml_value(_item(item))}," for item in recorded.items),
-        "]",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _item(item: RecordedItem) -> dict[str, Any]:

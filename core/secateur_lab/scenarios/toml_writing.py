@@ -36,7 +36,6 @@ def remove_element(text: str, table: str, name: str, element: str) -> str:
 
 
 def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
-    """Replaces a list by one that lacks some of its elements or has more at its end."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -66,8 +65,7 @@ def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
 
 def recorded_start(text: str) -> int:
     """Returns the offset of the table `recorded`, which is the last one, or the length of a text without it."""
-    headers = toml_places(text).headers
-    return next((header.start for header in headers if header.path[0] == "recorded"), len(text))
+    return next((header.start for header in toml_places(text).headers if header.path[0] == "recorded"), len(text))
 
 
 def replace_table(text: str, table: str, lines: Sequence[str]) -> str | None:

@@ -12,8 +12,8 @@ from secateur.what_if.trials import Trials
 
 from secateur_tui.actions import Keymap
 from secateur_tui.jobs import Jobs
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.kind_reader import ShownAnswer
 from secateur_tui.state.proving import ProvenCurve, ProvenHint
 from secateur_tui.widgets.listing import Crossing
 
@@ -29,7 +29,7 @@ class Scene:
     state: BenchState[Any]
     jobs: Jobs
     keys: Keymap
-    proven_of: ShownAnswer | None = None  # the answer that the following is proven of
+    proven_of: ShownAnswer[Any] | None = None  # the answer that the following is proven of
     hints: Sequence[ProvenHint] = ()  # what would change the decision on the item at the cursor
     chosen_hint: int = 0  # the one that a key applies
     nothing: str = ""  # why nothing would, where that is known

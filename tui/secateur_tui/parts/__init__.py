@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from secateur.model import Ledger
-from secateur.render.search_json import search_ledger
 from secateur.settings import Settings
 from secateur_lab.replays.recorder import Observation
 
@@ -26,7 +25,6 @@ from secateur_tui.parts.turning import Turning
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.ledger_answer import LedgerAnswer, entry_number_of
 from secateur_tui.state.search_answer import SearchAnswer
 
 
@@ -35,10 +33,9 @@ def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
     answer: Any = state.answer
     ledger: Ledger | None = None
     if isinstance(answer, SearchAnswer):
-        if answer.recounted is None or answer.settings is not state.settings or state.partial:
+        if not answer.counted or answer.settings is not state.settings or state.partial:
             return None
-        recounted = answer.recounted
-        ledger = search_ledger(answer.selection, lambda: recounted)
+        ledger = answer.ledger
     elif answer is None and (state.refusal is None or state.kind_page.instant):
         return None
     elif answer is not None and state.refusal is None:
@@ -46,8 +43,8 @@ def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
     kind, settings = state.kind_page.kind, state.settings
 
     def find_hold(name: str) -> Settings | None:
-        known = isinstance(answer, LedgerAnswer)  # nothing in the list of a search is held
-        entry_number = entry_number_of(answer.outcome, name) if known else None
+        known = answer is not None and not isinstance(answer, SearchAnswer)  # nothing in the list of a search is held
+        entry_number = answer.item_of(name) if known else None
         settings_then = kind.hold(answer.outcome, entry_number, settings) if entry_number is not None else ""
         return settings_then if isinstance(settings_then, Settings) else None
 
@@ -82,8 +79,8 @@ class Counting(ScreenPart):
         self._counted = Derived[list[None]](self.jobs, "recount", bench.paint, between=True)
 
     def list_painted(self) -> None:
-        shown = (self.state.answer, self.state.baseline)
-        uncounted = [answer for answer in shown if isinstance(answer, SearchAnswer) and answer.recounted is None]
+        shown = [answer for answer in (self.state.answer, self.state.baseline) if answer is not None]
+        uncounted = [answer for answer in shown if isinstance(answer, SearchAnswer) and not answer.counted]
         if uncounted and not self.state.needs_reading:
             self._counted.at(uncounted, lambda: list(map(SearchAnswer.count, uncounted)))
 

@@ -1,6 +1,6 @@
 """Takes what is typed on top, reads again what is on disk, and leads back to the items. What has changed on disk is
-noticed, and said or read again (`ui.watch`). Before a question is typed, those that the repository suggests are listed;
-the first answer says that nothing was cut, or what the recommended profile would keep instead."""
+noticed, and said or read again. Before a question is typed, those that the repository suggests are listed; the first
+answer says that nothing was cut, or what the recommended profile would keep instead."""
 
 from __future__ import annotations
 
@@ -147,23 +147,19 @@ class Staleness(ScreenPart):
     is where an answer to what was read again took long.
     """
 
-    @property
-    def _follows(self) -> bool:
-        return self.app.watching == "follow"
-
     def mounted(self) -> None:
-        self.state.follows = self._follows
+        self.state.follows = self.app.follows
         if not self.kind_page.unopened:
             self._look_after(0.0)
 
     def _look_after(self, took: float) -> None:
         if watch := self.app.pace.watch:
-            followed = REST_OF_ANSWERS * self.bench.answering.took if self._follows else 0.0
+            followed = REST_OF_ANSWERS * self.bench.answering.took if self.app.follows else 0.0
             self.jobs.after("look", max(watch, REST * took, followed), self.returned, matters=False)
 
     def returned(self) -> None:
         def start() -> None:
-            if self.app.watching != "off" and not self.kind_page.unopened:
+            if not self.kind_page.unopened:
                 self.jobs.start(self._look, "watch")
 
         self.bench.post_message(Report(start, "look"))
@@ -172,10 +168,10 @@ class Staleness(ScreenPart):
         reading, start, answering = self.jobs.reading, time.perf_counter(), self.bench.answering
         stale = None  # not known
         try:
-            if reading and not (self._follows and self.jobs.activity):  # else it would never be read
+            if reading and not (self.app.follows and self.jobs.activity):  # else it would never be read
                 changes = str(await self.app.watcher.run(self.kind_page.watch.changes))
                 if reading == self.jobs.reading:  # otherwise it was compared with what is no longer shown
-                    if changes and self._follows:
+                    if changes and self.app.follows:
                         self.bench.read_again()
                     else:
                         stale = changes
@@ -223,7 +219,7 @@ class FirstAnswers(ScreenPart):
         state, engine = self.state, self._engine
         if self._asked or engine is None or state.partial or state.outcome is None:
             return
-        if state.settings.profile != Settings().profile or not state.settings.ui.compare_first:
+        if state.settings.profile != Settings().profile:
             return
         self._asked = True
         if self.app.first_time(NOTED):

@@ -29,8 +29,8 @@ from secateur_tui.frame import Tab
 from secateur_tui.messages import IndexProgress, Report
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
-from secateur_tui.widgets.blank import draw_progress
 from secateur_tui.widgets.dialogue import AskPage
+from secateur_tui.widgets.item_pages import draw_progress
 from secateur_tui.widgets.side_by_side_page import draw_side_by_side
 
 PAGE = "compare"

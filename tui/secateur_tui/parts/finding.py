@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial, partialmethod
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from secateur.ledger import State
@@ -16,12 +17,12 @@ from secateur.terminal import cell_width, clip, clip_left, visible
 from secateur_tui.jobs import Derived
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.short_names import shorten_label
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.finding import MOST_TEXTS, Haystack, Hit, Match, search_texts
 from secateur_tui.state.list_view import (
     LIST_ORDER,
     NAME,
     WHOLE,
-    ItemColumns,
     ListChoice,
     filter_items,
     find_next,
@@ -34,7 +35,7 @@ _LONGEST = 400
 """Characters of a name that are looked at for its line."""
 
 
-def draw_hit(columns: ItemColumns, hit: Hit, cells: int) -> Line:
+def draw_hit(columns: ShownAnswer[Any], hit: Hit, cells: int) -> Line:
     """Draws an item that was found: its decision, its line in the list, its name, where it is, how it was found."""
     state = State(int(columns.state[hit.item]))
     digits = len(f"{len(columns):,}")
@@ -119,7 +120,8 @@ class ItemFinding(ScreenPart):
         if columns is None:
             return
         if what == "changed":
-            mask = columns.changed.copy()
+            compared = state.comparison
+            mask = np.zeros(len(columns), dtype=np.bool_) if compared is None else compared.flipped.copy()
         else:  # cut is what goes out in part
             states = [State.DROPPED] if what == "dropped" else [State.SHORTENED, State.SUMMARISED]
             mask = np.isin(columns.state, states)
@@ -242,7 +244,7 @@ class ItemFinding(ScreenPart):
         self.bench.go_home()
 
 
-def _offer(columns: ItemColumns, hit: Hit) -> ChoiceLine:
+def _offer(columns: ShownAnswer[Any], hit: Hit) -> ChoiceLine:
     return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
 
 

@@ -21,7 +21,7 @@ from secateur_tui.styled_text import Line, describe_error, line
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.pack_view import PackText, PackView
 from secateur_tui.widgets.proof_pages import draw_hints, insert_hints
-from secateur_tui.widgets.text_page import ItemText, PreviewText, TextPage, draw_preview
+from secateur_tui.widgets.text_view import ItemText, PreviewText, TextView, draw_preview
 
 _REST = "text"
 
@@ -63,7 +63,7 @@ class Looking(ScreenPart):
 
         return (
             Tab("why", "Why", self._draw_why, self._paint_why),
-            Tab("preview", "Preview", paint=self._paint_preview, widget=lambda: TextPage(wraps=wraps, id="preview")),
+            Tab("preview", "Preview", paint=self._paint_preview, widget=lambda: TextView(wraps=wraps, id="preview")),
             Tab("diff", "Diff", lambda cells: self.kind_page.draw_diff(self.bench.scene, cells)),
             Tab(
                 "pack",
@@ -131,7 +131,7 @@ class Looking(ScreenPart):
             scene.commits = self._commits.at(self._text.key, changes) or ()
 
     def _paint_preview(self) -> None:
-        state, view = self.state, self.bench.query_one(TextPage)
+        state, view = self.state, self.bench.query_one("#preview", TextView)
         if isinstance(state.answer, SearchAnswer) and len(state.answer):
             made = self._read_text(state.answer, state.cursor)
             text = made[0] if made is not None else None
@@ -186,8 +186,8 @@ class Looking(ScreenPart):
         state, view = self.state, self.bench.query_one(PackView)
         answer = state.answer if state.listed and self.jobs.error is None else None
         if answer is None:
-            view.show(None, 0, waits="there is no answer")
+            view.show_pack(None, 0, waits="there is no answer")
             return
         pack = self._pack.at(answer, partial(self.kind_page.pack, answer))
         wrong = describe_error(self._pack.error) if self._pack.error is not None else ""
-        view.show(pack, state.cursor, query_terms(answer), wrong or "laying out what is sent …")
+        view.show_pack(pack, state.cursor, query_terms(answer), wrong or "laying out what is sent …")

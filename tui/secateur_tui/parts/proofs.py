@@ -7,6 +7,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial, partialmethod
+from typing import Any
 
 from secateur.ledger import State
 from secateur.render.proofs import NOTHING_FIXED
@@ -18,7 +19,7 @@ from secateur_tui.frame import Tab
 from secateur_tui.messages import Report
 from secateur_tui.pages.scene import PROOFS, REST
 from secateur_tui.screen import Bench, ScreenPart
-from secateur_tui.state.kind_reader import ShownAnswer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.proving import (
     Crossed,
     Nothing,
@@ -84,7 +85,7 @@ class Proofs(ScreenPart):
         scene, state, answer = self._scene, self.state, self.state.answer
         if answer is None or not state.listed or state.needs_reading:
             return
-        item = self.kind_page.trial_item(answer, state.cursor)
+        item = answer.entry_number(state.cursor)
         another = scene.proven_of is not answer
         if another:
             crossed = scene.crossings
@@ -147,8 +148,8 @@ class Proofs(ScreenPart):
         finally:
             unwanted.set()
 
-    def _take(self, answer: ShownAnswer, proof: Proof) -> None:
-        scene, bench, page, proving = self._scene, self.bench, self.kind_page, self._proving
+    def _take(self, answer: ShownAnswer[Any], proof: Proof) -> None:
+        scene, bench, proving = self._scene, self.bench, self._proving
         if answer is not scene.proven_of or proving is None:
             return
         scene.trials = proving.trials
@@ -156,7 +157,7 @@ class Proofs(ScreenPart):
             crossings = []
             for step in proof.steps:
                 items = step.others.gains, step.others.loses
-                gains, loses = ([page.trial_name(answer, item) for item in each] for each in items)
+                gains, loses = ([answer.called(item) for item in each] for each in items)
                 crossings.append(Crossing(int(step.value) - proving.trials.budget, gains, loses))
             scene.crossings = crossings
             bench.paint_list()

@@ -11,7 +11,7 @@ from secateur import directories
 from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, round_step, typed
 from secateur.kinds.steering import Steer
-from secateur.remembered.preferences import PreferenceStore
+from secateur.remembered.preferences import HALF_LIFE, PreferenceStore
 from secateur.settings import Settings, installed_keys, lookup, with_values
 from secateur.terminal import visible
 from textual.widget import Widget
@@ -206,24 +206,23 @@ class Turning(ScreenPart):
         that was added here, the file is again what it was before."""
         page, symbol, settings = self.kind_page, self.state.entry, self.state.settings
         assert isinstance(page, SearchPage)
-        half_life = settings.preference.half_life
         store = PreferenceStore(directories.config_dir(self.app.environ), page.outside.folder_of(page.path), time.time)
-        known = store.values(half_life)
+        known = store.values()
         if symbol in known:
             added = self._added.pop(symbol, None)
 
             def forget() -> None:
                 if added is None or not added.put(back=True):
-                    store.remove(symbol, half_life)
+                    store.remove(symbol)
 
             file, _ = WrittenFile.by(store.path, forget)
             message = f"no longer preferred here: {symbol}"
             if set(known) - {symbol} == self._known_before and settings.preference.enabled:
                 settings, self._known_before = with_values(settings, {"preference.enabled": False}), None
         else:
-            file, _ = WrittenFile.by(store.path, partial(store.add, symbol, 1.0, half_life))
+            file, _ = WrittenFile.by(store.path, partial(store.add, symbol, 1.0))
             self._added[symbol] = file
-            message = f"preferred here, half in {half_life} days: {symbol}"
+            message = f"preferred here, half in {HALF_LIFE} days: {symbol}"
             if not settings.preference.enabled:
                 settings, self._known_before = with_values(settings, {"preference.enabled": True}), set(known)
         self.app.say(message)

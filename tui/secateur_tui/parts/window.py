@@ -19,7 +19,7 @@ from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
 
 if TYPE_CHECKING:
     from secateur.kinds.conversation.decisions import MeasuredTranscript
-    from secateur.kinds.conversation.live_ledger import LiveLedger
+    from secateur.kinds.conversation.folds import LiveLedger
     from secateur.kinds.conversation.session_facts import StrategyCut
 
     from secateur_tui.pages.conversation import ConversationPage
@@ -68,7 +68,7 @@ class FilledWindow(ScreenPart):
 
     @property
     def _is_following(self) -> bool:
-        return self.app.watching == "follow"
+        return self.app.follows
 
     @property
     def _wanted(self) -> tuple[MeasuredTranscript, Settings] | None:
@@ -89,7 +89,7 @@ class FilledWindow(ScreenPart):
             self.jobs.after(_REST, max(self.app.pace.rest, REST_OF_LEDGERS * self._took), self._decide)
 
     def _decide(self) -> None:
-        from secateur.kinds.conversation.live_ledger import live_ledger
+        from secateur.kinds.conversation.folds import live_ledger
         from secateur.kinds.conversation.session_facts import strategy_cuts
 
         wanted, in_sight, start = self._wanted, self.bench.page == PAGE, time.perf_counter()
@@ -122,7 +122,7 @@ class FilledWindow(ScreenPart):
     # --- drawing ---
 
     def _draw(self, cells: int) -> Sequence[Line]:
-        from secateur.kinds.conversation.live_ledger import describe_cut, describe_ledger
+        from secateur.kinds.conversation.folds import describe_cut, describe_ledger
         from secateur.kinds.conversation.session_facts import session_facts
         from secateur.kinds.conversation.session_report import content_rows, cut_rows, session_line, window_lines
         from secateur.kinds.conversation.window_contents import STALE, dead_weight, window_contents

@@ -17,10 +17,14 @@ from secateur.kinds.base import Outcome
 from secateur.output_files import write_output
 from secateur.settings import Settings, with_profile, with_values
 
-from secateur_tui.state.kind_reader import KindReader, ListedItems, ShownAnswer
-from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, find_nearest, make_view
+from secateur_tui.state.answer import ShownAnswer, compare
+from secateur_tui.state.list_view import HIDDEN, WHOLE, ListChoice, ListedItems, ListView, find_nearest, make_view
 
-K = TypeVar("K", bound=KindReader)
+Inputs = Mapping[str, str]
+"""The text of each field of the input."""
+
+
+K = TypeVar("K", bound=Any)  # the page of a kind, which reads it: a `KindPage`
 T = TypeVar("T")
 
 
@@ -94,11 +98,6 @@ class SettingsHistory:
 _view = lru_cache(maxsize=2)(make_view)  # made once, and not at every key
 
 
-@lru_cache(maxsize=2)
-def _columns(answer: ShownAnswer, comparison: Any) -> ItemColumns:
-    return answer.item_columns(comparison)
-
-
 @dataclass(frozen=True, eq=False)
 class Reading:
     """Material that was read, and the key for which it was read."""
@@ -130,11 +129,11 @@ class BenchState(Generic[K]):
     history: SettingsHistory = field(init=False)
     reading: Reading | None = None
     asked: Request | None = None  # what `answer` or `refusal` is for
-    answer: ShownAnswer | None = None
+    answer: ShownAnswer[Any] | None = None
     refusal: SecateurError | None = None  # in place of an answer: why there is none
     answered: Request | None = None  # what `answer` is for
     decided_on: Reading | None = None  # what `answer` was decided on
-    baseline: ShownAnswer | None = None  # what the answer is compared with
+    baseline: ShownAnswer[Any] | None = None  # what the answer is compared with
     cursor: int = 0  # item looked at
     follows: bool = False  # what grows is read on: a cursor on the newest item goes to the next one
     page: str = "why"  # the open page beside the list
@@ -191,12 +190,12 @@ class BenchState(Generic[K]):
         return self.asks and (self.needs_reading or self.asked != self.wanted)
 
     @property
-    def answer_in_force(self) -> ShownAnswer | None:
+    def answer_in_force(self) -> ShownAnswer[Any] | None:
         """The answer, if it answers the present request."""
         return self.answer if self.asked == self.wanted else None
 
     @property
-    def answer_to_inputs(self) -> ShownAnswer | None:
+    def answer_to_inputs(self) -> ShownAnswer[Any] | None:
         """The answer, if it answers the present inputs under any settings."""
         answered = self.answered
         return self.answer if answered is not None and answered.inputs == self.wanted.inputs else None
@@ -212,7 +211,7 @@ class BenchState(Generic[K]):
         answer, baseline = self.answer, self.baseline
         if baseline is None or answer is None or baseline is answer:
             return None
-        comparison = answer.since(baseline)
+        comparison = compare(baseline, answer)
         return None if answer.settings == baseline.settings and comparison.same else comparison
 
     @property
@@ -227,7 +226,9 @@ class BenchState(Generic[K]):
     def budget(self) -> int:
         """The budget in force."""
         answer = self.answer_in_force
-        return self.kind_page.kind.budget_in_force(self.settings, answer.outcome if answer is not None else None)
+        outcome = answer.outcome if answer is not None else None
+        budget: int = self.kind_page.kind.budget_in_force(self.settings, outcome)
+        return budget
 
     @property
     def entry_number(self) -> int | None:
@@ -242,9 +243,9 @@ class BenchState(Generic[K]):
     # --- the list ---
 
     @property
-    def columns(self) -> ItemColumns | None:
+    def columns(self) -> ShownAnswer[Any] | None:
         """The items by which they are found, filtered and sorted; None while there are none."""
-        return _columns(self.answer, self.comparison) if self.answer is not None and self.listed else None
+        return self.answer if self.listed else None
 
     @property
     def view(self) -> ListView | None:
@@ -302,7 +303,7 @@ class BenchState(Generic[K]):
         if self.kind_page.serves(reading.key, self.key):
             self.reading, self.asked = reading, None
 
-    def accept(self, asked: Request, answer: ShownAnswer | SecateurError) -> None:
+    def accept(self, asked: Request, answer: ShownAnswer[Any] | SecateurError) -> None:
         """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still exists,
         and on the first line where other material or another profile brings a better first item; of what is followed,
         from the first answer on, on the newest until it is moved away."""

@@ -18,14 +18,14 @@ from secateur.encodings import as_utf8
 from secateur.errors import SecateurError
 from secateur.index.facts.lexical import LEXICON_VERSION, TermBag
 from secateur.index.facts.runs import RunCounts
+from secateur.languages import parser_version
 from secateur.languages.syntax.file_flags import UNINDEXED, UNREADABLE_TEXT, classify
-from secateur.languages.syntax.parser_version import parser_version
 from secateur.model import FileFacts, Fragment, FragmentKind
 from secateur.redaction import CredentialNumbers, Scanning, insert_markers
 from secateur.redaction.spans import format_spans
 
 if TYPE_CHECKING:
-    from secateur.index.facts.embedding import Embedder
+    from secateur.index.facts.embedding.vectors import Embedder
     from secateur.tokens import Counter
 
 RECORD_VERSION = 6

@@ -87,8 +87,7 @@ def _terms_of(word: str) -> tuple[str, ...]:
     parts = [part.lower() for part in _PARTS.findall(word)]
     if len(parts) <= 1:
         return (stem(whole),)
-    terms = dict.fromkeys((whole, *(stem(part) for part in parts if len(part) > 1)))
-    return tuple(terms)
+    return tuple(dict.fromkeys((whole, *(stem(part) for part in parts if len(part) > 1))))
 
 
 def _mixed_terms(word: str) -> tuple[str, ...]:
@@ -131,7 +130,6 @@ def find_terms(text: str, terms: Collection[str]) -> Iterator[tuple[int, int, st
 
 
 def _find_in_word(word: str, start: int, terms: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """Yields the whole word if it is a term, else its parts that are terms."""
     if has_cjk(word[:1]):
         end = 0
         for at in range(max(1, len(word) - 1)):

@@ -184,7 +184,6 @@ def close_names(word: str, names: Sequence[str]) -> list[str]:
 
 
 def _length_tolerance(word: str) -> int:
-    """Returns how many letters a near name may be longer or shorter."""
     return max(2, len(word) // 4)
 
 

@@ -105,7 +105,6 @@ class RunCounts(Struct, frozen=True):
         return RunCounts(self.numbers, start, self.number[low:high], self.times[low:high])
 
     def __len__(self) -> int:
-        """The number of texts."""
         return len(self.start) - 1
 
     @property
@@ -155,7 +154,6 @@ class RunTable:
         return text_index, key, times * np.repeat(counts.times, size)
 
     def _begin(self, numbers: RunNumbers) -> None:
-        """Forgets all runs, and starts with new numbers."""
         self._numbers = numbers
         self._entry_count = 0
         self._first: Numbers = np.zeros(FIRST_SIZE, dtype=np.int64)  # by run, where its keys begin
@@ -164,7 +162,6 @@ class RunTable:
         self._times: Numbers = np.zeros(FIRST_SIZE, dtype=np.int64)
 
     def _learn(self, runs: Numbers) -> None:
-        """Splits the runs that are new here, and keeps their keys."""
         highest = int(runs.max(initial=-1)) + 1
         self._first, self._size = _grow(self._first, highest, 0), _grow(self._size, highest, _UNLEARNED)
         new = runs[self._size[runs] == _UNLEARNED]
@@ -183,7 +180,6 @@ class RunTable:
 
 
 def _grow(array: npt.NDArray[T], size: int, empty: int) -> npt.NDArray[T]:
-    """Doubles the array until it has room for `size` entries."""
     while len(array) < size:
         array = np.concatenate([array, np.full_like(array, empty)])
     return array
@@ -202,7 +198,6 @@ def sum_entries(text_index: Numbers, key: Keys, times: Numbers) -> Entries:
 
 
 def _find_changes(ascending: Numbers) -> Numbers:
-    """Returns the positions whose number differs from the one before."""
     starts = np.ones(len(ascending), dtype=np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=starts[1:])
     return np.flatnonzero(starts)

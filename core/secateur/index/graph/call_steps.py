@@ -50,16 +50,6 @@ def steps(graph: CodeGraph, node: int, direction: Direction) -> CallSteps:
     return CallSteps(ends[order], how[order], confidence[order], sites[order], followed[order])
 
 
-def step_between(graph: CodeGraph, source: int, target: int) -> tuple[How, int, int] | None:
-    """Returns the rule, the confidence per mille and the call sites of a call; None if `source` does not call
-    `target`."""
-    calls = steps(graph, source, Direction.CALLS)
-    at = np.flatnonzero(calls.nodes == target)
-    if not len(at):
-        return None
-    return How(int(calls.how[at[0]])), int(calls.confidence[at[0]]), int(calls.sites[at[0]])
-
-
 def chains_from(graph: CodeGraph, source: int, targets: Sequence[int]) -> list[list[int]]:
     """Finds shortest chains of calls that a search follows from one node to each of several, both ends included; empty
     if no chain exists. Of several chains, the one whose last call is most certain wins."""

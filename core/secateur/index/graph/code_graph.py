@@ -156,11 +156,10 @@ class CodeGraph:
     def edge_count(self) -> int:
         return len(self.indices)
 
-    def neighbours(self, node: int, direction: Direction, *, min_confidence: int = TRUSTED) -> Int32:
+    def neighbours(self, node: int, direction: Direction) -> Int32:
         """Returns the nodes one step away, best confidence first, then by number."""
-        _, ends, confidence, _ = self.steps(
-            np.array([node], dtype=np.int32), direction, 0, min_confidence, self.edge_count, set()
-        )
+        root = np.array([node], dtype=np.int32)
+        _, ends, confidence, _ = self.steps(root, direction, 0, TRUSTED, self.edge_count, set())
         return ends[np.lexsort((ends, -confidence.astype(np.int32)))]
 
     def search(
@@ -273,10 +272,8 @@ def best_steps(
     """Returns the position of the best step to each node that is not `seen`, ordered by confidence, then node. Of steps
     with equal confidence, the one with the lowest `rank` is best, then the one with the lowest `way`."""
     new = np.flatnonzero(~seen[ends])
-    descending = -confidence[new].astype(np.int32)
-    order = new[np.lexsort((way[new], rank[new], descending, ends[new]))]
-    _, firsts, _ = distinct(ends[order])
-    best = order[firsts]
+    order = new[np.lexsort((way[new], rank[new], -confidence[new].astype(np.int32), ends[new]))]
+    best = order[distinct(ends[order])[1]]
     return best[np.lexsort((ends[best], -confidence[best].astype(np.int32)))]
 
 
@@ -308,8 +305,7 @@ def to_networkx(
     source_of = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))
     drawn = (graph.confidence >= min_confidence) & np.isin(graph.kind, [int(kind) for kind in kinds])
     rows = np.flatnonzero(drawn & shown[source_of] & shown[graph.indices])
-    sources = source_of[rows]
-    for row, source in zip(rows.tolist(), sources.tolist(), strict=True):
+    for row, source in zip(rows.tolist(), source_of[rows].tolist(), strict=True):
         kind = EdgeKind(int(graph.kind[row])).name.lower()
         view.add_edge(
             source,

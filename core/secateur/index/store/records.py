@@ -276,11 +276,8 @@ class Store:
         """Returns a stored value; None if it is missing or damaged."""
         return _unseal(self._rows("SELECT data FROM blob WHERE kind = ? AND name = ?", (kind, name)), kind, name)
 
-    def put_blobs(self, kind: str, values: Mapping[str, bytes], *, only: bool = False, most: int = 0) -> None:
-        """Stores values by name. `only`: deletes all others of that kind. `most`: deletes the oldest of that kind
-        beyond this number."""
-        if only:
-            self._db.execute("DELETE FROM blob WHERE kind = ?", (kind,))
+    def put_blobs(self, kind: str, values: Mapping[str, bytes], *, most: int = 0) -> None:
+        """Stores values by name. `most`: deletes the oldest of that kind beyond this number."""
         run = self.generation()
         if most:  # a run may write several times, and the last value must count as the newest
             written = self._rows(
@@ -325,7 +322,14 @@ def _connect(name: str) -> sqlite3.Connection:
         db.execute("PRAGMA synchronous=NORMAL")
         db.execute(f"PRAGMA journal_size_limit={WAL_LIMIT}").fetchall()
         if _layout(db) != LAYOUT:
-            _make_tables(db)
+            db.execute("BEGIN IMMEDIATE")
+            if _layout(db) != LAYOUT:
+                if db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
+                    raise _Outdated
+                for statement in _TABLES.split(";"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version={LAYOUT}")
+            db.execute("COMMIT")
     except BaseException:
         db.close()
         raise
@@ -335,18 +339,6 @@ def _connect(name: str) -> sqlite3.Connection:
 def _layout(db: sqlite3.Connection) -> int:
     (layout,) = db.execute("PRAGMA user_version").fetchone()
     return int(layout)
-
-
-def _make_tables(db: sqlite3.Connection) -> None:
-    """Makes the tables, unless another process has just made them."""
-    db.execute("BEGIN IMMEDIATE")
-    if _layout(db) != LAYOUT:
-        if db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
-            raise _Outdated
-        for statement in _TABLES.split(";"):
-            db.execute(statement)
-        db.execute(f"PRAGMA user_version={LAYOUT}")
-    db.execute("COMMIT")
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:

@@ -25,7 +25,7 @@ from secateur.settings import Settings
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from secateur.index.facts.embedding import Embedder
+    from secateur.index.facts.embedding.vectors import Embedder
     from secateur.tokens import Counter
 
 INLINE_BYTES = 2_000_000
@@ -164,7 +164,6 @@ class _Processes:
 
 
 def _tasks(files: Iterable[File]) -> Iterator[list[File]]:
-    """Divides files into tasks. A large file is a task of its own."""
     task: list[File] = []
     size = 0
     for file in files:

@@ -79,10 +79,16 @@ class SnapshotFiles:
     ) -> bool:
         """Saves a state as a delta to a whole one; `gone` and `coming` are the differences that `edits.compare` found.
         Returns and raises like `save`."""
-        return self._write(f"{name}.{base}.delta", _delta(snapshot, whole, gone, coming))
+        arrays = {name: array for name, array in snapshot.arrays.items() if name.startswith(_DELTA)}
+        commits = {name: array for name, array in snapshot.arrays.items() if name.startswith("commits.")}
+        if not all(np.array_equal(array, whole.arrays[name]) for name, array in commits.items()):
+            arrays |= commits
+        arrays["gone"] = pack_strings(sorted(gone, key=path_bytes))
+        arrays["changed"] = pack_strings([path for path, _ in coming])
+        arrays["changed.digest"] = digest_column(digest for _, digest in coming)
+        return self._write(f"{name}.{base}.delta", arrays)
 
     def _first(self, paths: Sequence[Path], version: str) -> StoredSnapshot | None:
-        """Loads the first of the files that can be used."""
         return next((stored for path in paths if (stored := self._read(path, version)) is not None), None)
 
     def _read(self, path: Path, version: str) -> StoredSnapshot | None:
@@ -145,18 +151,6 @@ def _load_arrays(path: Path, version: str) -> Arrays | None:
     arrays = arrayfile.load(path)
     usable = arrays is not None and "origin" in arrays and unpack_strings(arrays["origin"])[0] == version
     return arrays if usable else None
-
-
-def _delta(snapshot: Snapshot, whole: Snapshot, gone: frozenset[str], coming: Sequence[tuple[str, bytes]]) -> Arrays:
-    """Makes the part of a snapshot that cannot be worked out from a whole one and the records of the changed files."""
-    arrays = {name: array for name, array in snapshot.arrays.items() if name.startswith(_DELTA)}
-    commits = {name: array for name, array in snapshot.arrays.items() if name.startswith("commits.")}
-    if not all(np.array_equal(array, whole.arrays[name]) for name, array in commits.items()):
-        arrays |= commits
-    arrays["gone"] = pack_strings(sorted(gone, key=path_bytes))
-    arrays["changed"] = pack_strings([path for path, _ in coming])
-    arrays["changed.digest"] = digest_column(digest for _, digest in coming)
-    return arrays
 
 
 def _newest_first(folder: Path | None) -> list[Path]:

@@ -3,7 +3,8 @@ Bedrock, messages of the Vercel AI SDK, and dumps of LangChain and pydantic-ai.
 
 Supported are the shapes of openai 2, google-genai 1 and 2, boto3's Converse, ai 4 to 6 (`UIMessage`; its `ModelMessage`
 is read with the messages that have roles), langchain-core 0.3 and 1 (`messages_to_dict`, `dumpd`, `model_dump`), and
-pydantic-ai 1 (`ModelMessagesTypeAdapter`).
+pydantic-ai 1 (`ModelMessagesTypeAdapter`). Beside them stand the formats of agents' sessions (`session_formats`), and
+what reads a message in any format.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ from secateur.kinds.conversation.messages import (
     result_content,
     result_part,
 )
-from secateur.kinds.conversation.session_formats.base import field_of, numbered, objects_in, text_at
-from secateur.kinds.conversation.session_formats.codex import ITEMS, SILENT, item_parts, role_of
-from secateur.kinds.conversation.session_formats.gemini_cli import content_parts
+from secateur.kinds.conversation.session_formats.base import SessionFormat, field_of, numbered, objects_in, text_at
+from secateur.kinds.conversation.session_formats.claude_code import ClaudeCode
+from secateur.kinds.conversation.session_formats.codex import ITEMS, SILENT, CodexCli, item_parts, role_of
+from secateur.kinds.conversation.session_formats.gemini_cli import GeminiCli, content_parts
+from secateur.kinds.conversation.session_formats.opencode import OpenCode
 
 Parts = Iterable[MessagePart]
 
@@ -300,10 +303,34 @@ def api_format_of(values: Sequence[Any]) -> ApiFormat | None:
 
 
 def _each(read: Callable[[Any, Where], Iterator[MessagePart]], blocks: Sequence[Any], key: str) -> Parts:
-    """Yields the parts of each block; `key`: of the blocks in the message."""
     return (part for block, where in numbered(blocks, (key,)) for part in read(block, where))
 
 
 def _id(value: Any, key: str) -> str:
     name = field_of(value, key)
     return name if isinstance(name, str) else ""
+
+
+SESSION_FORMATS: Mapping[str, SessionFormat] = MappingProxyType(
+    {form.name: form for form in (ClaudeCode(), CodexCli(), GeminiCli(), OpenCode())}
+)
+"""The formats of sessions by their names in the kind."""
+
+MESSAGE_FORMATS: Mapping[str, ApiFormat | SessionFormat] = MappingProxyType({**API_FORMATS, **SESSION_FORMATS})
+"""All formats, except plain messages with a role, which `parse_message` reads."""
+
+
+def session_format_of(values: Sequence[Any]) -> SessionFormat | None:
+    """Detects the format of a session: more values have it than have a role of their own. None if it is not a
+    session."""
+    owned = {name: sum(map(form.owns, values)) for name, form in SESSION_FORMATS.items()}
+    name = max(owned, key=lambda format_name: owned[format_name])
+    with_role = sum(isinstance(value, dict) and "role" in value for value in values)
+    form = SESSION_FORMATS[name]
+    return form if owned[name] > with_role and any(map(form.proves, values)) else None
+
+
+def parse_value(raw: Any, location: str, calls: dict[str, MessagePart], form: str) -> Message:
+    """Parses the message in `raw`, given the name of its format; see `messages.parse_message`."""
+    known = MESSAGE_FORMATS.get(form)
+    return known.parse(raw, location, calls) if known is not None else parse_message(raw, location, calls)

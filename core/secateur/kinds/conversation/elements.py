@@ -40,11 +40,7 @@ class Element:
 
 
 def elements_of(
-    messages: Sequence[Message],
-    *,
-    summaries_stay: bool = True,
-    keep_first: bool = False,
-    pinned: Collection[int] = (),
+    messages: Sequence[Message], *, summaries_stay: bool = True, keep_first: bool = False, pinned: Collection[int] = ()
 ) -> list[Element]:
     """Groups messages into elements, in order. With `summaries_stay` summaries of a pruner are fixed, so that they are
     not summarised again. `pinned`: indexes of messages whose elements are fixed."""

@@ -204,10 +204,8 @@ class ExtractiveSummary:
                     self._lines.append(line)
                     signed += min(len(line.text), LONGEST_LINE) if line.rank == SIGNED else 0
                     looked += min(len(line.text), LONGEST_LINE) if line.rank == LOOKED else 0
-        room = min(
-            looked,
-            max(LONGEST_LINE, LOOKED_SHARE * sum(len(part.text) for message in messages for part in message.parts)),
-        )
+        characters = sum(len(part.text) for message in messages for part in message.parts)
+        room = min(looked, max(LONGEST_LINE, LOOKED_SHARE * characters))
         self._looked += room
         return signed + int(room)
 
@@ -216,11 +214,8 @@ class ExtractiveSummary:
         lines."""
         widest = min(LONGEST_LINE, max(SHORTEST_EXCERPT, characters // 3))
         left, looked, floor, excerpts = characters, self._looked, characters * (1 - PLAIN_SHARE), dict[int, str]()
-        for index in sorted(
-            range(len(self._lines)),
-            key=lambda index: (self._lines[index].rank == PLAIN, -self._lines[index].worth, index),
-        ):
-            line = self._lines[index]
+        ranked = sorted(enumerate(self._lines), key=lambda line: (line[1].rank == PLAIN, -line[1].worth, line[0]))
+        for index, line in ranked:
             if left < SHORTEST_EXCERPT // 2 or (line.rank == PLAIN and left <= floor):
                 break
             if line.rank == LOOKED:
@@ -230,12 +225,8 @@ class ExtractiveSummary:
             width = min(widest, left - len(line.speaker) - len("- : \n"))
             if width >= min(len(line.text), SHORTEST_EXCERPT):
                 excerpts[index] = _excerpt(line.text, width)
-                left -= len(excerpts[index]) + len("- \n")
-                left -= (
-                    0
-                    if index and index - 1 in excerpts and self._lines[index - 1].speaker == line.speaker
-                    else len(line.speaker) + 2
-                )
+                named = index and index - 1 in excerpts and self._lines[index - 1].speaker == line.speaker
+                left -= len(excerpts[index]) + len("- \n") + (0 if named else len(line.speaker) + 2)
         summary: list[str] = []
         before = ""
         for index in sorted(excerpts):
@@ -265,7 +256,6 @@ def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:
 
 
 def _excerpt(line: str, width: int) -> str:
-    """Cuts a line to `width` characters around its first sign of worth."""
     if len(line) <= width:
         return line
     first = min(
@@ -280,7 +270,6 @@ def _excerpt(line: str, width: int) -> str:
 
 
 def _speech_lines(role: str, part: MessagePart) -> Iterator[tuple[str, str]]:
-    """Yields (speaker, line) for the competing lines of a part."""
     if part.kind is PartKind.CALL:
         yield f"call {part.tool}".strip(), _call_line(part)
     elif part.kind is PartKind.RESULT:
@@ -290,7 +279,6 @@ def _speech_lines(role: str, part: MessagePart) -> Iterator[tuple[str, str]]:
 
 
 def _call_line(part: MessagePart) -> str:
-    """Writes the arguments of a call on one line: short ones in full, the sizes of the others."""
     if len(part.written) <= LONGEST_ARGUMENT:
         return part.written
     try:
@@ -310,9 +298,7 @@ def _call_line(part: MessagePart) -> str:
 
 
 def _report_lines(text: str) -> Iterator[str]:
-    """Yields the first line of a tool's output, and the lines that report something."""
-    first = text.lstrip()[:LONGEST_SCORED].partition("\n")[0]
-    lines = [" ".join(first.split())]
+    lines = [" ".join(text.lstrip()[:LONGEST_SCORED].partition("\n")[0].split())]
     for half in _halves(text):
         rows = dict(_rows(half, _REPORTS)) | dict(_rows("\n" + half, _OPENINGS, 1))
         lines += (" ".join(half[start:end].split()) for start, end in sorted(rows.items()))
@@ -324,9 +310,8 @@ def _rows(text: str, sign: re.Pattern[str], before: int = 0) -> Iterator[tuple[i
     around its first sign."""
     match = sign.search(text)
     while match:
-        start = text.rfind("\n", max(0, match.end() - LONGEST_SCORED // 2), match.end()) + 1 or max(
-            0, match.end() - LONGEST_SCORED // 2
-        )
+        earliest = max(0, match.end() - LONGEST_SCORED // 2)
+        start = text.rfind("\n", earliest, match.end()) + 1 or earliest
         end = text.find("\n", match.end())
         end = len(text) if end < 0 else end
         yield start - before, min(end, start + LONGEST_SCORED) - before
@@ -343,6 +328,5 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _halves(text: str) -> tuple[str, ...]:
-    return (
-        (text,) if len(text) <= LONGEST_LOOKED_AT else (text[: LONGEST_LOOKED_AT // 2], text[-LONGEST_LOOKED_AT // 2 :])
-    )
+    half = LONGEST_LOOKED_AT // 2
+    return (text,) if len(text) <= LONGEST_LOOKED_AT else (text[:half], text[-half:])

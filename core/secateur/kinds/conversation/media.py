@@ -76,7 +76,6 @@ def openai_tokens(width: int, height: int) -> int:
 
 
 def _size(data: str) -> tuple[int, int] | None:
-    """Reads width and height of a PNG, GIF, JPEG or WebP in base64; None if they are not found."""
     text = data[: HEADER - HEADER % 4]
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4))

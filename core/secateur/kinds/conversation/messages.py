@@ -9,6 +9,7 @@ Anthropic `tool_use` / `tool_result` blocks and those of server tools, `tool-cal
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -16,7 +17,48 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.media import MEDIA_KINDS, media_tokens
-from secateur.kinds.conversation.text_results import is_result_text, success_of, text_results, tool_name
+
+_OPENING = re.compile(r"<tool_result(?P<attributes>(?:\s+[\w:-]+\s*=\s*(?:'[^']*'|\"[^\"]*\"))*)\s*>")
+_FURTHER = re.compile(r"</tool_result>\s*(?=<tool_result[\s>])")
+_CLOSING = "</tool_result>"
+_NAME = re.compile(r"\stool_name\s*=\s*(?:'([^']*)'|\"([^\"]*)\")")
+_SUCCESS = re.compile(r"\ssuccess\s*=\s*['\"](\w+)['\"]")
+
+
+def tool_name(text: str) -> str:
+    """The tool that a `<tool_result …>` text names; "unknown" if it names none."""
+    opening = _OPENING.match(text.lstrip())
+    named = opening and _NAME.search(opening["attributes"])
+    return (named[1] or named[2] or "") if named else "unknown"
+
+
+def is_result_text(content: Any) -> bool:
+    """Tells whether content is a text that opens with the tag of a tool result; mentioning the tag later is not
+    enough."""
+    return isinstance(content, str) and _OPENING.match(content.lstrip()) is not None
+
+
+def text_results(content: str) -> Iterator[tuple[int, int]]:
+    """Yields the spans of the results in a text that opens with one. An unclosed result ends at the next, or at the
+    end."""
+    start = len(content) - len(content.lstrip())
+    starts = [start, *(match.end() for match in _FURTHER.finditer(content, start))]
+    for begin, limit in zip(starts, [*starts[1:], len(content)], strict=True):
+        closed = content.rfind(_CLOSING, begin, limit)
+        yield begin, limit if closed < 0 else closed + len(_CLOSING)
+
+
+def opening_tag(text: str) -> str:
+    """The opening tag of a result written as text."""
+    opening = _OPENING.match(text)
+    return opening[0] if opening else "<tool_result>"
+
+
+def success_of(text: str) -> bool | None:
+    """Tells whether a result written as text succeeded; None if it does not say."""
+    flag = _SUCCESS.search(opening_tag(text))
+    return {"true": True, "false": False}.get(flag[1].lower()) if flag else None
+
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 SYSTEM_ROLES = ("system", "developer")
@@ -241,7 +283,6 @@ def _openai_call(call: dict[str, Any], function: Any, location: str, where: Wher
 
 
 def _sdk_part(block: dict[str, Any], kind: str, where: Where, location: str) -> MessagePart:
-    """Makes the part for a call or result of the AI SDK, in the shape of version 4 or of later versions."""
     call, tool = _text_field(block, "toolCallId", location, where), _text_field(block, "toolName", location, where)
     if kind == "tool-call":
         key = "input" if "input" in block else "args"
@@ -301,7 +342,6 @@ def _result_block(block: dict[str, Any], kind: str, where: Where, location: str)
 
 
 def _caller(block: dict[str, Any]) -> str:
-    """The id of the call whose program made this call; "" if there is no such call."""
     caller = block.get("caller")
     name = caller.get("tool_id") if isinstance(caller, dict) else None
     return name if isinstance(name, str) else ""

@@ -96,8 +96,7 @@ def session_rows(connection: sqlite3.Connection, session: str | None = None) -> 
         if "id" not in wanted:
             continue
         where, given = (" WHERE id = ?", (session,)) if session is not None else ("", ())
-        rows = connection.execute(f"SELECT {', '.join(wanted)} FROM {table}{where} LIMIT {MOST_ROWS}", given)
-        for row in rows:
+        for row in connection.execute(f"SELECT {', '.join(wanted)} FROM {table}{where} LIMIT {MOST_ROWS}", given):
             known = dict(zip(wanted, row, strict=True))
             if known["id"] not in seen:
                 seen.add(known["id"])
@@ -148,12 +147,8 @@ def _messages(connection: sqlite3.Connection, session: str, path: Path) -> list[
     there = columns_of(connection, "session_message")
     if there:
         order = "seq" if "seq" in there else "time_created, id"
-        newer = [
-            _value(data, {"id": name, "type": kind})
-            for name, kind, data in rows(
-                f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}"
-            )
-        ]
+        found = rows(f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}")
+        newer = [_value(data, {"id": name, "type": kind}) for name, kind, data in found]
         if newer:
             return newer
     if not columns_of(connection, "message"):
@@ -173,7 +168,6 @@ def _value(data: Any, known: dict[str, Any]) -> Any:
 
 
 def _message(info: Any, parts: list[Any]) -> Any:
-    """Joins a message with its parts; an unreadable part becomes a text."""
     if not isinstance(info, dict):
         return info
     texts = ({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)

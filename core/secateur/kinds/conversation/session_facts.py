@@ -14,10 +14,10 @@ from itertools import accumulate, pairwise
 from statistics import median
 from typing import Any, Literal
 
+from secateur.kinds.conversation.api_formats import SESSION_FORMATS
 from secateur.kinds.conversation.decisions import MeasuredTranscript
 from secateur.kinds.conversation.messages import ASIDE, Message
 from secateur.kinds.conversation.session_formats.base import ReportedUsage, SessionFormat, SessionHeading
-from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS
 from secateur.kinds.conversation.strategies import STRATEGIES, decide
 from secateur.kinds.conversation.window_contents import WindowShareShape, dead_weight, window_contents
 from secateur.kinds.envelope.envelope import window_of
@@ -168,7 +168,6 @@ def session_facts(measured: MeasuredTranscript, windows: Mapping[str, int] | Non
 
 def strategy_cuts(measured: MeasuredTranscript, settings: Settings) -> Sequence[StrategyCut]:
     """Tries each strategy under these settings, in their fixed order, without asking a model."""
-    rules = settings.conversation_prune
     cuts = []
     for strategy in STRATEGIES:
         pruned = decide(measured, with_values(settings, {"conversation_prune.strategy": strategy}))
@@ -181,7 +180,7 @@ def strategy_cuts(measured: MeasuredTranscript, settings: Settings) -> Sequence[
                 pruned.results_cleaned,
                 cache.first_changed,
                 cache.reread_tokens,
-                cache.pays_after(rules.cache_read_price, rules.cache_write_price),
+                cache.pays_after,
             )
         )
     return cuts
@@ -291,7 +290,6 @@ def _times(form: SessionFormat, values: Iterator[Mapping[str, Any]] | Sequence[M
 def _window(
     usage: ReportedUsage | None, model: str, largest: int, windows: Mapping[str, int] | None
 ) -> tuple[int | None, WindowSource]:
-    """Returns the tokens of the model's window, and the source of that number."""
     if usage is not None and usage.window:
         return usage.window, "reported"
     known = window_of(model, windows) if model else None

@@ -12,9 +12,13 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, Where, json_type, malformed
-from secateur.kinds.conversation.pairs import warn_of_unpaired
 from secateur.kinds.conversation.session_formats.base import LONGEST_FACT, SessionFormat
-from secateur.kinds.conversation.unreadable import damage_notices, damaged_message, unread_line_message
+from secateur.kinds.conversation.unreadable import (
+    damage_notices,
+    damaged_message,
+    unread_line_message,
+    warn_of_unpaired,
+)
 from secateur.model import Notice
 
 UNKNOWN_KINDS = "unknown_records"
@@ -33,11 +37,7 @@ class UnreadValue:
 
 
 def message_in(
-    value: Any,
-    location: str,
-    parse: Callable[[Any, str], Message],
-    faults: list[SecateurError],
-    under: Where = (),
+    value: Any, location: str, parse: Callable[[Any, str], Message], faults: list[SecateurError], under: Where = ()
 ) -> Message:
     """Reads the message in `value`; an unreadable one becomes a damaged message, and its error is added to `faults`.
 
@@ -62,8 +62,6 @@ def message_in(
 
 @dataclass(frozen=True, slots=True)
 class _ReadMessage:
-    """A message that was read, and the calls that named its results."""
-
     message: Message
     named: tuple[MessagePart | None, ...]
     fault: SecateurError | None

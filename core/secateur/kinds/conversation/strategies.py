@@ -1,7 +1,7 @@
 """Prunes conversations to a safe zone: summarises or drops early groups of messages.
 
     prune(transcript, settings) -> Pruned         # by `conversation_prune.strategy`
-    prune_measured(measured, settings) -> Pruned       # the same on counted parts: one knob step
+    decide(measured, settings) -> Pruned          # the same on counted parts, without a model: one knob step
     ConversationPruner(settings).prune_conversations(messages, "summarize")
 
 `truncate` drops the oldest groups; `summarize` replaces them by a summary; `hybrid` summarises, and truncates if that
@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import structs
 
 from secateur.errors import UsageError
-from secateur.kinds.conversation.branches import speaks
+from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import (
     MeasuredTranscript,
     MessageDecision,
@@ -32,14 +32,12 @@ from secateur.kinds.conversation.decisions import (
     pinned_messages,
     target_tokens,
 )
-from secateur.kinds.conversation.elements import Element, elements_of, list_removable
+from secateur.kinds.conversation.elements import elements_of, list_removable
 from secateur.kinds.conversation.extractive_summaries import SpokenLines
-from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.model_summaries import ModelSummaries, plan_summaries
-from secateur.kinds.conversation.pruner import TranscriptPruner
-from secateur.kinds.conversation.session_formats.registry import parse_value
+from secateur.kinds.conversation.session_formats.claude_code import speaks
 from secateur.kinds.conversation.summarized_groups import drop_message, summarize
-from secateur.kinds.conversation.tool_results import Clearing, plan_clearing
+from secateur.kinds.conversation.tool_results import Clearing, TranscriptPruner, plan_clearing
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.model import Reason, State
@@ -70,24 +68,20 @@ def apply_clearing(measured: MeasuredTranscript, clearing: Clearing) -> Measured
 
 def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned, zone: ConversationPrune) -> Pruned:
     """Merges both decisions and reports them for the original messages."""
-    cleared = {item.number: item for item in first.items}
-    items = [_merge_decision(item, cleared[item.number]) if item.number >= 0 else item for item in second.items]
-    known = {notice.code for notice in measured.transcript.notices}
-    notices = [notice for notice in second.warnings if notice.code not in {*known, *_REPEATED_CODES}]
-    pruned = finish(measured, items, zone, notices)
+    cleared, items = {item.number: item for item in first.items}, list[MessageDecision]()
+    for item in second.items:
+        before = cleared.get(item.number, item)
+        if before is item:  # a summary
+            items.append(item)
+        elif item.state is State.KEPT:  # its message may have got another parent line
+            why = item.reason if before.state is State.KEPT else before.reason
+            items.append(replace(before, message=item.message, reason=why))
+        else:
+            items.append(replace(item, before=before.before, cleaned=max(item.cleaned, before.cleaned)))
+    repeated = {"safe_zone_exceeded", "media_estimated", *(notice.code for notice in measured.transcript.notices)}
+    pruned = finish(measured, items, zone, [notice for notice in second.warnings if notice.code not in repeated])
     originals = {**first.originals, **second.originals}
     return replace(pruned, calls=second.calls, questions=second.questions, originals=originals)
-
-
-_REPEATED_CODES = ("safe_zone_exceeded", "media_estimated")
-"""Codes of warnings that closing the ledger repeats."""
-
-
-def _merge_decision(item: MessageDecision, before: MessageDecision) -> MessageDecision:
-    if item.state is State.KEPT:  # its message may have got another parent line
-        why = item.reason if before.state is State.KEPT else before.reason
-        return replace(before, message=item.message, reason=why)
-    return replace(item, before=before.before, cleaned=max(item.cleaned, before.cleaned))
 
 
 STRATEGIES = ("summarize", "truncate", "hybrid", "staged", "tool-results")
@@ -128,20 +122,7 @@ def prune(
 ) -> Pruned:
     """Prunes by `strategy`, by default the strategy of the settings. If a model is given, it writes the summaries
     (`kinds.conversation.model_summaries`). Raises UsageError: no such strategy."""
-    strategy = _check_strategy(strategy or settings.conversation_prune.strategy)
-    return prune_measured(
-        measure(transcript, get_counter(settings.tokens.counter), progress), settings, strategy, progress, llm
-    )
-
-
-def prune_measured(
-    measured: MeasuredTranscript,
-    settings: Settings,
-    strategy: str | None = None,
-    progress: Progress | None = None,
-    llm: LanguageModel | None = None,
-) -> Pruned:
-    """Prunes a transcript that was measured with the counter of these settings. Raises UsageError: no such strategy."""
+    measured = measure(transcript, get_counter(settings.tokens.counter), progress)
     pruned = decide(measured, settings, strategy, progress, asks=llm is not None)
     if llm is None or not pruned.questions:
         return pruned
@@ -159,7 +140,7 @@ def decide(
     replies: Sequence[Reply] = (),
     recalls: bool = False,
 ) -> Pruned:
-    """Decides on a measured transcript without asking a model. Pure.
+    """Decides on a transcript that was measured with the counter of these settings, without asking a model. Pure.
 
     Args:
         asks: whether a model writes the summaries; then `questions` of the result are the questions to ask it.
@@ -170,8 +151,11 @@ def decide(
         UsageError: no such strategy.
     """
     given, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
-    strategy, transcript = _check_strategy(strategy or given.strategy), measured.transcript
-    pinned = pinned_messages(settings.pins)
+    strategy, transcript, pinned = strategy or given.strategy, measured.transcript, pinned_messages(settings.pins)
+    if strategy not in STRATEGIES:
+        near = suggestion(strategy, STRATEGIES)
+        hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
+        raise UsageError(f"there is no strategy {strategy!r}", hint=hint)
     if strategy in ("tool-results", "staged"):
         clearing_plan = plan_clearing(measured, counter, given, progress, recalls=recalls, pinned=pinned)
         cleared = clearing_plan.apply(measured, given, progress)
@@ -181,8 +165,12 @@ def decide(
         rest = decide(left, settings, "hybrid", progress, asks=asks, replies=replies, recalls=recalls)
         return merge_decisions(measured, cleared, rest, given)
     zone = structs.replace(given, safe_zone_tokens=target_tokens(given, measured.total))
-    elements = elements_of(transcript.messages, keep_first=zone.keep_first, pinned=pinned)
-    items, originals = _initial_decisions(measured, elements, pinned), dict[str, str]()
+    messages, last, originals = transcript.messages, last_user(transcript.messages), dict[str, str]()
+    elements = elements_of(messages, keep_first=zone.keep_first, pinned=pinned)
+    fixed = {index: element.fixed for element in elements for index in element.numbers}
+    items = keep_all(
+        measured, lambda index: fixed_reason(messages[index], last, index, pinned) or fixed.get(index) or Reason.FITS
+    )
     if strategy != "truncate" and measured.total > zone.safe_zone_tokens:
         items, originals = summarize(measured, items, elements, zone, counter, progress, recalls=recalls)
     if strategy != "summarize" and _total(measured, items) > zone.safe_zone_tokens:
@@ -201,27 +189,23 @@ def decide(
     return replace(pruned, calls=summarised.calls, questions=questions, originals=originals)
 
 
-def _check_strategy(strategy: str) -> str:
-    if strategy in STRATEGIES:
-        return strategy
-    near = suggestion(strategy, STRATEGIES)
-    hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
-    raise UsageError(f"there is no strategy {strategy!r}", hint=hint)
-
-
 # --- truncate ---------------------------------------------------------------------------------------------------------
 
 
 def _truncate(
     measured: MeasuredTranscript, items: Sequence[MessageDecision], zone: ConversationPrune, pinned: Collection[int]
 ) -> list[MessageDecision]:
-    """Drops the oldest groups until the rest fits."""
-    rows, messages = _list_outgoing(measured, items)
+    rows = [row for row, item in enumerate(items) if item.message is not None]
+    messages = [
+        measured.transcript.messages[items[row].number]
+        if items[row].number >= 0
+        else parse_value(items[row].message, items[row].section, {}, measured.transcript.format)
+        for row in rows
+    ]
     total, group = _total(measured, items), 0
     gone: dict[int, int] = {}  # position of an item -> tokens that were too many when its group's turn came
     held = [index for index, row in enumerate(rows) if items[row].number in pinned]
-    elements = elements_of(messages, summaries_stay=False, keep_first=zone.keep_first, pinned=held)
-    for unit in list_removable(elements):
+    for unit in list_removable(elements_of(messages, summaries_stay=False, keep_first=zone.keep_first, pinned=held)):
         if group == 0:
             over = total - zone.safe_zone_tokens
             if over <= 0:
@@ -240,30 +224,8 @@ def _truncate(
 # --- between strategies -----------------------------------------------------------------------------------------------
 
 
-def _initial_decisions(
-    measured: MeasuredTranscript, elements: Sequence[Element], pinned: Collection[int]
-) -> list[MessageDecision]:
-    messages = measured.transcript.messages
-    last = last_user(messages)
-    fixed = {index: element.fixed for element in elements for index in element.numbers}
-    return keep_all(
-        measured, lambda index: fixed_reason(messages[index], last, index, pinned) or fixed.get(index) or Reason.FITS
-    )
-
-
 def _total(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> int:
     return measured.head + sum(item.after for item in items)
-
-
-def _list_outgoing(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> tuple[list[int], list[Message]]:
-    rows = [row for row, item in enumerate(items) if item.message is not None]
-    messages = [
-        measured.transcript.messages[items[row].number]
-        if items[row].number >= 0
-        else parse_value(items[row].message, items[row].section, {}, measured.transcript.format)
-        for row in rows
-    ]
-    return rows, messages
 
 
 def _link_lines(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> list[MessageDecision]:
@@ -274,7 +236,7 @@ def _link_lines(measured: MeasuredTranscript, items: Sequence[MessageDecision]) 
     heirs: dict[str, Any] = {}  # name of a dropped line -> name of the line to follow instead
     linked: list[MessageDecision] = []
     last_summary: Any = None  # name of the last summary
-    before = ""  # name of the last speaking line: the parent of a line that names none (kinds.conversation.branches)
+    before = ""  # name of the last speaking line: the parent of a line that names none (see `claude_code`)
 
     def parent_of(raw: Mapping[str, Any], *, gone: bool) -> Any:
         named = raw.get("parentUuid", "")

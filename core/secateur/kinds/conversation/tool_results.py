@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
+from secateur.kinds.autocoder import merge_args, model_of
 from secateur.kinds.conversation.decisions import (
     OF_MESSAGE,
     MeasuredTranscript,
@@ -33,30 +34,60 @@ from secateur.kinds.conversation.decisions import (
     statistics,
     target_tokens,
 )
-from secateur.kinds.conversation.file_operations import (
-    FileAccess,
-    FileOperation,
-    clear_contents,
-    file_accesses,
-    is_unchanged_note,
-    replaced_texts,
-)
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.placeholders import (
     LOOKED,
     SHOWN_ARGUMENTS,
+    FileAccess,
+    FileOperation,
+    clear_contents,
     content_placeholder,
     digest_of,
+    file_accesses,
     is_cleared,
+    is_unchanged_note,
+    replaced_texts,
     result_placeholder,
 )
-from secateur.kinds.conversation.pruner import TranscriptPruner
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
-from secateur.model import Reason, State
+from secateur.kinds.report_logs import log_report
+from secateur.llm.interface import LanguageModel
+from secateur.model import Reason, State, TrimReport
 from secateur.progress import Progress
-from secateur.settings import ConversationPrune
+from secateur.settings import ConversationPrune, Settings
 from secateur.tokens import Counter, get_counter
+
+
+class TranscriptPruner:
+    """Holds the settings and the model of a pruner, and its last result."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        llm: LanguageModel | None = None,
+        *,
+        args: object = None,
+        verbose: bool = False,
+    ) -> None:
+        """Raises UsageError, ConfigError: `settings`, `args` or `llm` has the wrong type; a field of `args` is out of
+        range."""
+        self.settings = merge_args(args, settings)
+        self.llm: LanguageModel | None = model_of(llm)
+        self.verbose = verbose
+        self.result: Pruned | None = None
+
+    @property
+    def report(self) -> TrimReport | None:
+        """The ledger of the last call."""
+        return self.result.report if self.result is not None else None
+
+    def _messages_of(self, result: Pruned) -> list[dict[str, Any]]:
+        """Returns the messages that go out; keeps the result and, with `verbose`, logs its report."""
+        self.result = result
+        log_report("conversation", result.report, self.verbose)
+        return result.messages
+
 
 COMPARED_EDITS = 20
 """Most later edits of a file that are compared to find out whether they replace an earlier edit."""
@@ -170,7 +201,14 @@ def plan_clearing(
     on disk. `recalls`: the caller keeps the originals, and placeholders name them. `pinned`: indexes of messages that
     stay."""
     messages = measured.transcript.messages
-    spared = _find_spared(messages, zone.keep_last, frozenset(zone.keep_tools), pinned)
+    fresh, last = first_unanswered(messages), last_user(messages)
+    results = [(index, number, part) for index, message in enumerate(messages) for number, part in message.results]
+    latest = len(results) - zone.keep_last
+    spared = {
+        (index, number)
+        for at, (index, number, part) in enumerate(results)
+        if at >= latest or index >= fresh or index in (last, *pinned) or part.tool in zone.keep_tools
+    }
     wanted = target_tokens(zone, measured.total)
     lasts = zone.cut_to < 1 and measured.total > wanted
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
@@ -222,8 +260,7 @@ def _placeholders(
     if result.answer is not None:
         yield _clear_content(measured, counter, result, before, recalls)
         return
-    ways = [(result.why, errors), (result.why, 0), (Reason.OLDEST_RESULT, 0)]
-    for why, lines in dict.fromkeys(ways):
+    for why, lines in dict.fromkeys([(result.why, errors), (result.why, 0), (Reason.OLDEST_RESULT, 0)]):
         key = OF_MESSAGE, result.message, result_placeholder, result.number, counter.name, why, lines, recalls
         text_and_tokens: tuple[str, int] | None = measured.known.get(key)
         if text_and_tokens is None:
@@ -235,7 +272,6 @@ def _placeholders(
 def _clear_content(
     measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, recalls: bool
 ) -> tuple[str, int]:
-    """Returns the arguments of a call without the content that it wrote, and the tokens that the call then has."""
     part, why = result.part, result.why
     key = OF_MESSAGE, result.message, clear_contents, result.number, counter.name, why, recalls
     known: tuple[str, int] | None = measured.known.get(key)
@@ -246,24 +282,6 @@ def _clear_content(
 
 
 # --- which, and in what order -----------------------------------------------------------------------------------------
-
-
-def _find_spared(
-    messages: Sequence[Message], keep_last: int, keep_tools: frozenset[str], pinned: Collection[int]
-) -> set[tuple[int, int]]:
-    """Returns (message, part) of the results that must stay."""
-    fresh, last = first_unanswered(messages), last_user(messages)
-    results = [
-        (index, part_index, part) for index, message in enumerate(messages) for part_index, part in message.results
-    ]
-    spared = {
-        (index, part_index)
-        for index, part_index, part in results
-        if index >= fresh or index == last or index in pinned or part.tool in keep_tools
-    }
-    return spared | {
-        (index, part_index) for index, part_index, _ in results[len(results) - min(keep_last, len(results)) :]
-    }
 
 
 def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> list[ToolResult]:
@@ -285,11 +303,8 @@ def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> l
             asked = index - 1
             while asked >= 0 and messages[asked].role == DAMAGED:
                 asked -= 1
-            preceding_text = (
-                next((before.text for before in messages[asked].parts if before.kind is PartKind.TEXT), "")
-                if asked >= 0
-                else ""
-            )
+            asking = messages[asked].parts if asked >= 0 else ()
+            preceding_text = next((before.text for before in asking if before.kind is PartKind.TEXT), "")
         for part_index, part in reversed(results):
             key = OF_MESSAGE, index, file_accesses, part_index, preceding_text
             touched: list[FileAccess] | None = known.get(key)
@@ -323,15 +338,12 @@ def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> l
                 elif touch.operation is FileOperation.CHANGED:
                     changed[touch.path] = index
                 elif not cleared:
-                    reads[touch.path, part.arguments if touch.operation is FileOperation.READ_PART else ""] = (
-                        index,
-                        len(part.text),
-                    )
+                    of_part = part.arguments if touch.operation is FileOperation.READ_PART else ""
+                    reads[touch.path, of_part] = index, len(part.text)
     return sorted(ordered, key=lambda result: (result.group, *(result.note or (result.message, result.number))))
 
 
 def _calls_of_results(messages: Sequence[Message]) -> dict[tuple[int, int], tuple[int, int, MessagePart]]:
-    """Returns the location of each result's call, by message and part; only of calls whose arguments may be cleared."""
     calls: dict[str, tuple[int, int, MessagePart]] = {}
     calls_by_result: dict[tuple[int, int], tuple[int, int, MessagePart]] = {}
     for index, message in enumerate(messages):

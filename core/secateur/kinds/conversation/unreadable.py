@@ -4,12 +4,15 @@ A line of a file that is not a JSON object costs nothing and is not among the me
 written back byte for byte. An object that is not a message, or another value in a list of messages, may be sent, so it
 is charged as its JSON text. A session of an agent that is not read is refused, so that none is read as
 something else.
+
+Calls without a result, results without a call, and calls of a missing program, which providers refuse, get a warning. A
+call at the end of a conversation may wait for its result. Results written as text have no ids and are not checked.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +20,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.conversation.media import MEDIA_KINDS, media_tokens
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, Where, malformed
 from secateur.model import Notice
+from secateur.render.page import count_noun
 
 DAMAGED = "damaged"
 """Role of an unreadable message."""
@@ -75,9 +79,7 @@ def damage_notices(messages: Sequence[Message], faults: Sequence[SecateurError])
     named = "; ".join(fault.message for fault in faults[:NAMED]) + (f"; and {more:,} more" if more > 0 else "")
     uncounted = any(isinstance(message.raw, UnreadLine) for message in messages)
     further = ", and those that are no JSON object are not counted" if uncounted else ""
-    subject = (
-        "1 message cannot be read and is" if len(faults) == 1 else f"{len(faults):,} messages cannot be read and are"
-    )
+    subject = count_noun(len(faults), "message cannot be read and is", "messages cannot be read and are")
     return (Notice(UNREADABLE, f"{subject} carried along unchanged{further}: {named}."),)
 
 
@@ -137,6 +139,48 @@ def _without_media(value: Any, media: list[int]) -> Any:
             media.append(media_tokens(value))
             return {"type": value["type"]}
         return {key: _without_media(part, media) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_without_media(part, media) for part in value]
-    return value
+    return [_without_media(part, media) for part in value] if isinstance(value, list) else value
+
+
+UNPAIRED = "unpaired_calls"
+"""Code of the warning."""
+
+LONGEST_ID = 60
+"""Characters of an id that the warning shows."""
+
+
+def warn_of_unpaired(messages: Sequence[Message]) -> tuple[Notice, ...]:
+    """Returns the warning about calls and results that lack their counterpart, or (). Nothing is checked
+    if some messages cannot be read: the counterpart may be in one of them."""
+    if any(message.role == DAMAGED for message in messages):
+        return ()
+    faults = [f"{messages[index].location} ({fault})" for index, fault in sorted(_faults(messages))]
+    if not faults:
+        return ()
+    more = f", and {len(faults) - NAMED:,} more" if len(faults) > NAMED else ""
+    subject = count_noun(len(faults), "call or result has", "calls and results have")
+    message = f"{subject} no counterpart, as the input has it: {', '.join(faults[:NAMED])}{more}."
+    return (Notice(UNPAIRED, message),)
+
+
+def _faults(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
+    called = set[str]()
+    open_calls: dict[str, int] = {}
+    ended: dict[str, int] = {}  # calls after which the conversation went on
+    for index, message in enumerate(messages):
+        speaks = message.role == "assistant" and any(part.kind is PartKind.TEXT for part in message.parts)
+        if open_calls and (message.from_user or speaks):
+            program = {part.caller for part in message.parts}
+            ended.update((call, open_calls.pop(call)) for call in list(open_calls) if call not in program)
+        for part in message.parts:
+            if part.caller and part.caller not in called:
+                yield index, f"its program {part.caller[:LONGEST_ID]} is not there"
+            if part.kind is PartKind.CALL and part.call:
+                called.add(part.call)
+                open_calls[part.call] = index
+            elif part.kind is PartKind.RESULT and part.call:
+                if part.call not in called:
+                    yield index, f"result {part.call[:LONGEST_ID]} has no call"
+                open_calls.pop(part.call, None)
+                ended.pop(part.call, None)
+    yield from ((index, f"call {call[:LONGEST_ID]} has no result") for call, index in ended.items())

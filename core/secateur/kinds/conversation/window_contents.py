@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from secateur.kinds.conversation.branches import ATTACHMENT
 from secateur.kinds.conversation.decisions import MeasuredTranscript
 from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, MessagePart, PartKind
 from secateur.kinds.conversation.placeholders import is_cleared
+from secateur.kinds.conversation.session_formats.claude_code import ATTACHMENT
 from secateur.kinds.conversation.tool_results import results_in_order
 from secateur.model import Reason
 from secateur.shape import Count, Shape

@@ -19,7 +19,7 @@ from secateur.kinds.diff.linter_output import read_findings
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Compared, MeasuredDiff, measure_diff
 from secateur.kinds.diff.plan import LEFT_OUT, SPLIT, WHOLE, Coverage, FilePiece, Plan, ledger_of, plan_chunks, text_of
 from secateur.kinds.report_logs import log_report
-from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, LedgerShape, TrimAction, TrimReport
+from secateur.ledger import VERBS, WRAPPER, Entry, LedgerShape, TrimAction, TrimReport
 from secateur.model import Notice
 from secateur.render.page import Column, Page, Section, count_noun, line_range, not_shown
 from secateur.render.sentences import sentence
@@ -126,7 +126,7 @@ class Chunks(list[Chunk]):
         super().__init__(chunks)
         self.plan = plan
         self.ledger = ledger_of(plan, [chunk.tokens for chunk in self])
-        self.report = report_of(self.ledger)
+        self.report = self.ledger.report(_trim_action)
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:
@@ -218,11 +218,6 @@ def render_chunks(plan: Plan) -> Chunks:
     chunks = Chunks(rendered, plan)
     log_report("chunk", chunks.report)
     return chunks
-
-
-def report_of(ledger: Ledger) -> TrimReport:
-    """Returns the ledger of a diff in the format fixed by the context-budget spec."""
-    return ledger.report(_trim_action)
 
 
 def _trim_action(entry: Entry) -> TrimAction:

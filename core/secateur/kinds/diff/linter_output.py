@@ -130,7 +130,6 @@ def _read_lines(text: str) -> Iterator[Finding]:
 
 
 def _read_json(value: Any) -> Iterator[_Entry] | None:
-    """Yields the entries of a known shape; returns None for an unknown one."""
     if isinstance(value, dict) and isinstance(value.get("runs"), list):
         return _read_sarif(value["runs"])
     if isinstance(value, list):
@@ -177,8 +176,7 @@ def _read_sarif(runs: Sequence[Any]) -> Iterator[_Entry]:
 
 
 def _read_result(result: Any) -> Iterator[Finding | None]:
-    level = _text(result, "level")
-    severity = {"error": ERROR, "warning": WARNING, None: WARNING}.get(level, REMARK)
+    severity = {"error": ERROR, "warning": WARNING, None: WARNING}.get(_text(result, "level"), REMARK)
     message = _text(_dict(result, "message"), "text")
     locations = result.get("locations") if isinstance(result, dict) else None
     for location in locations if isinstance(locations, list) else ():
@@ -190,7 +188,6 @@ def _read_result(result: Any) -> Iterator[Finding | None]:
 
 
 def _make_finding(path: Any, line: Any, column: Any, severity: int, rule: Any, message: Any) -> Finding | None:
-    """Makes a finding; None if path or message is missing."""
     numbers = [
         value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST_LINE else 0
         for value in (line, column)

@@ -19,7 +19,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from secateur.kinds.diff.changes import NOT_IN_CLONE, Change, Diff, Treatment, sendable
-from secateur.kinds.diff.chunk_text import Injection, block_pieces
+from secateur.kinds.diff.chunk_text import Injection, Remark, block_pieces
 from secateur.kinds.diff.file_parts import Outline, Splitter
 from secateur.kinds.diff.linter_output import Finding, group_by_file
 from secateur.kinds.diff.skip_rules import Facts, facts_of, verdict_by_path
@@ -128,17 +128,6 @@ class MeasuredChange:
     facts: Facts
     tokens: int  # of its patch as it stands in the diff
     cost: int  # of its block in a chunk: the tokens of its pieces
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A line about a changed file that goes out where there is room."""
-
-    title: str
-    line: int  # in the new file; 0: the file as a whole
-    rank: tuple[int, ...]  # lower goes first
-    text: str
-    tokens: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +260,6 @@ def measure_diff(
 
 
 def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> list[Remark]:
-    """Findings as remarks: first those about changed lines, errors before warnings."""
     changed = change.changed_lines()
     texts = [finding.text for finding in findings]
     ranks = [(at.line not in changed, at.severity, at.line, at.column) for at in findings]
@@ -297,8 +285,7 @@ def _outline(change: Change, known: RepositoryFacts | None, redactor: Redactor |
         lines = (line for _, line in change.side(new=change.treatment is Treatment.ADDED))
         content = path_bytes("\n".join(lines) + "\n")
     content = content if redactor is None else redactor.data(content, change.path)
-    facts = parse_file(change.path, content)
-    return Outline.of(facts, split_lines(read_text(change.path, content)[0]))
+    return Outline.of(parse_file(change.path, content), split_lines(read_text(change.path, content)[0]))
 
 
 def _notices(diff: Diff) -> list[Notice]:

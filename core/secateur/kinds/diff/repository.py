@@ -89,7 +89,7 @@ def chunk_repository(
     Args:
         base: the head is compared with the merge base of this revision and itself; by default that of the main branch.
         head: the changed revision; by default HEAD, or the files on disk where HEAD is the main branch.
-        rules: the project's rules; by default the files in `chunking.rules` as they were at the base. "": no rules.
+        rules: the project's rules; by default CLAUDE.md and AGENTS.md as they were at the base. "": no rules.
         skill, linter, ignore, counter, settings: as for `chunk_diff`. Files of settings in the repository do not count.
 
     Raises:
@@ -146,7 +146,6 @@ def changes_of(
 def _hints(
     path: Path, settings: Settings, repository_diff: RepositoryDiff, progress: Progress
 ) -> tuple[list[Hint], tuple[Notice, ...]]:
-    """Reads declarations around the changes from the index of the changed state; a notice if that fails."""
     from secateur.engine import Engine
 
     try:

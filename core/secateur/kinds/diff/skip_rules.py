@@ -1,6 +1,6 @@
-"""Decides which changed files are left out, and by which rule: the patterns of the spec (3.2) at any depth, current
-lock files, generated and vendored code, also by `linguist-generated` and `linguist-vendored` in `.gitattributes`, which
-is read without git.
+"""Decides which changed files are left out, and by which rule: the patterns of the spec (CHUNKING-AC-1) at any depth,
+current lock files, generated and vendored code, also by `linguist-generated` and `linguist-vendored` in
+`.gitattributes`, which is read without git.
 
 Unreadable files are left out. Then the user's patterns decide: a matching pattern leaves a file out, one with `!` takes
 it in whatever the other rules say. Rules use the new path of a file, for a deleted file the old one. Pure.
@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from secateur.kinds.diff.changes import Change, Treatment
-from secateur.kinds.diff.names import unquote
+from secateur.kinds.diff.diff_parser import unquote
 from secateur.languages.syntax import file_flags
 from secateur.ledger import Figure, Reason
 from secateur.render.sentences import phrase
@@ -57,7 +57,6 @@ class Attributes:
 
 
 def _patterns(text: str, attribute: str) -> list[str]:
-    """The patterns that set (or, with `!`, unset) an attribute, in order."""
     patterns = []
     for line in text.removeprefix("\ufeff").split("\n"):
         parts = _LINE.fullmatch(line.strip())
@@ -96,6 +95,7 @@ FOLDERS = {
     ".idea": Reason.EDITOR,
 }
 
+MAX_FILE_BYTES = 1 << 20  # a file of this size or more is no text for a review: 1 MB in the spec
 LOCK_SUFFIX = ".lock"
 
 _SPEC_SUFFIXES = ("png", "jpg", "exe", "so", "dll")
@@ -140,10 +140,9 @@ class Facts:
 class Pruner:
     """The rules under given settings: `Pruner(("*.sql", "!build/")).verdict(change, facts)`."""
 
-    def __init__(self, ignore: Sequence[str], max_bytes: int) -> None:
+    def __init__(self, ignore: Sequence[str]) -> None:
         self._patterns = [(pattern, Rules.of([pattern])) for pattern in ignore]
         self._together = Rules.of(ignore)
-        self._max_bytes = max_bytes
 
     def verdict(self, change: Change, facts: Facts) -> Verdict | None:
         """The first rule that leaves the file out; None if no rule does."""
@@ -178,8 +177,8 @@ class Pruner:
             return Verdict(Reason.GENERATED, {"sign": "linguist-generated in .gitattributes"})
         if file_flags.BINARY in facts.flags:
             return Verdict(Reason.BINARY)
-        if facts.size >= self._max_bytes and change.treatment is not Treatment.MODE:
-            return Verdict(Reason.TOO_LARGE, {"bytes": facts.size, "limit": self._max_bytes})
+        if facts.size >= MAX_FILE_BYTES and change.treatment is not Treatment.MODE:
+            return Verdict(Reason.TOO_LARGE, {"bytes": facts.size, "limit": MAX_FILE_BYTES})
         if change.binary:
             return Verdict(Reason.BINARY)
         if file_flags.LOCKFILE in facts.flags:

@@ -113,7 +113,7 @@ class Ladder:
         self.known = Known()
 
 
-_LADDERS = 4  # most combinations of pins and rules that are remembered; proofs use few of them in turn
+_LADDERS = 4  # most combinations of pins and counters that are remembered; proofs use few of them in turn
 
 
 class Remembered:
@@ -125,7 +125,7 @@ class Remembered:
         self._ladders: dict[Hashable, Ladder] = {}
 
     def ladder(self, key: Hashable) -> Ladder:
-        """Returns the ladder of these pins and rules."""
+        """Returns the ladder of these pins and this counter."""
         ladder = self._ladders[key] = self._ladders.pop(key, Ladder())
         if len(self._ladders) > _LADDERS:
             del self._ladders[next(iter(self._ladders))]

@@ -12,15 +12,16 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import Counter as Tally
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from secateur.kinds.envelope.sections import NAMING, EnvelopeValue, Path, section_of, text_of, value_at, walk
-from secateur.settings import ContextBudget
 from secateur.tokens import Counter
 
+KEEP_ITEMS = 10  # items that a shortened list keeps at least: they show what the others are like
+KEEP_CHARS = 400  # characters that a shortened text keeps at least, and a summary at most: about five lines
 LONGEST_PATH = 1024  # longest `path` that could be opened, in characters
 LONGEST_HASH = 160  # longest digest, in characters with its name: hexadecimal SHA-512
 HASH_DIGITS = 16
@@ -35,7 +36,7 @@ def hash_of(value: Any) -> str:
     return "sha256:" + hashlib.sha256(text_of(value).encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
 
 
-def shorten_tail(items: Sequence[Any], keep: int, path: Path, chars: int) -> list[Any]:
+def shorten_tail(items: Sequence[Any], keep: int, path: Path, chars: int = KEEP_CHARS) -> list[Any]:
     """Makes short forms of `items[keep:]`: a reference for each object, one line for all other items."""
     tail: list[Any] = []
     others = []
@@ -55,9 +56,9 @@ def truncate(text: str, keep: int) -> str:
     return f"{text[:keep]}… ({len(text):,} characters, {hash_of(text)})"
 
 
-def reference(value: Any, original: Any, path: Path, chars: int) -> dict[str, str]:
+def reference(value: Any, original: Any, path: Path, chars: int = KEEP_CHARS) -> dict[str, str]:
     """Makes `path + summary + hash` of an object or list from its own fields, else from its location, contents and
-    digest. `original`: the value before any cut, for summary and digest."""
+    digest. `original`: the value before any cut, for summary and digest; `chars`: most characters of the summary."""
     own = value if isinstance(value, dict) else {}
     location, digest, summary = own.get("path"), own.get("hash"), own.get("summary")
     if not (isinstance(location, str) and len(location) <= LONGEST_PATH):
@@ -71,44 +72,36 @@ def reference(value: Any, original: Any, path: Path, chars: int) -> dict[str, st
     return {"path": location, "summary": summary, "hash": digest}
 
 
-def reference_to_end(value: list[Any] | dict[str, Any], start: int, path: Path, chars: int) -> dict[str, str]:
+def reference_to_end(value: list[Any] | dict[str, Any], start: int, path: Path) -> dict[str, str]:
     """Makes `path + summary + hash` of the part of a list or object from position `start` on."""
     if start == 0:
-        return reference(value, value, path, chars)
+        return reference(value, value, path)
     end = value[start:] if isinstance(value, list) else dict(list(value.items())[start:])
     location, summary = f"{section_of(path)}[{start}:]", f"{len(end):,} more of {len(value):,}"
     return {"path": location if len(location) <= LONGEST_PATH else "", "summary": summary, "hash": hash_of(end)}
 
 
-def beginning(value: Any, room: int, path: Path, chars: int, least: int, naming: Collection[str]) -> Any | None:
-    """Takes the first `room` units of a list or object in document order, with a short form for the rest of each
-    container; None if nothing is left. A unit is a character of a text, or any other value. Fields named in `naming`
-    stay. `least`: shortest useful beginning of a text, in characters."""
-    part = _take_beginning(value, room, path, chars, least, naming)[0]
-    return None if part is _NOTHING else part
-
-
 _NOTHING = object()
 
 
-def _take_beginning(
-    value: Any, room: int, path: Path, chars: int, least: int, naming: Collection[str]
-) -> tuple[Any, int]:
-    """Returns the value, its beginning or _NOTHING, and the units that are left, -1 if it did not fit."""
+def _take_beginning(value: Any, room: int, path: Path) -> tuple[Any, int]:
+    """Takes the first `room` units of a value in document order, with a short form for the rest of each container. A
+    unit is a character of a text, or any other value. Naming fields stay. Returns the value, its beginning or _NOTHING,
+    and the units that are left, -1 if it did not fit."""
     if not isinstance(value, list | dict):
         left = room - (max(1, len(value)) if isinstance(value, str) else 1)
         if left >= 0:
             return value, left
-        return (truncate(value, room) if isinstance(value, str) and room >= least else _NOTHING), -1
+        return (truncate(value, room) if isinstance(value, str) and room >= SHORTEST_TEXT else _NOTHING), -1
     items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
-    named = [key for key, _ in items if isinstance(value, dict) and key in naming]
+    named = [key for key, _ in items if isinstance(value, dict) and key in NAMING]
     kept: dict[Any, Any] = {}
     start = 0
     for key, held in items:
         if key in named:
             part, room = held, room - 1
         else:
-            part, room = _take_beginning(held, room, (*path, key), chars, least, naming)
+            part, room = _take_beginning(held, room, (*path, key))
         if part is not _NOTHING:
             kept[key] = part
         if room < 0:
@@ -122,32 +115,32 @@ def _take_beginning(
         for key in named:
             kept[key] = value[key]
         if named:
-            return reference(value, value, path, chars) | {key: kept[key] for key in value if key in kept}, -1
-        return kept | (reference_to_end(value, len(kept), path, chars) if len(kept) < len(value) else {}), -1
+            return reference(value, value, path) | {key: kept[key] for key in value if key in kept}, -1
+        return kept | (reference_to_end(value, len(kept), path) if len(kept) < len(value) else {}), -1
     rest = value[len(kept) :]
     if any(isinstance(item, dict) for item in rest):
-        return [*kept.values(), reference_to_end(value, len(kept), path, chars)], -1
-    return [*kept.values(), *shorten_tail(value, len(kept), path, chars)], -1
+        return [*kept.values(), reference_to_end(value, len(kept), path)], -1
+    return [*kept.values(), *shorten_tail(value, len(kept), path)], -1
 
 
 def units_of(value: Any) -> int:
-    """The units that `beginning` counts in a value."""
+    """The units that `Cut.beginning` counts in a value."""
     if isinstance(value, dict):
         return sum(map(units_of, value.values()))
     return sum(map(units_of, value)) if isinstance(value, list) else max(1, len(value)) if isinstance(value, str) else 1
 
 
-def shorten(value: Any, chars: int, items: int, path: Path, naming: Collection[str], name: str | int = "") -> Any:
-    """Copies a value with texts cut to `chars` characters, except in `naming` fields, and lists cut to `items`
+def shorten(value: Any, chars: int, path: Path, name: str | int = "") -> Any:
+    """Copies a value with texts cut to `chars` characters, except in naming fields, and lists cut to KEEP_ITEMS
     items."""
     if isinstance(value, str):
-        return truncate(value, chars) if len(value) > chars and name not in naming else value
+        return truncate(value, chars) if len(value) > chars and name not in NAMING else value
     if isinstance(value, dict):
-        return {key: shorten(held, chars, items, (*path, key), naming, key) for key, held in value.items()}
+        return {key: shorten(held, chars, (*path, key), key) for key, held in value.items()}
     if isinstance(value, list):
-        first = enumerate(value[:items])
-        kept = [shorten(item, chars, items, (*path, position), naming, position) for position, item in first]
-        return kept + shorten_tail(value, items, path, chars) if len(value) > items else kept
+        first = enumerate(value[:KEEP_ITEMS])
+        kept = [shorten(item, chars, (*path, position), position) for position, item in first]
+        return kept + shorten_tail(value, KEEP_ITEMS, path, chars) if len(value) > KEEP_ITEMS else kept
     return value
 
 
@@ -240,70 +233,64 @@ class Cut:
             return 0
         return units_of(self.whole[self.key] if isinstance(self.key, slice) else self.whole)
 
-    def beginning(self, units: int, chars: int) -> tuple[Any, int | None] | None:
+    def beginning(self, units: int) -> tuple[Any, int | None] | None:
         """Returns the value with its first units, and for the end of a list the first position that changes; None if
         nothing stays."""
         first: int = self.key.start if isinstance(self.key, slice) else 0
         room = units + (units_of(self.whole[:first]) if first else 0)
-        part = beginning(self.whole, room, self.path, chars, SHORTEST_TEXT, NAMING)
-        if part is None or not isinstance(self.key, slice):
-            return None if part is None else (part, None)
+        part, _ = _take_beginning(self.whole, room, self.path)
+        if part is _NOTHING or not isinstance(self.key, slice):
+            return None if part is _NOTHING else (part, None)
         same = next((at for at, (now, then) in enumerate(zip(part, self.whole, strict=False)) if now is not then), 0)
         return (part[first:], same) if same >= first else None
 
 
-def list_cuts(root: EnvelopeValue, rules: ContextBudget) -> Iterator[Cut]:
+def list_cuts(root: EnvelopeValue) -> Iterator[Cut]:
     """Yields cuts of the ends of lists that do not hold only objects; values inside a removable end are skipped."""
-    for node in walk(root, keep=rules.keep_items):
+    for node in walk(root, keep=KEEP_ITEMS):
         items = node.value
-        if not isinstance(items, list) or len(items) <= rules.keep_items:
+        if not isinstance(items, list) or len(items) <= KEEP_ITEMS:
             continue
-        if not all(isinstance(item, dict) for item in items[rules.keep_items :]):
-            yield _end_cut(node, items, rules)
+        if not all(isinstance(item, dict) for item in items[KEEP_ITEMS:]):
+            yield _end_cut(node, items)
 
 
-def item_cuts(root: EnvelopeValue, rules: ContextBudget) -> Iterator[Cut]:
+def item_cuts(root: EnvelopeValue) -> Iterator[Cut]:
     """Yields cuts of single items after the first ones of lists: objects, long texts and long lists."""
-    for node in walk(root, keep=rules.keep_items):
+    for node in walk(root, keep=KEEP_ITEMS):
         items = node.value
         for position, item in enumerate(items if isinstance(items, list) else ()):
             item_node = EnvelopeValue(items, position, (*node.path, position))
-            if position < rules.keep_items:
+            if position < KEEP_ITEMS:
                 continue
             if isinstance(item, dict):
-                yield _object_cut(item_node, item, item, rules.keep_chars, sys.maxsize, rules)
-            elif isinstance(item, str) and len(item) > rules.keep_chars:
-                yield _text_cut(item_node, item, item, range(rules.keep_chars, len(item)))
-            elif isinstance(item, list) and len(item) > rules.keep_items:
-                yield _end_cut(item_node, item, rules)
+                yield _object_cut(item_node, item, item, KEEP_CHARS, sys.maxsize)
+            elif isinstance(item, str) and len(item) > KEEP_CHARS:
+                yield _text_cut(item_node, item, item, range(KEEP_CHARS, len(item)))
+            elif isinstance(item, list) and len(item) > KEEP_ITEMS:
+                yield _end_cut(item_node, item)
 
 
-def text_cuts(roots: Iterable[EnvelopeValue], rules: ContextBudget) -> Iterator[Cut]:
+def text_cuts(roots: Iterable[EnvelopeValue]) -> Iterator[Cut]:
     """Yields cuts of long texts, except those in naming fields."""
     for root in roots:
         for node in walk(root):
             text = node.value
-            if isinstance(text, str) and len(text) > rules.keep_chars and node.key not in NAMING:
-                yield _text_cut(node, text, text, range(rules.keep_chars, len(text)))
+            if isinstance(text, str) and len(text) > KEEP_CHARS and node.key not in NAMING:
+                yield _text_cut(node, text, text, range(KEEP_CHARS, len(text)))
 
 
-def reference_cuts(nodes: Iterable[EnvelopeValue], original: Any, rules: ContextBudget) -> Iterator[Cut]:
+def reference_cuts(nodes: Iterable[EnvelopeValue], original: Any) -> Iterator[Cut]:
     """Yields cuts of values to `path + summary + hash`; a text keeps its length and digest."""
     for node in nodes:
         now, then = node.value, value_at(original, node.path)
         if isinstance(now, str):
-            yield _text_cut(node, now, then, range(min(rules.keep_chars, len(then))))
+            yield _text_cut(node, now, then, range(min(KEEP_CHARS, len(then))))
         elif isinstance(now, dict):
             known = then if isinstance(then, dict) else now
-            yield _object_cut(node, now, known, SHORTEST_TEXT, rules.keep_chars, rules)
+            yield _object_cut(node, now, known, SHORTEST_TEXT, KEEP_CHARS)
         elif isinstance(now, list):
-            yield _list_cut(node, now, then if isinstance(then, list) else now, rules)
-
-
-def longest_text(value: dict[str, Any]) -> int:
-    """Characters of the longest text in an object, without naming fields."""
-    nodes = walk(EnvelopeValue({"": value}, "", ("",)))
-    return max((len(node.value) for node in nodes if isinstance(node.value, str) and node.key not in NAMING), default=0)
+            yield _list_cut(node, now, then if isinstance(then, list) else now)
 
 
 def _text_cut(node: EnvelopeValue, now: str, text: str, lengths: range) -> Cut:
@@ -317,9 +304,7 @@ def _text_cut(node: EnvelopeValue, now: str, text: str, lengths: range) -> Cut:
     )
 
 
-def _object_cut(
-    node: EnvelopeValue, now: dict[str, Any], then: dict[str, Any], shortest: int, longest: int, rules: ContextBudget
-) -> Cut:
+def _object_cut(node: EnvelopeValue, now: dict[str, Any], then: dict[str, Any], shortest: int, longest: int) -> Cut:
     """Cuts an object to its reference: first by texts of at most `longest` characters down to `shortest`, then field by
     field from the end.
 
@@ -328,70 +313,72 @@ def _object_cut(
     fields = 0 if set(then) & set(NAMING) else max(0, len(then) - 1)
 
     def find_lengths() -> range:
-        return range(shortest, min(longest, longest_text(then)))
+        texts = (held for held in walk(EnvelopeValue({"": then}, "", ("",))) if isinstance(held.value, str))
+        return range(
+            shortest, min(longest, max((len(held.value) for held in texts if held.key not in NAMING), default=0))
+        )
 
     def step(step_number: int) -> dict[str, Any]:
         lengths = find_lengths()
         chars = lengths[-step_number] if step_number <= len(lengths) else lengths.start
-        small = shorten(then, chars, rules.keep_items, node.path, NAMING)
+        small = shorten(then, chars, node.path)
         left = len(then) - max(0, step_number - len(lengths))
         kept = {name: small[name] for name in list(then)[:left]}
-        return kept if left == len(then) else kept | reference_to_end(then, left, node.path, rules.keep_chars)
+        return kept if left == len(then) else kept | reference_to_end(then, left, node.path)
 
     return Cut(
         *(node.holder, node.key, node.path, now),
-        make_new=lambda: reference(now, then, node.path, rules.keep_chars),
+        make_new=lambda: reference(now, then, node.path),
         count_between=lambda: len(find_lengths()) + fields,
         step=step,
         whole=then,
     )
 
 
-def _end_cut(node: EnvelopeValue, items: list[Any], rules: ContextBudget) -> Cut:
-    keep, whole = rules.keep_items, list(items)
+def _end_cut(node: EnvelopeValue, items: list[Any]) -> Cut:
+    whole = list(items)
 
     def shorten_from(left: int) -> list[Any]:
-        return whole[keep:left] + shorten_tail(whole, left, node.path, rules.keep_chars)
+        return whole[KEEP_ITEMS:left] + shorten_tail(whole, left, node.path)
 
     return Cut(
-        *(items, slice(keep, None), node.path, whole[keep:]),
-        make_new=lambda: shorten_from(keep),
-        count_between=lambda: len(whole) - keep - 1,
+        *(items, slice(KEEP_ITEMS, None), node.path, whole[KEEP_ITEMS:]),
+        make_new=lambda: shorten_from(KEEP_ITEMS),
+        count_between=lambda: len(whole) - KEEP_ITEMS - 1,
         step=lambda step: shorten_from(len(whole) - step),
         kept=lambda step: len(whole) - step,
         whole=whole,
     )
 
 
-def _list_cut(node: EnvelopeValue, now: list[Any], then: list[Any], rules: ContextBudget) -> Cut:
-    same = _count_unmoved(now, then, rules)
+def _list_cut(node: EnvelopeValue, now: list[Any], then: list[Any]) -> Cut:
+    same = _count_unmoved(now, then)
 
     return Cut(
         *(node.holder, node.key, node.path, now),
-        make_new=lambda: [reference(now, then, node.path, rules.keep_chars)],
+        make_new=lambda: [reference(now, then, node.path)],
         count_between=lambda: max(0, same - 1),
-        step=lambda step: now[: same - step] + shorten_tail(then, same - step, node.path, rules.keep_chars),
+        step=lambda step: now[: same - step] + shorten_tail(then, same - step, node.path),
         whole=then,
     )
 
 
-def _count_unmoved(now: list[Any], then: list[Any], rules: ContextBudget) -> int:
-    """Counts the items of a list that are at their original positions: all before a summarised end."""
-    return len(now) if len(now) == len(then) else min(len(now), rules.keep_items)
+def _count_unmoved(now: list[Any], then: list[Any]) -> int:
+    return len(now) if len(now) == len(then) else min(len(now), KEEP_ITEMS)
 
 
-def container_steps(node: EnvelopeValue, original: Any, rules: ContextBudget) -> tuple[int, Callable[[int], Any]]:
+def container_steps(node: EnvelopeValue, original: Any) -> tuple[int, Callable[[int], Any]]:
     """For a list or object of entries, returns how many can go, and a function from the number left to the value."""
     now, then = node.value, value_at(original, node.path)
     gradual = isinstance(now, list) or not (set(now) & set(NAMING) or set(now) != set(then))
     size = len(now) if gradual else 1
     if isinstance(now, list):
-        size = _count_unmoved(now, then, rules)
+        size = _count_unmoved(now, then)
 
     def step(left: int) -> Any:
         if left == size:
             return now
-        rest = reference_to_end(then, left if gradual else 0, node.path, rules.keep_chars)
+        rest = reference_to_end(then, left if gradual else 0, node.path)
         if isinstance(now, list):
             return [*now[:left], rest]
         return {name: now[name] for name in list(now)[:left]} | rest if gradual else rest

@@ -89,7 +89,7 @@ def _normalise(name: str) -> str:
 
 def budget_of(model: str, context: int | None, reserve: int | None, settings: ContextBudget, counter: str) -> Budget:
     """Returns budget and reserve: the caller's, else `context_budget.tokens` and `reserve`; 0 is derived from the
-    model's window (70 / 30, `context_budget.context_share`).
+    model's window (70 / 30).
 
     A derived part leaves room for the given one. For a model with a given budget and an unknown window, only the
     caller's reserve counts. Raises PromptComposeError: a budget is negative or not an integer; or none is given, and
@@ -101,7 +101,13 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
     context = _check_number("context_token_budget", context) or settings.tokens
     reserve = _check_number("reserve_for_response", reserve) or settings.reserve
     window = window_of(model, settings.windows)
-    notices = list(_tokenizer_notices(model, counter))
+    notices: list[Notice] = []
+    # The model's own tokenizer may count far more; the factors apply to o200k counts.
+    family = model.strip().casefold().rpartition("/")[2]
+    factor = max((factor for name, factor in SAFETY_FACTORS.items() if family.startswith(name)), default=1.0)
+    if factor > 1 and counter not in ("cl100k_base", "chars4"):
+        message = f"Counted with {counter}: {model[:100]} may count up to {factor:g} times as many tokens."
+        notices.append(Notice("other_tokenizer", message))
     if window is None:
         if not context and not model.strip():
             hint = "name the model the envelope is for, or set a budget"
@@ -117,7 +123,7 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
         message = f"The window of model {model[:100]!r} is not known: the budget is taken as given."
         notices.append(Notice("unknown_window", message))
         return Budget(context, reserve, tuple(notices))
-    share = int(window * settings.context_share + 1e-6)  # 0.7 x 128,000 is 89,600, whatever binary fractions say
+    share = window * 7 // 10
     if not context:
         context = min(share, window - reserve)
         if context < 1:
@@ -128,16 +134,6 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
         both = f"Budget {context:,} and reserve {reserve:,} together"
         notices.append(Notice("window_overrun", f"{both} are more than the {window:,} tokens of {model}."))
     return Budget(context, reserve, tuple(notices))
-
-
-def _tokenizer_notices(model: str, counter: str) -> list[Notice]:
-    """Warns if the model's own tokenizer may count far more; the factors apply to o200k counts."""
-    name = model.strip().casefold().rpartition("/")[2]
-    factor = max((factor for family, factor in SAFETY_FACTORS.items() if name.startswith(family)), default=1.0)
-    if factor <= 1 or counter in ("cl100k_base", "chars4"):
-        return []
-    message = f"Counted with {counter}: {model[:100]} may count up to {factor:g} times as many tokens."
-    return [Notice("other_tokenizer", message)]
 
 
 def _check_number(name: str, value: int | None) -> int:
@@ -257,11 +253,10 @@ def trim_envelope(
         TokenizerError: the counter's data cannot be read.
     """
     settings = settings or Settings()
-    rules = settings.context_budget
     counter = get_counter(settings.tokens.counter)
     original = sections(envelope)
-    budget = budget_of(model, context_token_budget, reserve_for_response, rules, counter.name)
-    trimmed = fit(original, budget, rules, counter, settings.pins)
+    budget = budget_of(model, context_token_budget, reserve_for_response, settings.context_budget, counter.name)
+    trimmed = fit(original, budget, counter, settings.pins)
     log_report("envelope", trimmed.report)
     return trimmed
 
@@ -269,7 +264,6 @@ def trim_envelope(
 def fit(
     original: dict[str, Any],
     budget: Budget,
-    rules: ContextBudget,
     counter: Counter,
     pins: Collection[str] = (),
     remembered: Remembered | None = None,
@@ -282,13 +276,13 @@ def fit(
     trimmed, cut_record = original, CutRecord()
     pinned = frozenset(pinned_paths(original, pins).values())
     if before > budget.context:
-        shrinking = Shrinking(original, before, budget.context, rules, counter, pinned, remembered)
+        shrinking = Shrinking(original, before, budget.context, counter, pinned, remembered)
         shrinking.run()
         trimmed, after, cut_record = shrinking.trimmed, shrinking.tokens, shrinking.cut_record
         if not shrinking.fits:
             raise _exceeded_error(trimmed, after, budget.context, counter, pinned)
     ledger, places = make_ledger(
-        original, text, trimmed, cut_record, pinned, before, after, budget.context, rules, counter, known
+        original, text, trimmed, cut_record, pinned, before, after, budget.context, counter, known
     )
     return TrimmedEnvelope(trimmed, ledger, budget.reserve, original, places, budget.notices)
 

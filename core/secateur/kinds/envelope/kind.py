@@ -107,8 +107,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         Flag(
             _TABLE + "tokens",
             "N",
-            "tokens the envelope may hold (0 or not given: the share of the window that context_budget.context_share"
-            " sets)",
+            "tokens the envelope may hold (0 or not given: 70 % of the window)",
             least=0,
             derived=True,
         ),
@@ -125,9 +124,6 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     knobs: ClassVar[Sequence[Knob]] = (
         budget,
         Knob(_TABLE + "reserve", "reserve", fine_step=10, rounded=True, mutable=True),
-        Knob(_TABLE + "keep_items", "keep items", mutable=True),
-        Knob(_TABLE + "keep_chars", "keep chars", step=50, fine_step=10),
-        Knob(_TABLE + "context_share", "share"),
     )
     formats = ("json", "text")
     one_line = ("trimmedEnvelope",)
@@ -146,7 +142,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         held = sections(parse_envelope(text))
         environment.progress("counting", 0, 0)
         counter = get_counter(settings.tokens.counter)
-        whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, counter).report
+        whole = fit(held, Budget(sys.maxsize, 0), counter).report
         sizes = tuple((action.section, action.before) for action in whole.actions)
         redactor = environment.redactor
         taken = redactor.within(text_of(held[TARGET])) if redactor is not None else ()
@@ -159,10 +155,9 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     def decide(
         self, material: Read, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[TrimmedEnvelope]:
-        rules = settings.context_budget
         counter = _CachingCounter(get_counter(settings.tokens.counter), material.counted)
-        budget = budget_of(inputs["model"] or "", None, None, rules, counter.name)
-        trimmed = fit(material.sections, budget, rules, counter, settings.pins, material.remembered)
+        budget = budget_of(inputs["model"] or "", None, None, settings.context_budget, counter.name)
+        trimmed = fit(material.sections, budget, counter, settings.pins, material.remembered)
         known = {*trimmed.ledger.ids, *pinned_paths(material.sections, settings.pins)}
         notices = *material.notices, *trimmed.notices, *warn_unknown_pins(settings, known)
         return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, notices)
@@ -225,9 +220,8 @@ def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvel
 
     found = []
     for (path, start), entry in zip(asked.payload.places, asked.ledger.entries, strict=False):
-        state = trimmed.state_at(path, start)
-        whole = state is State.KEPT  # within a larger one
-        found.append((state, entry.before if whole else left_at(path, start, entry.before)))
+        state = trimmed.state_at(path, start)  # kept: whole, within a larger one
+        found.append((state, entry.before if state is State.KEPT else left_at(path, start, entry.before)))
     return found
 
 

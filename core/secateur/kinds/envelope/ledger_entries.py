@@ -12,6 +12,7 @@ from operator import eq
 from typing import Any
 
 from secateur.kinds.envelope.cut_record import CutRecord, Known
+from secateur.kinds.envelope.cuts import KEEP_CHARS, KEEP_ITEMS
 from secateur.kinds.envelope.sections import (
     NAMING,
     TARGET,
@@ -27,7 +28,6 @@ from secateur.kinds.envelope.sections import (
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, Figure
 from secateur.model import Entry, Ledger, Reason, State
 from secateur.render.sentences import phrase
-from secateur.settings import ContextBudget
 from secateur.terminal import clip
 from secateur.tokens import Counter
 
@@ -45,7 +45,6 @@ def make_ledger(
     before: int,
     after: int,
     budget: int,
-    rules: ContextBudget,
     counter: Counter,
     known: Known,
 ) -> tuple[Ledger, tuple[tuple[Path, int | None], ...]]:
@@ -59,8 +58,8 @@ def make_ledger(
     for path, start, state, reason in rows:
         now = None if state is State.KEPT else text_at(trimmed, path, start)
         cut = path, start, state, reason, tuple(cut_record.reasons.get(path, ()))
-        key = counter.name, rules.keep_items, rules.keep_chars, *cut, digest_of(now or "")
-        entries.append(known.once(key, partial(_make_entry, original, trimmed, *cut, now, rules, counter)))
+        key = counter.name, *cut, digest_of(now or "")
+        entries.append(known.once(key, partial(_make_entry, original, trimmed, *cut, now, counter)))
     around = {
         side: len(text) - sum(int(entry.figures[side]) for entry in entries)
         for side, text in ((CHARS_BEFORE, text_before), (CHARS_AFTER, text_of(trimmed)))
@@ -79,7 +78,6 @@ def _make_entry(
     reason: Reason,
     reasons: Sequence[Reason],
     now: str | None,
-    rules: ContextBudget,
     counter: Counter,
 ) -> Entry:
     """`reasons`: of all cuts of the value; `now`: its text after them, None if there were none."""
@@ -89,7 +87,7 @@ def _make_entry(
     figures: dict[str, Figure] = {CHARS_BEFORE: len(then), CHARS_AFTER: len(then if now is None else now)}
     if now is None:
         return Entry(name, state, reason, before, before, figures)
-    figures["steps"] = _describe_steps(original, path, reasons, rules)
+    figures["steps"] = _describe_steps(original, path, reasons)
     figures["left"] = describe_remains(value_at(original, path), value_at(trimmed, path), start)
     return Entry(name, state, reason, before, before if now == then else counter.count(now), figures)
 
@@ -107,8 +105,7 @@ def _unchanged_paths(
         return node.path in around or (node.path in above and not is_entry(node))
 
     for section in original:
-        root = EnvelopeValue(original, section, (section,))
-        for node in walk(root, into=leads_on):
+        for node in walk(EnvelopeValue(original, section, (section,)), into=leads_on):
             end = cut.get(node.path[:-1]) if isinstance(node.key, int) else None
             in_cut = node.path in cut or node.path in above or (end is not None and node.key >= end)
             listed = isinstance(node.key, str) or is_entry(node) or node.path in pinned
@@ -116,9 +113,9 @@ def _unchanged_paths(
                 yield node.path
 
 
-def _describe_steps(original: Any, path: Path, reasons: Sequence[Reason], rules: ContextBudget) -> str:
+def _describe_steps(original: Any, path: Path, reasons: Sequence[Reason]) -> str:
     """Says which stages cut a value, in their order; of those after the stages only the last, which goes furthest."""
-    figures: dict[str, Figure] = {"first": rules.keep_items, "characters": rules.keep_chars}
+    figures: dict[str, Figure] = {"first": KEEP_ITEMS, "characters": KEEP_CHARS}
     if isinstance(path[-1], int) and not isinstance(value_at(original, path), list):
         figures |= {"item": path[-1] + 1, "items": len(value_at(original, path[:-1]))}
     last = max(reasons)
@@ -184,7 +181,6 @@ def _describe_list(then: list[Any], now: list[Any], start: int | None) -> str:
 
 
 def _describe_tail(then: list[Any], now: list[Any], first: int) -> str:
-    """Says what stands for the end of a list, whose first item has the number `first`."""
     objects = [item for item in now if isinstance(item, dict)]
     before = [item for item in then if isinstance(item, dict)]
     whole = sum(map(eq, before, objects)) if len(before) == len(objects) else 0

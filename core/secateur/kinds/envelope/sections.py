@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from secateur.errors import PromptComposeError
-from secateur.kinds.json_fields import DuplicateField, lines_of, unique
+from secateur.kinds.reading import DuplicateField, lines_of, unique
 from secateur.suggestions import suggestion
 from secateur.terminal import clip
 
@@ -209,12 +209,6 @@ def entries_of(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
     return filter(is_entry, walk(digest, into=lambda node: not is_entry(node)))
 
 
-def containers_of(entries: Iterable[EnvelopeValue], digest: EnvelopeValue) -> list[EnvelopeValue]:
-    """Lists the containers of the entries, in document order."""
-    parents = {node.path[:-1] for node in entries}
-    return [node for node in walk(digest, into=lambda node: not is_entry(node)) if node.path in parents]
-
-
 def fields_without_entries(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
     """Yields the outermost nodes of the digest that are not entries and hold none, except naming fields."""
     above = {node.path[:length] for node in entries_of(digest) for length in range(1, len(node.path) + 1)}
@@ -234,13 +228,16 @@ def fields_of(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
             yield EnvelopeValue(digest.value, name, (*digest.path, name))
 
 
-def extensions_of(envelope: dict[str, Any], names: Iterable[str]) -> Iterator[EnvelopeValue]:
+EXTENSIONS = frozenset(("extensions", "extension", "ext", "extras", "extra"))
+"""Names of extension fields, beside those that begin with `x_` or `x-`: those in use in JSON formats."""
+
+
+def extensions_of(envelope: dict[str, Any]) -> Iterator[EnvelopeValue]:
     """Yields the outermost extension fields outside the target and the digest."""
-    known = {name.casefold() for name in names}
 
     def extension(node: EnvelopeValue) -> bool:
         name = node.key.casefold() if isinstance(node.key, str) else ""
-        return len(node.path) > 1 and (name in known or name.startswith(("x_", "x-")))
+        return len(node.path) > 1 and (name in EXTENSIONS or name.startswith(("x_", "x-")))
 
     for section in SECTIONS:
         if section not in (TARGET, DIGEST):

@@ -26,18 +26,18 @@ from secateur.kinds.envelope.sections import (
     NAMING,
     EnvelopeValue,
     Path,
-    containers_of,
     copy_trimmable,
     digest_of,
     entries_of,
     extensions_of,
     fields_of,
     fields_without_entries,
+    is_entry,
     text_of,
     value_at,
+    walk,
 )
 from secateur.model import Reason
-from secateur.settings import ContextBudget
 from secateur.tokens import Counter
 
 # Every third probe halves the range, so that the number of probes is logarithmic whatever the sizes of steps.
@@ -94,16 +94,14 @@ class Shrinking:
         original: dict[str, Any],
         tokens: int,
         budget: int,
-        rules: ContextBudget,
         counter: Counter,
         pinned: Collection[Path] = (),
         remembered: Remembered | None = None,
     ) -> None:
         self._original, self._pinned = original, pinned
-        self._budget, self._rules, self._counter = budget, rules, counter
+        self._budget, self._counter = budget, counter
         self._remembered = remembered
-        self._key = counter.name, rules.keep_items, rules.keep_chars, rules.extensions
-        self._ladder = remembered.ladder((*self._key, frozenset(pinned))) if remembered is not None else Ladder()
+        self._ladder = remembered.ladder((counter.name, frozenset(pinned))) if remembered is not None else Ladder()
         self._stage, self.tokens, self.trimmed, self.cut_record = 0, tokens, original, CutRecord()
         for state in self._ladder.states:
             if state[0] <= budget:
@@ -119,19 +117,18 @@ class Shrinking:
 
     def run(self) -> None:
         """Runs the stages as far as needed."""
-        rules = self._rules
         digest = EnvelopeValue(self.trimmed, DIGEST, (DIGEST,))
-        extensions = list(extensions_of(self.trimmed, rules.extensions))
+        extensions = list(extensions_of(self.trimmed))
         original_digest = EnvelopeValue(self._original, DIGEST, (DIGEST,))
         last_reason = Reason.ENTRIES_DROPPED if any(entries_of(original_digest)) else Reason.REFERENCE_ONLY
 
         def references(nodes: Iterable[EnvelopeValue]) -> Iterable[Cut]:
-            return reference_cuts(nodes, self._original, rules)
+            return reference_cuts(nodes, self._original)
 
         stages: tuple[Callable[[], None], ...] = (
-            lambda: self._cut(item_cuts(digest, rules), Stage.SUMMARIZE, Reason.LONG_LIST),
-            lambda: self._cut(list_cuts(digest, rules), Stage.SUMMARIZE, Reason.LONG_LIST),
-            lambda: self._cut(text_cuts([digest, *extensions], rules), Stage.TRUNCATE, Reason.LONG_TEXT),
+            lambda: self._cut(item_cuts(digest), Stage.SUMMARIZE, Reason.LONG_LIST),
+            lambda: self._cut(list_cuts(digest), Stage.SUMMARIZE, Reason.LONG_LIST),
+            lambda: self._cut(text_cuts([digest, *extensions]), Stage.TRUNCATE, Reason.LONG_TEXT),
             lambda: self._cut(references(entries_of(digest)), Stage.DROP, Reason.REFERENCE_ONLY, LEAST_USED),
             lambda: self._cut(
                 references([*fields_without_entries(digest), *extensions]), Stage.DROP, Reason.REFERENCE_ONLY
@@ -184,18 +181,15 @@ class Shrinking:
             self.cut_record.add(cut.path, stage, reason, start)
 
     def _gain(self, cut: Cut) -> int:
-        """The tokens that a cut saves. Its stage, its path and the value tell it."""
-
         def look_up() -> int:
             if self._remembered is None:
                 return cut.count_gain(self._counter)
-            key = self._key, self._stage, cut.path, digest_of(text_of(cut.old))
+            key = self._counter.name, self._stage, cut.path, digest_of(text_of(cut.old))
             return self._remembered.known.once(key, lambda: cut.count_gain(self._counter))
 
         return self._ladder.known.once((self._stage, cut.path), look_up)
 
     def _soften(self, cut: Cut, count: int) -> int:
-        """Reduces the last of `count` needed cuts to the first step that is enough; returns the step."""
         longest = len(text_of(cut.old))
 
         def make(step: int) -> bool:
@@ -213,7 +207,7 @@ class Shrinking:
 
         def make(step: int) -> int:
             nonlocal best
-            part = cut.beginning(units - step, self._rules.keep_chars) if step < units else None
+            part = cut.beginning(units - step) if step < units else None
             value, first = part or (coarse, start)
             cut.holder[cut.key] = value
             tokens = self._count() if value is coarse or len(text_of(value)) < longest else self._budget + 1
@@ -226,7 +220,6 @@ class Shrinking:
         return start
 
     def _may_change(self, path: Path) -> bool:
-        """Tells whether a value neither holds a pinned one nor lies in one."""
         return not any(other[: len(path)] == path[: len(other)] for other in self._pinned)
 
     # --- what is left of the dependencies ---
@@ -270,10 +263,11 @@ class Shrinking:
         self._note(nodes, whole, Stage.DROP, reason)
 
     def _drop_entries(self, digest: EnvelopeValue) -> None:
-        """Drops entries, from the last one back to a pinned one; their container says how many are gone."""
         nodes, steps, limits = [], [], [0]
-        for node in containers_of(entries_of(digest), digest):
-            size, step = container_steps(node, self._original, self._rules)
+        parents = {node.path[:-1] for node in entries_of(digest)}
+        outside = walk(digest, into=lambda node: not is_entry(node))
+        for node in [node for node in outside if node.path in parents]:
+            size, step = container_steps(node, self._original)
             keys = node.value if isinstance(node.value, dict) else range(len(node.value))
             held = [at for at, key in enumerate(keys, 1) if not self._may_change((*node.path, key))]
             least = min(size, max(held, default=0))
@@ -303,7 +297,6 @@ class Shrinking:
                 self.cut_record.add(node.path, stage, reason)
 
     def _undo_needless_cuts(self) -> None:
-        """Undoes cuts that later cuts made needless, those that saved least first."""
         cuts = []
         for path, start, *_ in self.cut_record.sections():
             key = path[-1] if start is None else slice(start, None)

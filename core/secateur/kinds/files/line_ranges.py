@@ -5,7 +5,7 @@ statements: a header gets its body, a call its closing bracket.
     merge([(1, 5), (4, 8), (10, 15)], 20)          # [(1, 8), (10, 15)]
     widen_to_statements((5, 6), lines, (5, 7))     # (5, 7): the function's body ends on line 7
 
-Lines count from 1, ranges include both ends (specs README, point 11). Statements are found by indentation and line
+Lines count from 1, ranges include both ends (PRUNER-WINDOWS). Statements are found by indentation and line
 ends, not by a grammar, so they hold for every language that people indent.
 """
 
@@ -122,5 +122,4 @@ def _opens(line: str) -> bool:
 
 
 def _indent(line: str) -> int:
-    start = line[: len(line) - len(line.lstrip())]
-    return len(start.expandtabs(TAB))
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(TAB))

@@ -21,7 +21,7 @@ from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.levels import RESULT
-from secateur.kinds.log.lines import SLICE, LogLines, is_stamped, read_lines
+from secateur.kinds.log.lines import LONGEST_LINE, SLICE, LogLines, is_stamped, read_lines
 from secateur.kinds.log.selection import MOST_MATCHES, LogSelection, ReadLog, Stretch, parse_lines, select_lines
 from secateur.kinds.steering import warn_unknown_pins
 from secateur.ledger import Entry, Ledger, LedgerShape, Notice, State
@@ -105,14 +105,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
     )
     flags: ClassVar[Sequence[Flag]] = (Flag(_TABLE + "max_tokens", "N", "tokens that may go out (default 4000)"), PIN)
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True, mutable=True)
-    knobs: ClassVar[Sequence[Knob]] = (
-        budget,
-        Knob(_TABLE + "block_share", "block"),
-        Knob(_TABLE + "last_share", "last share", mutable=True),
-        Knob(_TABLE + "last_lines", "last lines", mutable=True),
-        Knob(_TABLE + "context_lines", "context", mutable=True),
-        Knob(_TABLE + "fill", "fill"),
-    )
+    knobs: ClassVar[Sequence[Knob]] = (budget,)
     formats = ("text", "json", "plain")
 
     def recognises(self, path: Path, head: str) -> bool:
@@ -122,12 +115,10 @@ class LogKind(Kind[ReadLog, LogSelection]):
         return len(lines) > 1 and 2 * sum(map(is_stamped, lines)) > len(lines)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
-        rules = settings.log
-        query = inputs.get("query") or ""
-        return inputs["path"], query, settings.tokens.counter, rules.longest_line
+        return inputs["path"], inputs.get("query") or "", settings.tokens.counter
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> ReadLog:
-        path, rules, progress = inputs["path"], settings.log, environment.progress
+        path, progress = inputs["path"], environment.progress
         data = environment.bytes_of(path, "log")
         if len(data) > LARGEST:
             where = "standard input" if path == "-" else shown(path)
@@ -136,7 +127,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         counter = get_counter(settings.tokens.counter)
         all_words = _split_words(inputs.get("query") or "")
         words = (tuple(word for word in all_words if word not in _ANY_QUESTION) or all_words)[:MOST_WORDS]
-        lines = read_lines(data, counter, rules.longest_line, progress, words)
+        lines = read_lines(data, counter, LONGEST_LINE, progress, words)
         failures = find_blocks(lines.lines, progress)
         flags = array("q", bytes(8 * len(lines)))
         for index in (*lines.repeats, *failures.repeated):
@@ -154,7 +145,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
     ) -> Outcome[LogSelection]:
         pinned = {name: parse_lines(name, len(material.lines)) for name in settings.pins}
         pins = [span for span in pinned.values() if span is not None]
-        selection = select_lines(material, settings.log, get_counter(settings.tokens.counter), pins)
+        selection = select_lines(material, settings.log.max_tokens, get_counter(settings.tokens.counter), pins)
         notices = (*material.lines.notices, *_notices(material, selection, inputs, settings.log.max_tokens))
         if None in pinned.values():
             known = {name for name, span in pinned.items() if span is not None}

@@ -26,6 +26,7 @@ from secateur.terminal import visible
 from secateur.tokens import Counter
 
 SLICE = 1000  # lines processed between two calls of `progress`
+LONGEST_LINE = 2000  # characters after which a line is cut; nothing but data in one line is longer
 MOST_LINES = 2_000_000  # most lines of a log that is read: even a short line costs time and memory
 LEAST_REPEATS = 3  # lines in a row, equal except for numbers, from which on only the first is kept
 PIECE = 8192  # characters of a line that are counted at once: a counter needs more time per character for longer words
@@ -59,6 +60,7 @@ _NEAR = 120  # most characters between two parts in one window, and after the la
 _MOST_PLACES = 20
 _MOST_WINDOWS = 3
 _GAP = " … "
+_MAY_DECIDE = re.compile(r"[A-Za-z]{3}|[EF][\d/ ]|[^\x00-\u036f]")  # in every match of DECIDES, which is slow to find
 
 _UNIT = r"(?:h|ms|m|s|us|ns)"
 _NUMBER = r"\d(?<![A-Za-z_\d]\d)\d*+"
@@ -170,7 +172,8 @@ def excerpt(line: str, longest: int, words: Sequence[str] = ()) -> str:
     low = line.lower()
     head = min(_BEGINNING, longest // 2)
     asked = [offset for word in words if (offset := low.find(word)) >= head]
-    offsets = sorted({*asked, *(match.start() for match in islice(DECIDES.finditer(line, head), _MOST_PLACES))})
+    found = DECIDES.finditer(line, head) if _MAY_DECIDE.search(line, head) else ()
+    offsets = sorted({*asked, *(match.start() for match in islice(found, _MOST_PLACES))})
     if not offsets:
         return line[:longest]
     near = [[offsets[0], offsets[0]]]

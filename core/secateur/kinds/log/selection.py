@@ -13,13 +13,16 @@ from msgspec import Struct, field, structs
 
 from secateur.kinds.log.failures import Block, Failures
 from secateur.kinds.log.levels import LIKELY, POSSIBLE, RESULT
-from secateur.kinds.log.lines import LogLines
+from secateur.kinds.log.lines import LONGEST_LINE, LogLines
 from secateur.ledger import Figure, Reason, State
 from secateur.redaction import Redactor
 from secateur.render.page import count_noun
-from secateur.settings import Log
 from secateur.tokens import Counter
 
+BLOCK_SHARE = 0.4  # of the budget: the most for one error with its stack while other errors wait
+LAST_SHARE = 0.2  # of the budget, for results and last lines: they say how a run ended, the errors say why
+LAST_LINES = 20  # lines at the end that come before routine lines: a summary of a run is seldom longer
+CONTEXT_LINES = 3  # lines on each side of an error that come before routine lines: as many as a diff shows
 _LINES = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?", re.ASCII)
 Span = tuple[int, int]  # (first line, line after the last)
 MOST_MATCHES = 500  # most lines that match the query
@@ -230,12 +233,12 @@ class LogSelection(Struct, frozen=True, eq=False):
     tokens: int
 
 
-def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span] = ()) -> LogSelection:
+def select_lines(log: ReadLog, budget: int, counter: Counter, pins: Sequence[Span] = ()) -> LogSelection:
     """Selects the lines of a log that go out. The recounted text never exceeds the budget. `pins`: lines that go out
     whole, before all others, while they fit."""
-    budget, size = rules.max_tokens, len(log.lines)
+    size = len(log.lines)
     text = LogText(log, counter)
-    stretches = list(_make_stretches(log, rules))
+    stretches = list(_make_stretches(log))
     if size and log.lines.after[-1] <= 2 * budget:
         text.put([(0, size)])
         if text.recount(always=True) <= budget:
@@ -243,10 +246,10 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
                 stretch.state, stretch.spans = State.KEPT, ((stretch.start, stretch.end),)
                 if stretch.block is None or stretch.block.repeats is not None:
                     stretch.reason = Reason.ROUTINE
-            return LogSelection(log, _settle_all(log, rules, stretches), text.render(), text.tokens)
+            return LogSelection(log, _settle_all(log, budget, stretches), text.render(), text.tokens)
         text = LogText(log, counter)
     stretches = _mark_pinned(stretches, pins)
-    added = _fill(log, rules, stretches, text)
+    added = _fill(log, budget, stretches, text)
     tokens = text.recount(always=True)
     at_once = 1.0
     while added and tokens > budget:  # rare: only where lines take far more tokens together than alone
@@ -258,16 +261,16 @@ def select_lines(log: ReadLog, rules: Log, counter: Counter, pins: Sequence[Span
         tokens = text.recount(always=True)
         at_once *= _FASTER
     left = max(0, budget - tokens)
-    for stretch in stretches if rules.fill else ():
+    for stretch in stretches:
         if stretch.state is State.DROPPED and stretch.reason is Reason.ROUTINE and (spans := _spans(log, stretch)):
             stretch.figures |= {"parts": 1, "part": max(text.cost(spans), left + 1), "left": left}
-    return LogSelection(log, _settle_all(log, rules, stretches), text.render(), tokens)
+    return LogSelection(log, _settle_all(log, budget, stretches), text.render(), tokens)
 
 
 # --- what may go out --------------------------------------------------------------------------------------------------
 
 
-def _make_stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
+def _make_stretches(log: ReadLog) -> Iterator[Stretch]:
     """Yields every line once: blocks, and between them lines beside errors, last lines, matches and routine lines."""
     last, blocks = 0, log.failures.blocks
     errors = [block for block in blocks if block.grade != RESULT and not log.failures.green]
@@ -276,9 +279,9 @@ def _make_stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
     special: dict[int, Reason] = {}
     for known in blocks:
         if known.grade != RESULT and known.repeats is None:
-            around = range(max(0, known.start - rules.context_lines), min(size, known.end + rules.context_lines))
+            around = range(max(0, known.start - CONTEXT_LINES), min(size, known.end + CONTEXT_LINES))
             special |= dict.fromkeys(around, Reason.BESIDE_ERROR)
-    special |= dict.fromkeys(range(max(0, size - rules.last_lines), size), Reason.LAST_LINES)
+    special |= dict.fromkeys(range(max(0, size - LAST_LINES), size), Reason.LAST_LINES)
     marked = sorted((special | dict.fromkeys(log.matches, Reason.MATCHES_QUERY)).items())
     for block in (*blocks, None):
         end = block.start if block else size
@@ -358,9 +361,9 @@ def _split_routine(start: int, end: int, blocks: int) -> Iterator[Stretch]:
 # --- what does go out -------------------------------------------------------------------------------------------------
 
 
-def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText) -> list[Stretch]:
+def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText) -> list[Stretch]:
     """Decides on every stretch; returns the stretches that go out, in the order of adding."""
-    budget, added = rules.max_tokens, list[Stretch]()
+    added = list[Stretch]()
 
     def put(stretch: Stretch, spans: Sequence[Span], limit: int, *, telling: bool = False) -> int:
         """Adds lines of a stretch, fewer where the recounted text exceeds the limit, but not fewer than the stretch
@@ -391,7 +394,7 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
         needed, left = text.cost(spans, note), budget - text.recount()
         stretch.figures = {"needed": needed, "left": max(0, left)}
         if needed > left:
-            spans = _shorten(stretch, spans, min(left, int(rules.block_share * budget)), note, text, telling=False)
+            spans = _shorten(stretch, spans, min(left, int(BLOCK_SHARE * budget)), note, text, telling=False)
         stretch.figures["needed"] = needed + put(stretch, spans, budget)
         if _size(stretch.spans) == stretch.end - stretch.start:
             stretch.state, stretch.reason = State.KEPT, Reason.PINNED
@@ -447,7 +450,7 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
         key=lambda stretch: (-_best_match(log, stretch), -_grade(stretch), _variant(stretch), stretch.start),
     )
     matches = sorted(by(Reason.MATCHES_QUERY), key=lambda stretch: (-_best_match(log, stretch), stretch.start))
-    largest = int(rules.block_share * free)
+    largest = int(BLOCK_SHARE * free)
     best = max(log.matches.values(), default=0)
     # stretches that answer the query
     answers = [stretch for stretch in (*matches, *errors) if best and _best_match(log, stretch) >= _ANSWERS * best]
@@ -455,7 +458,7 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
     for stretch in answers:
         offer(stretch, taken + free // 2, largest, telling=True)
     # the telling lines of every error, and the results of the run
-    share = int(rules.last_share * free)
+    share = int(LAST_SHARE * free)
     reserve = min(share, sum(text.cost(spans) for stretch in results if (spans := _spans(log, stretch))))
     likely = [stretch for stretch in errors if _grade(stretch) >= LIKELY or stretch.reason is Reason.FIRST_FAILURE]
     for variant in (False, True):  # first one of each form, then those that differ only in numbers
@@ -473,7 +476,7 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
             offer(stretch, budget - tail, share)
     # everything else that fits; a line that takes the place of a longer mark makes room for what was refused before
     others = (*reversed(last), *errors, *matches, *reversed(results), *by(Reason.BESIDE_ERROR))
-    routine = sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start)) if rules.fill else []
+    routine = sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start))
     going_out = 0
     for _ in range(_MOST_ROUNDS):
         for stretch in others:
@@ -560,7 +563,7 @@ def _grade(stretch: Stretch) -> int:
 # --- the list of decisions --------------------------------------------------------------------------------------------
 
 
-def _settle_all(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[Stretch]:
+def _settle_all(log: ReadLog, budget: int, stretches: Iterable[Stretch]) -> list[Stretch]:
     """Sets the reasons of all stretches, and merges neighbouring routine lines with the same decision."""
     settled: list[Stretch] = []
     for stretch in stretches:
@@ -577,7 +580,7 @@ def _settle_all(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[
     spans = [span for stretch in settled for span in stretch.spans]
     lines = _size(spans)
     for stretch in settled:
-        _settle(log, rules, stretch, spans, lines)
+        _settle(log, budget, stretch, spans, lines)
     return settled
 
 
@@ -606,30 +609,28 @@ def _holds(spans: Sequence[Span], line: int) -> bool:
     return position >= 0 and line < spans[position][1]
 
 
-def _settle(log: ReadLog, rules: Log, stretch: Stretch, spans: Sequence[Span], going_out: int) -> None:
+def _settle(log: ReadLog, budget: int, stretch: Stretch, spans: Sequence[Span], going_out: int) -> None:
     """Sets the reason and its figures according to the decision. `spans`: the lines of all that go out, `going_out`:
     their number."""
     lines, why = stretch.end - stretch.start, stretch.reason
     shown = sum(end - start for start, end in stretch.spans)
     repeats = log.repeated[stretch.end] - log.repeated[stretch.start]
     if stretch.state is State.DROPPED:
-        if stretch.pinned and rules.max_tokens:
-            larger = int(stretch.figures.get("needed", 0)) > rules.max_tokens
+        if stretch.pinned and budget:
+            larger = int(stretch.figures.get("needed", 0)) > budget
             stretch.reason = Reason.LARGER_THAN_BUDGET if larger else Reason.NO_ROOM
-            stretch.figures |= {"budget": rules.max_tokens} if larger else {}
+            stretch.figures |= {"budget": budget} if larger else {}
         elif why is Reason.REPEATS_EARLIER:
             stretch.figures = {"lines": lines, "repeats": repeats} | _repeated_lines(log, stretch, spans)
-        elif why is Reason.ROUTINE and rules.max_tokens:
+        elif why is Reason.ROUTINE and budget:
             away, first = stretch.figures.get("away", 0), stretch.figures.get("first", going_out)
             refused = {name: stretch.figures[name] for name in ("parts", "part", "left") if name in stretch.figures}
             stretch.figures = {"lines": lines, "repeats": repeats, "away": away} | refused
             stretch.figures |= {"first": min(first, going_out)} if going_out else {}
-            if not rules.fill:
-                stretch.figures["filling_off"] = 1
-            elif 0 < len(log.matches) < MOST_MATCHES:
+            if 0 < len(log.matches) < MOST_MATCHES:
                 stretch.figures["asked"] = 1
         else:
-            stretch.reason = Reason.NO_ROOM if rules.max_tokens else Reason.ZERO_BUDGET
+            stretch.reason = Reason.NO_ROOM if budget else Reason.ZERO_BUDGET
             if why is Reason.ROUTINE:
                 stretch.figures = {"needed": log.lines.after[stretch.end] - log.lines.after[stretch.start]}
         return
@@ -645,4 +646,4 @@ def _settle(log: ReadLog, rules: Log, stretch: Stretch, spans: Sequence[Span], g
         stretch.figures = {"lines": lines, "repeats": lines - shown}
     elif log.lines.whole and any(index in log.lines.whole for index in range(stretch.start, stretch.end)):
         stretch.state, stretch.reason = State.SHORTENED, Reason.LONG_LINES
-        stretch.figures |= {"longest": rules.longest_line, "for": why.label}
+        stretch.figures |= {"longest": LONGEST_LINE, "for": why.label}

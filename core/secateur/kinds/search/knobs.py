@@ -1,7 +1,12 @@
-"""The knobs of a search."""
+"""The knobs of a search, and the command line that spells them out."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
+
+from secateur.errors import UsageError
+from secateur.kinds.command_line import CommandWords, number
 from secateur.kinds.knobs import Knob
 from secateur.settings import Settings, keys, lookup
 from secateur.settings.search import WEIGHT_KEYS
@@ -42,3 +47,58 @@ def knobs_of(settings: Settings) -> tuple[Knob, ...]:
 def pool_key(settings: Settings) -> tuple[object, ...]:
     """Returns the values that a retrieved pool depends on, except the depth."""
     return tuple(lookup(settings, name) for name in keys() if name.startswith(_READ) and name not in _NOT_READ)
+
+
+def weights_of(text: str) -> dict[str, float]:
+    """Parses `--weights R,H,D` into settings."""
+    try:
+        parts = [float(part) for part in text.split(",")]
+    except ValueError:
+        parts = []
+    if len(parts) != len(WEIGHTS) or not all(math.isfinite(part) for part in parts):
+        raise UsageError(
+            f"--weights {text!r} is not three numbers",
+            hint="for example --weights 0.4,0.3,0.3 (relevance, hotspot, distance)",
+        )
+    return {knob.key: part for knob, part in zip(WEIGHTS, parts, strict=True)}
+
+
+def boosts_of(texts: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Parses every `--boost ID=FACTOR` into one setting."""
+    boosts: dict[str, float] = {}
+    for text in texts:
+        symbol, equals, factor = text.rpartition("=")
+        try:
+            boosts[symbol] = float(factor)
+        except ValueError:
+            boosts[symbol] = math.nan
+        if not equals or not math.isfinite(boosts[symbol]):
+            raise UsageError(
+                f"--boost {text!r} is not ID=FACTOR", hint="for example --boost orders/money.py::Money.round=1.5"
+            )
+    return {"boosts": boosts}
+
+
+def search_command(
+    keys: Iterable[str], query: str, path: str, settings: Settings, opened: Settings, rev: str | None = None
+) -> str:
+    """Writes `secateur search …` with the value of every knob, so that no configuration file can change the answer.
+    `keys`: the settings that change it, of which those without a flag are written as `--set`."""
+    pruning, rag = settings.smart_pruning, settings.graph_rag
+    flag_like = query.startswith("-") or path.startswith("-")
+    words = CommandWords("search", settings, opened, *([] if flag_like else [query, path]))
+    words.flag("--budget", str(settings.effective_budget), "graph_rag.token_budget")
+    values = ",".join(number(lookup(settings, knob.key)) for knob in WEIGHTS)
+    words.flag("--weights", values, *(knob.key for knob in WEIGHTS))
+    words.flag("--top-k", str(rag.top_k), TOP_K.key)
+    words.flag("--depth", str(rag.max_depth), DEPTH.key)
+    words.flag("--strategy", pruning.strategy, STRATEGY.key)
+    if rev is not None:
+        words.words("--rev", rev)
+    words.differing(keys)
+    words.words(*(word for symbol in settings.pins for word in ("--pin", symbol)))
+    words.words(*(word for symbol in settings.excludes for word in ("--exclude", symbol)))
+    words.words(
+        *(word for symbol, factor in settings.boosts.items() for word in ("--boost", f"{symbol}={number(factor)}"))
+    )
+    return words.line(*([query, path] if flag_like else []))

@@ -20,14 +20,7 @@ from msgspec import structs
 
 from secateur.model import FloatArray, IntArray, Pool, falling
 from secateur.retrieval.query_kind import QueryKind
-from secateur.retrieval.relevance import (
-    ALWAYS_ASKED,
-    FURTHER,
-    PENALTY,
-    SPREAD_KINDS,
-    find_further,
-    weights_of_kind,
-)
+from secateur.retrieval.relevance import ALWAYS_ASKED, FURTHER, PENALTY, SPREAD_KINDS, find_further, weights_of_kind
 from secateur.selection.greedy import GreedyPacking
 from secateur.selection.priority import HALF, quantised, terms_of
 from secateur.selection.select import strategy_score
@@ -105,7 +98,13 @@ class SearchRehearsal:
         return cls(small, evidence, factor)
 
     def __call__(self, settings: Settings) -> Sequence[tuple[str, bool]]:
-        order = self._order_rows(settings)
+        key = settings.relevance, settings.smart_pruning
+        if self._order is None or self._order[0] != key:
+            pool = structs.replace(self.pool, relevance=self.relevance(settings.relevance))
+            priority = quantised(sum(terms_of(pool, settings).values(), start=np.zeros(len(pool))))
+            order = falling(strategy_score(pool, priority, settings.smart_pruning))
+            self._order = key, order[priority[order] > 0]
+        order = self._order[1]
         capacity = max(0, settings.effective_budget - self.pool.overhead)
         room = capacity - int(capacity * settings.smart_pruning.signature_share)
         packing = GreedyPacking(self.pool.file, self.pool.headings, np.array([room], dtype=np.int64))
@@ -117,16 +116,6 @@ class SearchRehearsal:
         if self._relevance is None or self._relevance[0] != weights:
             self._relevance = weights, self._weigh(weights)
         return self._relevance[1]
-
-    def _order_rows(self, settings: Settings) -> IntArray:
-        """Returns the rows with a priority, the best first. The budget plays no part."""
-        key = settings.relevance, settings.smart_pruning
-        if self._order is None or self._order[0] != key:
-            pool = structs.replace(self.pool, relevance=self.relevance(settings.relevance))
-            priority = quantised(sum(terms_of(pool, settings).values(), start=np.zeros(len(pool))))
-            order = falling(strategy_score(pool, priority, settings.smart_pruning))
-            self._order = key, order[priority[order] > 0]
-        return self._order[1]
 
     def _weigh(self, weights: Relevance) -> FloatArray:
         if not self.evidence:

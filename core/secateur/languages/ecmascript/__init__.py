@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from secateur.languages.syntax.endless import SCRIPT_SILENT
 from secateur.languages.syntax.names import words
-from secateur.languages.traits import TESTED, Grammar, LanguageTraits, NameRules
+from secateur.languages.traits import SCRIPT_SILENT, TESTED, Grammar, LanguageTraits, NameRules
 
 _BUILTINS = words(
     """
@@ -44,11 +43,7 @@ LANGUAGES = (
         name="javascript",
         extensions="js jsx mjs cjs",
         interpreters="node nodejs",
-        test_names_lower=(
-            (_SCRIPTS, r".*\.(test|tests|spec|specs|e2e|cy)"),
-            ("js", TESTED),
-            ("snap", r".*"),
-        ),
+        test_names_lower=((_SCRIPTS, r".*\.(test|tests|spec|specs|e2e|cy)"), ("js", TESTED), ("snap", r".*")),
         spec_files=_SCRIPTS,
         grammar=Grammar("tree_sitter_javascript", _READER, queries="ecmascript javascript jsx"),
     ),

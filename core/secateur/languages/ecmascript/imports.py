@@ -13,6 +13,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -44,21 +45,18 @@ class ScriptFinder(Finder):
                 known = self._entries.setdefault(posixpath.basename(owner), [])
                 if owner not in known:
                     known.append(owner)
-        self._memo: dict[tuple[str, str], Module | None] = {}
+        self._find = cache(self._find_from)
 
     def find_module(self, file: int, name: str, level: int) -> Module | None:  # noqa: ARG002 - dots are in the name
-        key = (folder_of(self._paths[file]), name)
-        if key not in self._memo:
-            self._memo[key] = self._find(*key)
-        return self._memo[key]
+        return self._find(folder_of(self._paths[file]), name)
 
-    def _find(self, here: str, name: str) -> Module | None:
+    def _find_from(self, here: str, name: str) -> Module | None:
         if name.startswith("."):
             path = posixpath.normpath(join_path(here, name))
             if path.startswith(".."):
                 return None
             return self._find_file("" if path == "." else path)
-        if module := next(filter(None, map(self._find_file, self._packages.list_paths(here, name))), None):
+        if module := self._find_first(self._packages.list_paths(here, name)):
             return module
         if name.startswith(("@/", "~/", "#/", "$lib/")):
             rest = name.partition("/")[2]
@@ -68,16 +66,18 @@ class ScriptFinder(Finder):
             candidates = [join_path(above, name) for above in folders_above(here)]
         else:
             candidates = []
-        if module := next(filter(None, map(self._find_file, candidates)), None):
+        if module := self._find_first(candidates):
             return module
         if not name.startswith("@") or name.startswith("@/"):
             return None
         package, _, inside = name.partition("/")[2].partition("/")
         folders = self._entries.get(package, ())
-        if len(folders) == 1:
-            folder = folders[0]
-            return self._find_file(join_path(folder, inside)) or self._find_file(join_path(folder, "src", inside))
-        return None
+        return (
+            self._find_first(join_path(folders[0], root, inside) for root in ("", "src")) if len(folders) == 1 else None
+        )
+
+    def _find_first(self, paths: Iterable[str]) -> Module | None:
+        return next(filter(None, map(self._find_file, paths)), None)
 
     def _find_file(self, path: str) -> Module | None:
         if path in self._at:
@@ -89,20 +89,15 @@ class ScriptFinder(Finder):
         return next((self._at[spelling] for spelling in spellings if spelling in self._at), None)
 
     def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
-        return next(filter(None, map(self._find_file, self._packages.list_paths_inside(folder, inside))), None)
+        return self._find_first(self._packages.list_paths_inside(folder, inside))
 
 
-_PARENTS = 6
-"""Most configurations that are followed along `extends`."""
-
-_SOURCES = ("src", "lib", "")
-"""Folders of a package that are searched if its entry is a compiled file."""
+_PARENTS = 6  # most configurations that are followed along `extends`
+_SOURCES = ("src", "lib", "")  # folders of a package that are searched if its entry is a compiled file
 
 
 @dataclass(slots=True)
 class _Config:
-    """The rules of a configuration for import names; paths are relative to the repository."""
-
     base: str | None = None
     paths: list[tuple[str, str]] = field(default_factory=list)  # pattern, path
     parents: list[str] = field(default_factory=list)
@@ -137,8 +132,7 @@ class Packages:
         or folders."""
         if not self._configs and not self._entries:
             return
-        config = self._find_config(here)
-        if config is not None:
+        if (config := self._find_config(here)) is not None:
             for pattern, path in config.paths:
                 if (rest := _match_star(pattern, name)) is not None:
                     yield posixpath.normpath(path.replace("*", rest, 1))
@@ -174,20 +168,17 @@ class Packages:
             for name in ("tsconfig.json", "jsconfig.json"):
                 path = f"{above}/{name}".lstrip("/")
                 if path in self._configs:
-                    return self._merge_config(path)
+                    whole, pending, seen = _Config(), [path], 0
+                    while pending and seen < _PARENTS:
+                        seen += 1
+                        path = pending.pop(0)
+                        config = self._configs.get(path) or self._configs.get(f"{path}.json")
+                        if config is not None:
+                            whole.base = config.base if whole.base is None else whole.base
+                            whole.paths = whole.paths or config.paths
+                            pending += config.parents
+                    return whole
         return None
-
-    def _merge_config(self, path: str) -> _Config:
-        whole, pending, seen = _Config(), [path], 0
-        while pending and seen < _PARENTS:
-            seen += 1
-            path = pending.pop(0)
-            config = self._configs.get(path) or self._configs.get(f"{path}.json")
-            if config is not None:
-                whole.base = config.base if whole.base is None else whole.base
-                whole.paths = whole.paths or config.paths
-                pending += config.parents
-        return whole
 
 
 def _resolve(folder: str, written: str) -> str:
@@ -206,8 +197,7 @@ def _match_star(pattern: str, name: str) -> str | None:
     return name[len(head) : len(name) - len(tail)]
 
 
-MANIFEST = "json"
-"""The language of manifests. Its other files have sections only."""
+MANIFEST = "json"  # The language of manifests. Its other files have sections only.
 
 ENTRY, PATH, BASE, EXTENDS = "#entry ", "#path ", "#base", "#extends"
 

@@ -1,12 +1,13 @@
-"""Formats the expressions, local variables and return types of a script as text in the form of `scopes.py`."""
+"""Formats expressions, local variables, declared and return types of a script as text in the form of `scopes.py`."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.ecmascript.exports import is_require
-from secateur.languages.ecmascript.types import parse_type
 from secateur.languages.syntax.collector import (
     LONG_FUNCTION,
     LONG_WRAPPER,
@@ -18,11 +19,91 @@ from secateur.languages.syntax.collector import (
     named_child,
 )
 from secateur.languages.syntax.names import words
-from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, call_of, element, member
+from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, call_of, element, format_container, member
 from secateur.languages.syntax.values import END, START, Flow, Scope, inside, through, type_of, value_of_type
 
 if TYPE_CHECKING:
     from tree_sitter import Node
+
+
+_WRAPPERS = words("Promise PromiseLike Awaited Partial Required Readonly NonNullable Omit Pick Extract Exclude")
+_CONTAINERS = words(
+    "Array ReadonlyArray Set ReadonlySet WeakSet Iterable Iterator IterableIterator AsyncIterable AsyncIterator"
+    " AsyncIterableIterator Generator AsyncGenerator"
+)
+_MAPPINGS = words("Map ReadonlyMap WeakMap Record")
+_UNINFORMATIVE = words("any unknown never void undefined null object infer keyof unique")
+_PREFIX = re.compile(r"\A(?:\s|readonly\b|abstract\b|asserts\b)*")
+_NAME = re.compile(r"[^\W\d][\w$]*(?:\s*\.\s*[^\W\d][\w$]*)*|\$[\w$]*")
+_LENGTH = 300
+_OPENING, _CLOSING = "<([{", ">)]}"
+
+
+@lru_cache(maxsize=4096)
+def parse_type(text: str, depth: int = 0) -> str:
+    """Converts a type; "" for a type without information.
+
+    `Cart | null` → `Cart`, `readonly Cart[]` → `Cart[]`, `Map<string, Cart>` → `Cart[]`, `() => Cart` → `Cart()`,
+    `typeof Cart` → `=Cart`, `this` → `=self`.
+    """
+    if depth > DEEPEST:
+        return ""
+    text = text[:_LENGTH].strip().lstrip(":|& \t\r\n")
+    arrow = list(_split(text, "=>"))
+    if len(arrow) > 1:
+        returned = parse_type(arrow[-1], depth + 1)
+        if text.startswith(("new ", "abstract new ")):
+            return f"={returned}" if returned.replace(".", "").isidentifier() else ""
+        return f"{returned}()" if returned and not returned.startswith("=") else ""
+    if len(list(_split(text, "?"))) > 1:
+        return ""  # a conditional type
+    return next(filter(None, (_parse_single(next(_split(part, "&")), depth) for part in _split(text, "|"))), "")
+
+
+def _parse_single(text: str, depth: int) -> str:
+    text = _PREFIX.sub("", text.strip(), count=1)
+    if text.startswith("typeof "):
+        name = text[7:].strip()
+        return f"={name}" if _NAME.fullmatch(name) else ""
+    if text.endswith("[]"):
+        return format_container(parse_type(text[:-2], depth + 1)) or "Array"
+    if text.startswith("(") and text.endswith(")"):
+        return parse_type(text[1:-1], depth + 1)
+    if (match := _NAME.match(text)) is None:
+        return ""
+    name, rest = re.sub(r"\s", "", match[0]), text[match.end() :].strip()
+    if name == "this" and not rest:
+        return "=self"
+    if name in _UNINFORMATIVE or (rest and not (rest.startswith("<") and rest.endswith(">"))):
+        return ""
+    arguments = [parse_type(argument, depth + 1) for argument in _split(rest[1:-1], ",")] if rest else []
+    if name in _WRAPPERS:
+        return arguments[0] if arguments else ""
+    if arguments and name in _CONTAINERS | _MAPPINGS:
+        return format_container(arguments[0 if name in _CONTAINERS else -1]) or name
+    return name
+
+
+def _split(text: str, separator: str) -> Iterator[str]:
+    depth = start = 0
+    for at, character in enumerate(text):
+        if character == ">" and text[at - 1 : at] == "=":
+            if separator == "=>" and not depth:
+                yield text[start : at - 1]
+                start = at + 1
+        elif character in _OPENING:
+            depth += 1
+        elif character in _CLOSING:
+            depth -= 1
+        elif (
+            character == separator
+            and not depth
+            and not (separator == "?" and text[at + 1 : at + 2] in (":", ",", ")", ""))
+        ):
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]
+
 
 FUNCTIONS = words("arrow_function function_expression generator_function")
 """Nodes that are functions but not declarations."""
@@ -65,13 +146,6 @@ class EcmascriptValues(Flow):
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def _format_this(self, _node: Node, _depth: int) -> str:
-        return next((scope.receiver for scope in reversed(self.scopes) if scope.kind in ("function", "class")), UNKNOWN)
-
-    def _format_member(self, node: Node, depth: int) -> str:
-        name = _normalize_member(self.out.field_text(node, "property"))
-        return member(self.format_expression(node.child_by_field_name("object"), depth), name)
-
     def _format_call(self, node: Node, depth: int) -> str:
         function = node.child_by_field_name("constructor" if node.type == "new_expression" else "function")
         if (
@@ -96,7 +170,6 @@ class EcmascriptValues(Flow):
         return self.format_first(map(node.child_by_field_name, order), depth)
 
     def _resolve_type(self, text: str) -> str:
-        """Converts a declared type, and replaces a type parameter by its bound."""
         written = parse_type(text)
         name = written.removesuffix("()").rstrip("[]")
         for scope in reversed(self.scopes):
@@ -105,7 +178,6 @@ class EcmascriptValues(Flow):
         return written
 
     def _format_value(self, annotation: Node | None, value: Node | None = None) -> str:
-        """Formats a value of an annotated type, or an expression if there is no annotation."""
         if annotation is None:
             return self.format_expression(value)
         return value_of_type(self._resolve_type(self.out.text(annotation)))
@@ -137,10 +209,22 @@ class EcmascriptValues(Flow):
             node.end_byte,
             hides=rows < (LONG_FUNCTION if is_definition or node.id in self._titles else LONG_WRAPPER),
         )
-        scope.receiver = self._receiver_of(node, hidden)
+        holder = self._find_holder()
+        inherits = node.type == "arrow_function" or holder.kind == "class"  # an arrow function has the `this` around it
+        scope.receiver = holder.receiver if inherits else UNKNOWN if hidden else "this"
         self.scopes.append(scope)
         self._bind_type_parameters(node, scope)
-        self._bind_parameters(node, scope)
+        single = node.child_by_field_name("parameter")
+        for position, parameter in enumerate(field_children(node, "parameters") if single is None else [single]):
+            pattern = parameter.child_by_field_name("pattern") or parameter
+            annotation = parameter.child_by_field_name("type")
+            meaning = self._format_value(annotation)
+            if meaning == UNKNOWN and not position and node.id in self._elements:
+                meaning = self._elements[node.id]
+            self._bind_pattern(pattern, meaning, scope, declared=annotation is not None)
+            first = parameter.child(0) if parameter.child_count else None
+            if first is not None and first.type in _PROPERTY and meaning != UNKNOWN and not self.is_class_hidden():
+                self.out.declare(parameter, f"this.{self.out.text(pattern)}", type_of(meaning))
         returned = node.child_by_field_name("return_type")
         if not hidden and node.id in self._titles:
             out.declare(node, TITLE, self._titles[node.id][:NAME_LENGTH])
@@ -152,27 +236,9 @@ class EcmascriptValues(Flow):
         elif returned is None and not any(child.type == "async" for child in node.children[:2]):
             scope.row = node.start_point.row
 
-    def _receiver_of(self, node: Node, hidden: bool) -> str:
-        """Returns the meaning of `this` inside a function. An arrow function has the `this` around it."""
-        holder = next((scope for scope in reversed(self.scopes) if scope.kind in ("function", "class")), None)
-        if node.type == "arrow_function" or (holder is not None and holder.kind == "class"):
-            return holder.receiver if holder is not None else UNKNOWN
-        return UNKNOWN if hidden else "this"
-
-    def _bind_parameters(self, node: Node, scope: Scope) -> None:
-        single = node.child_by_field_name("parameter")
-        for position, parameter in enumerate(field_children(node, "parameters") if single is None else [single]):
-            pattern = parameter.child_by_field_name("pattern") or parameter
-            annotation = parameter.child_by_field_name("type")
-            meaning = self._format_value(annotation)
-            if meaning == UNKNOWN and not position and node.id in self._elements:
-                meaning = self._elements[node.id]
-            self._bind_pattern(pattern, meaning, scope, declared=annotation is not None)
-            first = parameter.child(0) if parameter.child_count else None
-            if first is not None and first.type in _PROPERTY and meaning != UNKNOWN and not self.is_class_hidden():
-                self.out.annotations.append(
-                    (parameter.start_point.row, f"this.{self.out.text(pattern)}", type_of(meaning))
-                )
+    def _find_holder(self) -> Scope:
+        """Returns the scope that says what `this` means here."""
+        return next(scope for scope in reversed(self.scopes) if scope.kind in ("module", "function", "class"))
 
     def _bind_pattern(self, node: Node, meaning: str, scope: Scope, depth: int = 0, *, declared: bool = False) -> None:
         if depth > DEEPEST:
@@ -180,8 +246,7 @@ class EcmascriptValues(Flow):
         if node.type in ("identifier", "shorthand_property_identifier_pattern"):
             self.bind(self.out.text(node), meaning, declared=declared, scope=scope)
         elif node.type in ("assignment_pattern", "object_assignment_pattern"):
-            left = node.child_by_field_name("left")
-            if left is not None:
+            if (left := node.child_by_field_name("left")) is not None:
                 if meaning == UNKNOWN:
                     meaning = self.format_expression(node.child_by_field_name("right"))
                 self._bind_pattern(left, meaning, scope, depth + 1)
@@ -241,7 +306,6 @@ class EcmascriptValues(Flow):
                 self.annotate(left, f"this.{name}", self.format_expression(right))
 
     def _record_declared_field(self, node: Node) -> None:
-        """Records `cart = new Cart()` and `cart: Cart` in a class."""
         name, value, annotation = (
             node.child_by_field_name("property") or node.child_by_field_name("name"),
             *map(node.child_by_field_name, ("value", "type")),
@@ -253,8 +317,7 @@ class EcmascriptValues(Flow):
     def _record_member(self, node: Node) -> None:
         name = _normalize_member(self.out.field_text(node, "name"))
         if node.type == "property_signature":
-            written = self._resolve_type(self.out.field_text(node, "type"))
-            self.out.declare(node, name, written)
+            self.out.declare(node, name, self._resolve_type(self.out.field_text(node, "type")))
         elif (
             node.parent is None or node.parent.type != "class_body" or node.type == "abstract_method_signature"
         ) and not self.is_class_hidden():
@@ -292,9 +355,6 @@ class EcmascriptValues(Flow):
         if node.type == "member_expression" or self.out.text(node)[:1].isupper():
             self._record_call(node)
 
-    def _record_super(self, node: Node) -> None:
-        self.out.calls.append((node.start_point.row, "constructor", "super"))
-
     def _record_result(self, node: Node) -> None:
         """Records the result of an arrow function without a block."""
         body, scope = node.child_by_field_name("body"), self.find_function()
@@ -321,8 +381,11 @@ class EcmascriptValues(Flow):
 
     EXPRESSIONS: ClassVar = {
         "identifier": Flow.format_name,
-        "this": _format_this,
-        "member_expression": _format_member,
+        "this": lambda values, _node, _depth: values._find_holder().receiver,
+        "member_expression": lambda values, node, depth: member(
+            values.format_expression(node.child_by_field_name("object"), depth),
+            _normalize_member(values.out.field_text(node, "property")),
+        ),
         "call_expression new_expression": _format_call,
         "subscript_expression": _format_item,
         "as_expression": lambda values, node, _depth: values._format_value(named_child(node, 1)),
@@ -339,7 +402,7 @@ class EcmascriptValues(Flow):
         ("method", _open_function, START),
         ("callee", _record_call, START),
         ("element", _record_element, START),
-        ("super", _record_super, START),
+        ("super", lambda values, node: values.out.calls.append((node.start_point.row, "constructor", "super")), START),
         ("member", _record_member, START),
         ("alias", _record_alias, START),
         ("variable", _bind_variable, END),
@@ -365,8 +428,7 @@ def _split_pattern(pattern: Node, out: Collector) -> Iterator[tuple[str, Node]]:
     """Yields (member, pattern bound to it) of a destructuring pattern; the member is "" in an array or rest."""
     for child in pattern.named_children:
         if child.type == "pair_pattern":
-            value = child.child_by_field_name("value")
-            if value is not None:
+            if (value := child.child_by_field_name("value")) is not None:
                 yield out.field_text(child, "key").strip("\"'"), value
         elif child.type == "shorthand_property_identifier_pattern":
             yield out.text(child), child

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from secateur.languages.go import STANDARD
 from secateur.languages.packages import Package, is_never_installed
@@ -39,14 +40,12 @@ class GoFinder(Finder):
         # Prefers the prefix that explains most imports, then the one nearest to the root of the repository.
         self._roots = sorted(votes, key=lambda vote: (-votes[vote], len(vote[1]), vote))
         self._votes = votes
-        self._memo: dict[str, Module | None] = {}
+        self._find = cache(self._find_package)
 
     def find_module(self, file: int, name: str, level: int) -> Module | None:  # noqa: ARG002 - no import is relative
-        if name not in self._memo:
-            self._memo[name] = self._find(name)
-        return self._memo[name]
+        return self._find(name)
 
-    def _find(self, name: str) -> Module | None:
+    def _find_package(self, name: str) -> Module | None:
         parts = name.split("/")
         if parts[0] in STANDARD:
             return None

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from secateur.languages.java.library import LIBRARY
-from secateur.languages.syntax.endless import JAVA_SILENT
 from secateur.languages.syntax.names import words
-from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
+from secateur.languages.traits import CAMEL_CASE_TEST, JAVA_SILENT, Grammar, LanguageTraits, LibraryTypes, NameRules
 
 _BUILTINS = words(
     """
@@ -14,6 +12,68 @@ IllegalArgumentException IllegalStateException Instant Integer List LocalDate Lo
 Optional Path Paths Pattern Runtime RuntimeException Set Short Stream String StringBuilder System Thread UUID
 """
 )
+
+_WIDER = {
+    "char": ("int", "long", "float", "double"),
+    "byte": ("short", "int", "long", "float", "double"),
+    "short": ("int", "long", "float", "double"),
+    "int": ("long", "float", "double"),
+    "long": ("float", "double"),
+    "float": ("double",),
+}
+_BOXED = {
+    "int": "Integer",
+    "char": "Character",
+    "long": "Long",
+    "double": "Double",
+    "float": "Float",
+    "boolean": "Boolean",
+    "byte": "Byte",
+    "short": "Short",
+}
+_SUPERTYPES = {
+    "String": ("CharSequence", "Comparable"),
+    "StringBuilder": ("CharSequence", "Appendable"),
+    "StringBuffer": ("CharSequence", "Appendable"),
+    "Class": ("Type", "AnnotatedElement"),
+    "StringWriter": ("Writer", "Appendable"),
+    "PrintWriter": ("Writer", "Appendable"),
+    "StringReader": ("Reader",),
+    "InputStreamReader": ("Reader",),
+    "BufferedReader": ("Reader",),
+    "FileInputStream": ("InputStream",),
+    "ByteArrayInputStream": ("InputStream",),
+    "BigDecimal": ("Number",),
+    "BigInteger": ("Number",),
+    **dict.fromkeys(_BOXED.values(), ("Number", "Comparable")),
+}
+_RETURNS = {
+    "String": (
+        "toString trim strip substring toLowerCase toUpperCase getName getSimpleName replace replaceAll"
+        " concat repeat name getMessage format"
+    ),
+    "int": "length size indexOf lastIndexOf hashCode compareTo intValue ordinal nextInt codePointAt",
+    "boolean": (
+        "isEmpty equals contains containsKey startsWith endsWith hasNext matches booleanValue equalsIgnoreCase add"
+    ),
+    "char": "charAt charValue",
+    "long": "longValue count",
+    "double": "doubleValue",
+    "float": "floatValue",
+    "Class": "getClass getType",
+    "char[]": "toCharArray",
+    "byte[]": "getBytes",
+}
+
+LIBRARY = LibraryTypes(
+    root="Object",
+    wider=_WIDER,
+    boxed=_BOXED,
+    supertypes=_SUPERTYPES,
+    no_functions=words("String Object Class CharSequence"),
+    returns={name: type_ for type_, names in _RETURNS.items() for name in names.split()},
+)
+"""Types of the standard library."""
 
 RULES = NameRules(
     family="java",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from secateur.languages.syntax.endless import PYTHON_SILENT
 from secateur.languages.syntax.names import words
-from secateur.languages.traits import Grammar, LanguageTraits, NameRules
+from secateur.languages.traits import PYTHON_SILENT, Grammar, LanguageTraits, NameRules
 
 STANDARD = words(
     """
@@ -60,10 +59,7 @@ LANGUAGES = (
         extensions="py pyi pyw",
         file_names="sconstruct sconscript wscript",
         interpreters="python pypy",
-        test_names_lower=(
-            ("py pyi", r"test_.*"),
-            ("py", r"(conftest|tests?)|.*[-_](tests?|unittest)"),
-        ),
+        test_names_lower=(("py pyi", r"test_.*"), ("py", r"(conftest|tests?)|.*[-_](tests?|unittest)")),
         grammar=Grammar("tree_sitter_python", "secateur.languages.python.reader"),
         silent=PYTHON_SILENT,
         lines_end_statements=True,

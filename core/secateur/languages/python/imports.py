@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from configparser import ConfigParser, Error
+from functools import cache
 from typing import Any
 
 from secateur.languages.packages import NEVER_INSTALLED, Package
@@ -14,8 +15,7 @@ from secateur.languages.python import STANDARD
 from secateur.languages.syntax.import_targets import Files, Finder, Module, folder_of, folders_above, join_path
 from secateur.model import FileFacts
 
-SOURCE_ROOTS = ("src", "lib", "python", "source")
-"""Folders that are import roots by convention; they are preferred."""
+SOURCE_ROOTS = ("src", "lib", "python", "source")  # folders that are import roots by convention; they are preferred
 
 
 class PythonFinder(Finder):
@@ -50,8 +50,7 @@ class PythonFinder(Finder):
             names = stem.replace("/", ".").rsplit(".", 2)
             for end in {names[-1], ".".join(names[-2:])}:
                 self._by_end.setdefault(end, []).append(stem)
-        self._by_name: dict[str, tuple[dict[str, Module], Module | None]] = {}
-        self._memo: dict[tuple[str, str], Module | None] = {}
+        self._by_roots, self._absolute = cache(self._find_by_roots), cache(self._find_absolute)
 
     def find_module(self, file: int, name: str, level: int) -> Module | None:
         here = folder_of(self._paths[file])
@@ -60,15 +59,10 @@ class PythonFinder(Finder):
             if level > len(above):
                 return None
             return self._at.get(join_path(above[level - 1], name.replace(".", "/")))
-        key = (here, name)
-        if key not in self._memo:
-            self._memo[key] = self._find_absolute(here, name)
-        return self._memo[key]
+        return self._absolute(here, name)
 
     def _find_absolute(self, here: str, name: str) -> Module | None:
-        if name not in self._by_name:
-            self._by_name[name] = self._find_by_roots(name)
-        by_root, elsewhere = self._by_name[name]
+        by_root, elsewhere = self._by_roots(name)
         for root in folders_above(here) if by_root else ():
             if root in by_root:
                 return by_root[root]
@@ -115,7 +109,15 @@ class PythonManifests:
 
             return _read_project(tomllib.loads(text))
         if base == "setup.cfg":
-            return _read_configuration(text)
+            parser = ConfigParser(interpolation=None, strict=False)
+            try:
+                parser.read_string(text)
+            except Error as error:
+                raise ValueError(str(error)) from error
+            lines = parser.get("options", "install_requires", fallback="").splitlines()
+            if parser.has_section("options.extras_require"):
+                lines += [line for _, value in parser.items("options.extras_require") for line in value.splitlines()]
+            return _normalize_name(parser.get("metadata", "name", fallback="")), list(_read_requirements(lines))
         if base == "setup.py":
             name = _SETUP_NAME.search(text)
             return _normalize_name(name[1]) if name else "", map(_normalize_name, _SETUP_STRING.findall(text))
@@ -176,24 +178,11 @@ def _read_project(table: dict[str, Any]) -> tuple[str, list[str]]:
         *_read_table(table, "dependency-groups").values(),
     ]
     names = [name for lines in lists if isinstance(lines, list) for name in _read_requirements(lines)]
-    groups = [poetry, *(group for group in _read_table(poetry, "group").values() if isinstance(group, dict))]
-    for group in groups:
+    for group in [poetry, *(group for group in _read_table(poetry, "group").values() if isinstance(group, dict))]:
         for key in ("dependencies", "dev-dependencies"):
             names += map(_normalize_name, _read_table(group, key))
     name = project.get("name") or poetry.get("name") or flit.get("module")
     return _normalize_name(name) if isinstance(name, str) else "", names
-
-
-def _read_configuration(text: str) -> tuple[str, list[str]]:
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(text)
-    except Error as error:
-        raise ValueError(str(error)) from error
-    lines = parser.get("options", "install_requires", fallback="").splitlines()
-    if parser.has_section("options.extras_require"):
-        lines += [line for _, value in parser.items("options.extras_require") for line in value.splitlines()]
-    return _normalize_name(parser.get("metadata", "name", fallback="")), list(_read_requirements(lines))
 
 
 def _read_table(table: dict[str, Any], key: str) -> dict[str, Any]:

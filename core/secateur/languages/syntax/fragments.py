@@ -16,52 +16,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from secateur.languages import traits_of
+from secateur.languages import HEAD_BYTES, language_of, traits_of
 from secateur.languages.ecmascript.imports import MANIFEST, read_manifest
 from secateur.languages.syntax import grammar
 from secateur.languages.syntax.collector import Captures, Collector, last_row
 from secateur.languages.syntax.names import read_receiver
 from secateur.languages.syntax.outlines import read_outline
-from secateur.languages.syntax.parser_version import parser_version
 from secateur.languages.syntax.partition import make_facts
 from secateur.languages.syntax.prose import split_blocks, split_sections
-from secateur.languages.syntax.recognition import HEAD_BYTES, language_of
 from secateur.languages.syntax.text import DAMAGED_TEXT, decode, read_text, split_lines
 from secateur.model import FileFacts
 
-__all__ = [
-    "PARSER_VERSION",
-    "READER_FAILED",
-    "concerns_run",
-    "decode",
-    "language_of",
-    "make_text_blocks",
-    "parse_file",
-    "parser_version",
-    "read_text",
-    "split_lines",
-]
+__all__ = ["decode", "language_of", "parse_file", "read_text", "split_lines"]
 
 _MINIFIED_BYTES_A_LINE = 500
 """Scripts with longer average lines were written by a tool: their names mean nothing, and their lines cannot be
 selected."""
 
-_NOTHING_MORE = b" \t\r\f;"
-"""Bytes that may follow a comment or attribute in a row without other code."""
+_NOTHING_MORE = b" \t\r\f;"  # bytes that may follow a comment or attribute in a row without other code
 
 _MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*+(?:\(.*\)\s*+)?")
 
-READER_FAILED = "reader_failed"
-"""Problem of a file whose reader raised an error."""
-
-PARSER_VERSION: str
-"""The value of `parser_version()`, computed at first use."""
-
-
-def __getattr__(name: str) -> str:
-    if name == "PARSER_VERSION":
-        return parser_version()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+READER_FAILED = "reader_failed"  # problem of a file whose reader raised an error
 
 
 def parse_file(path: str, data: bytes) -> FileFacts:
@@ -145,7 +121,6 @@ def _find_macro_rows(lines: Sequence[str], parsed: bytes) -> Iterator[int]:
 
 
 def _find_note_rows(nodes: Captures, lines: Sequence[str]) -> Iterator[int]:
-    """Yields rows that begin with a comment or attribute and contain nothing after it."""
     for node in nodes.get("note", ()):
         row, column = node.start_point
         last = last_row(node)

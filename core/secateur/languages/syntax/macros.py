@@ -43,14 +43,9 @@ _SILENT_TEXT = re.compile(_SILENT)
 _BODY = re.compile(rb"\s*\{")
 _UNBROKEN = re.compile(rb"[^\r\n]")
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"{}()")
-_DEEPEST = 40
-"""Most levels of nested conditionals that are examined: the time would grow with more."""
-
-_LONGEST_HEAD = 100
-"""Most tokens of a template's parameters that are examined."""
-
-_SHORTEST_DEFINITION = 5
-"""A shorter name leaves no room for a type and a name."""
+_DEEPEST = 40  # most levels of nested conditionals that are examined: the time would grow with more
+_LONGEST_HEAD = 100  # most tokens of a template's parameters that are examined
+_SHORTEST_DEFINITION = 5  # a shorter name leaves no room for a type and a name
 
 
 def mask_macros(source: bytes, language: str) -> bytes:
@@ -61,8 +56,6 @@ def mask_macros(source: bytes, language: str) -> bytes:
 
 
 class _Masker:
-    """The tokens of a source, without comments and strings, and its bytes with the macros blanked so far."""
-
     def __init__(self, source: bytes, is_cpp: bool) -> None:
         self.is_cpp = is_cpp
         self.masked = bytearray(source)
@@ -115,7 +108,6 @@ class _Masker:
         return _MACRO.fullmatch(self.texts[position]) is not None
 
     def _find_unit_end(self, position: int) -> int:
-        """Returns the position after a macro and its arguments."""
         last = self.partners.get(position + 1, position) if self.texts[position + 1] == "(" else position
         return last + 1
 

@@ -33,8 +33,7 @@ from secateur.languages.syntax.scopes import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-Rule = Callable[[Any, "Node", int], str]
-"""Formats a node; the number is the depth of the nodes inside it."""
+Rule = Callable[[Any, "Node", int], str]  # formats a node; the number is the depth of the nodes inside it
 
 
 class Values:
@@ -183,8 +182,7 @@ class Flow(Values):
 
     ACTIONS: ClassVar[Sequence[tuple[str, Action, str]]]
     """Captures, and what is done with their nodes: at their `START`, at their `END`, or at the end of a field."""
-    MEMBER: ClassVar[str]
-    """The field with the name of a member; its owner is in the field `object`."""
+    MEMBER: ClassVar[str]  # the field with the name of a member; its owner is in the field `object`
     UNRECORDED: ClassVar[frozenset[str]]
     """Values that are not recorded: they are often placeholders, and few methods are called on them."""
     EXITS: ClassVar[frozenset[str]]

@@ -90,7 +90,6 @@ def html_page(report: DecisionReport) -> str:
 
 
 def _style() -> str:
-    """Returns all rules: the palettes for the reader's system settings, the patterns, the page."""
     looks = (
         f":root {{ {palette_variables(LIGHT)} }}",
         f"@media (prefers-contrast: more) {{ :root {{ {palette_variables(LIGHT_CONTRAST)} }} }}",

@@ -136,7 +136,6 @@ def segments_of(report: DecisionReport) -> list[Segment]:
 
 
 def _runs(items: Sequence[ReportItem], least: int) -> Iterator[list[ReportItem]]:
-    """Yields neighbours with one state, as many as are needed to reach so many tokens."""
     run: list[ReportItem] = []
     held = 0
     for item in items:

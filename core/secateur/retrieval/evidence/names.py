@@ -1,5 +1,5 @@
-"""Evidence from names: the definition of the code that a query names, what uses it, and names spelled out in words. A
-query of another kind gets 0 for definitions and usages."""
+"""Evidence from words in short fields and in the messages of commits, and from names: the definition of the code that a
+query names, what uses it, and names spelled out in words. A query of another kind gets 0 for definitions and usages."""
 
 from __future__ import annotations
 
@@ -7,15 +7,55 @@ import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from secateur.index.facts.lexical import STOP_WORDS, hash_of, word_terms, words
 from secateur.index.facts.postings import Term, WordField
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import EdgeKind
 from secateur.model import BoolArray, FloatArray, FragmentKind
-from secateur.retrieval.evidence.words import FULL_IDF, sum_matched_idf
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
+
+FULL_IDF = 20.0
+"""Sum of idf at which words of the query in a name or a path count fully: two rare words, or four common ones."""
+
+
+def match_words(field: WordField, terms: Sequence[Term]) -> FloatArray:
+    """Scores each document by the idf of the query's words in it. The length of the query and its other words do not
+    matter."""
+    return np.asarray(np.minimum(1.0, sum_matched_idf(field, terms) / FULL_IDF), dtype=np.float64)
+
+
+def sum_matched_idf(field: WordField, terms: Sequence[Term]) -> FloatArray:
+    """Sums for each document the idf of the query's words in it. Of synonyms only the rarest one counts."""
+    idf_sum = np.zeros(field.postings.documents)
+    for synonyms, _ in field.group_synonyms(terms):
+        if len(synonyms) == 1:
+            term = synonyms[0][0]
+            idf_sum[field.postings.holders(term)] += field.idf(term)
+            continue
+        best = np.zeros(field.postings.documents)
+        for term, _ in synonyms:
+            holders = field.postings.holders(term)
+            best[holders] = np.maximum(best[holders], field.idf(term))
+        idf_sum += best
+    return idf_sum
+
+
+def match_commits(query: Query, snapshot: Snapshot, words: WordField, most: int) -> FloatArray:
+    """Scores each fragment by the best commit of its file, among the `most` commits whose messages match the query
+    best. A commit of many files counts less."""
+    first: npt.NDArray[np.int64] = snapshot.arrays["commits.first"]
+    file: npt.NDArray[np.int32] = snapshot.arrays["commits.file"]
+    score = words.score(query.terms)
+    best = np.lexsort((np.arange(len(score)), -score))[:most]
+    of_files = np.zeros(len(snapshot.paths))
+    for commit in best[score[best] > 0].tolist():
+        files = file[first[commit] : first[commit + 1]]
+        of_files[files] = np.maximum(of_files[files], score[commit] / np.sqrt(len(files)))
+    return of_files[snapshot.file]
+
 
 WITH_OWNER = 0.9
 """Factor on a match of the name together with its owner's name (`Cart.total`)."""
@@ -55,7 +95,7 @@ def match_definitions(query: Query, snapshot: Snapshot, name_words: WordField) -
         return column
     idf_sum = np.zeros(len(snapshot))
     for word in sorted(wanted):
-        idf_sum[name_words.holders(hash_of(word))] += idf[word]
+        idf_sum[name_words.postings.holders(hash_of(word))] += idf[word]
     names, ordinals = snapshot.qualnames, snapshot.arrays["fragment.ordinal"]
     class_ = KINDS.index(FragmentKind.CLASS)
     kinds = snapshot.column("kind")

@@ -12,27 +12,9 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from secateur.index.facts.embedding.vectors import (
-    Embedder,
-    SemanticSpace,
-    TextKind,
-    Vectors,
-    document_text,
-    quantise,
-)
+from secateur.index.facts.embedding.vectors import Embedder, Vectors, document_text
 from secateur.index.facts.runs import RunCounts
-from secateur.settings import Embedding
-
-__all__ = [
-    "Embedder",
-    "SemanticSpace",
-    "TextKind",
-    "Vectors",
-    "document_text",
-    "documents",
-    "open_embedder",
-    "quantise",
-]
+from secateur.settings import Embedding, Settings
 
 
 def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder | None:
@@ -75,3 +57,22 @@ def documents(
     named = [document_text(name, text) for name, text in zip(symbol_ids, texts, strict=True)]
     files = [named[first:end] for first, end in pairwise(accumulate(sizes, initial=0)) if first < end]
     return np.concatenate([embedder.embed(file, "document") for file in files])
+
+
+class Models:
+    """See the module docstring. `environ` holds the keys of servers."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._embedders: dict[Embedding, Embedder | None] = {}
+
+    def embedder(self, embedding: Embedding) -> Embedder | None:
+        """Returns the model that the settings describe; None for the model `none`. Raises EmbeddingError."""
+        if embedding not in self._embedders:
+            self._embedders[embedding] = open_embedder(embedding, self._environ)
+        return self._embedders[embedding]
+
+
+def vectors_of(models: Models, settings: Settings) -> Embedder | None:
+    """Returns the embedder whose vectors the index holds; None if vectors are switched off."""
+    return None if settings.embedding.model == "none" else models.embedder(Embedding())

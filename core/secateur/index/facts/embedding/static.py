@@ -130,7 +130,6 @@ class StaticEmbedder:
         return self._embed(weighted, len(headings))
 
     def _embed(self, weighted: Sequence[tuple[RunCounts, int]], documents: int) -> Vectors:
-        """Embeds documents that consist of several texts, each with a weight."""
         groups = [
             self._sum_words(
                 [(runs.part(at, min(at + GROUP, documents)), weight) for runs, weight in weighted if len(runs)]
@@ -177,7 +176,6 @@ class StaticEmbedder:
         return products
 
     def _begin(self) -> None:
-        """Forgets all words."""
         self._row_of: dict[str, int] = {}
         self._unlearned: list[str] = []
         self._runs = RunTable(self._count_words)
@@ -195,7 +193,6 @@ class StaticEmbedder:
         return counts
 
     def _learn(self) -> None:
-        """Fills the rows of the words that are new since the last call."""
         new, self._unlearned = self._unlearned, []
         first = len(self._row_of) - len(new)
         while len(self._row_of) > len(self._table):
@@ -217,7 +214,9 @@ class StaticEmbedder:
         size = np.array([len(pieces[row]) for row in known])
         start = np.cumsum(size) - size
         flat = np.array([piece for ids in pieces for piece in ids])
-        total = np.add.reduceat(np.rint(vectors[flat].astype(np.float64) * PIECE_SCALE), start, axis=0)
+        used, _, column = distinct(flat)
+        scaled = np.rint(vectors[used].astype(np.float64) * PIECE_SCALE).astype(np.int32)
+        total = np.add.reduceat(scaled[column], start, axis=0, dtype=np.int64).astype(np.float64)
         length = np.sqrt((total * total).sum(axis=1))
         # the vocabulary is ordered by frequency, so Zipf's law gives the probability from the rank
         probability = 1 / (np.maximum.reduceat(flat, start) - FIRST_WORD + RANK_OFFSET)
@@ -229,7 +228,6 @@ class StaticEmbedder:
 
 
 def _name(symbol_id: str) -> str:
-    """Returns the last part of a symbol id, the fragment's own name."""
     return symbol_id.rpartition("::")[2].rpartition(".")[2]
 
 
@@ -302,8 +300,6 @@ class _Model(msgspec.Struct):
 
 
 class _Tokenizer(msgspec.Struct):
-    """The part of a tokenizer's file that is needed."""
-
     model: _Model
 
 

@@ -42,7 +42,6 @@ def _shape(facts: FileFacts) -> list[tuple[str, str, str, int, bool]]:
 
 
 def _local(facts: FileFacts, annotation: Annotation) -> bool:
-    """Tells whether a declared type belongs to a local variable of a function."""
     if (
         not 0 <= annotation.fragment < len(facts.fragments)
         or annotation.name == "return"

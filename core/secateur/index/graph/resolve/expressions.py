@@ -250,11 +250,9 @@ class Expressions:
             return None
         gid, result = (fitting or definitions)[0], written.pop()
         inside = cls if result == OF_RECEIVER and cls >= 0 else self.symbols.class_of[gid]
-        value = self.resolve_type(self.symbols.file_of[gid], inside, result, depth)
-        return self._rest(value, suffixes[1:], depth)
+        return self._rest(self.resolve_type(self.symbols.file_of[gid], inside, result, depth), suffixes[1:], depth)
 
     def _rest(self, value: Value, suffixes: list[str], depth: int) -> Value:
-        """Applies the calls and indexes of `suffixes` to a value."""
         for suffix in suffixes:
             if value is None or value is EXTERNAL:
                 return value

@@ -79,9 +79,8 @@ class CodexCli(SessionFormat):
     def owns(self, value: Any) -> bool:
         if not isinstance(value, dict):
             return False
-        if text_at(value, "type") in _RECORDS and isinstance(value.get("payload"), dict):
-            return True
-        if "record_type" in value and len(value) == 1:
+        record = text_at(value, "type") in _RECORDS and isinstance(value.get("payload"), dict)
+        if record or ("record_type" in value and len(value) == 1):
             return True
         return _is_bare_head(value) or (text_at(value, "type") in ITEMS - {"message"} and "payload" not in value)
 
@@ -182,7 +181,6 @@ def _body(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _item(value: Mapping[str, Any]) -> str:
-    """The kind of the item in a line that is sent to a model, or ""."""
     if text_at(value, "type") not in ("response_item", *ITEMS):
         return ""
     kind = text_at(_body(value), "type")

@@ -201,7 +201,6 @@ class SnapshotManager:
         self._name = ""
 
     def _begin_with(self, stored: StoredSnapshot | None) -> Snapshot | None:
-        """Replaces the snapshot in memory by one from disk."""
         self._drop()
         if stored is None:
             return None
@@ -218,9 +217,8 @@ class SnapshotManager:
     ) -> Snapshot:
         files: list[tuple[str, bytes, Record]] = []
         damaged: dict[str, bytes] = {}
-        for (path, digest), data in zip(
-            present, update.edits.read_records(self._store, present, origin[0]), strict=True
-        ):
+        stored = update.edits.read_records(self._store, present, origin[0])
+        for (path, digest), data in zip(present, stored, strict=True):
             record = update.edits.record_of(data)
             if record is None:
                 damaged[path] = digest
@@ -351,7 +349,6 @@ class Histories:
         return None
 
     def _list_known(self) -> list[str]:
-        """Lists the names of the kept histories, the newest first."""
         data = self._store.get_blob("histories", "")
         with suppress(msgspec.DecodeError):
             return msgspec.msgpack.decode(data, type=list[str]) if data is not None else []

@@ -245,10 +245,12 @@ def add_session(parser: CommandParser) -> None:
 
 
 def _session_ids(_prefix: str) -> Mapping[str, str]:
-    from secateur_agents.sessions.places import LATEST, find_sessions, known_places
+    from secateur_agents.sessions.places import LATEST, TITLES, find_sessions, known_places
 
     sessions = completers.or_nothing(lambda: find_sessions(known_places(os.environ))[0])[:MOST_SESSIONS]
-    titles = {session.id: completers.short(session.title) for session in sessions if completers.is_plain(session.id)}
+    titles = {
+        session.id: completers.short(TITLES[session.agent]) for session in sessions if completers.is_plain(session.id)
+    }
     return {LATEST: "the newest", **titles}
 
 
