@@ -146,7 +146,7 @@ class PieceJoiner:
         data = word.encode()
         if self._rank(data) < NEVER:
             return 1
-        self._joined += len(data)
+        self._joined += len(data) * (1 + len(data) // 16)  # random words are joined in more steps than those of code
         if self._joined > MOST_JOINED:
             raise OverflowError
         return self._join(data) if len(data) <= SHORT_WORD else self._join_long(data)
