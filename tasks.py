@@ -5,7 +5,8 @@
     python3 tasks.py try        make an environment, install, open the inspector on a sample repository
     python3 tasks.py test       make an environment, install what tests need, run the tests, the same run every time
     python3 tasks.py explore    the tests in tests/slow.txt, then the properties with new random examples, for --minutes
-                                (60); prints its seeds; before a release, and by CI once a day
+                                (60); prints its seeds; before a release, and by CI once a day. With --patterns
+                                [MODULES]: the regular expressions whose time grows too fast
     python3 tasks.py coverage   the tests and the lines they never reach; fails below a floor
     python3 tasks.py cluster    tests with a scheduler and workers of Dask that are killed; POSIX
     python3 tasks.py browser    opens exported pages in a headless Chromium, which has to be installed
@@ -93,15 +94,18 @@ def try_it(words: list[str]) -> int:
 
 
 def test(words: list[str]) -> int:
-    """Install and run the tests but those of `explore`. Later words win: `-n 0` is one process, `-m slow` the others."""
+    """Install and run the tests, but for those of `explore`. Later words win: `-n 0`, or `-m slow` for those."""
     install("dev")
     cores = ["-n", str(os.cpu_count() or 1), "--dist", "worksteal"]
     return run(BIN / "python", "-m", "pytest", *cores, "-m", "not slow", *words)
 
 
 def explore(words: list[str]) -> int:
-    """Run what `test` leaves out, and try new random examples of every property."""
+    """Run what `test` leaves out, and try new random examples of every property; `--patterns`: time every regular
+    expression."""
     install("dev")
+    if words[:1] == ["--patterns"]:
+        return run(BIN / "python", "tests/benchmarks/patterns.py", *words[1:])
     return run(BIN / "python", "tools/explore.py", *words)
 
 

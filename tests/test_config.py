@@ -4,7 +4,8 @@ import os
 
 import pytest
 from secateur.errors import ConfigError
-from secateur.kinds.registry import BUILT_IN, get_kind
+from secateur.kind_places import BUILT_IN
+from secateur.kinds.registry import get_kind
 from secateur.settings import (
     FILE_NAME,
     MAX_BOOST,
@@ -22,6 +23,7 @@ from secateur.settings import (
     with_values,
 )
 from secateur.settings import keys as setting_keys
+from secateur.settings.keys import REMOVED
 
 
 def layers(*tables: dict, **named: dict):
@@ -203,12 +205,18 @@ REPOSITORY_MAY_SET = {
     "context_budget.reserve",
     "chunking.max_chunk_tokens",
     "chunking.ignore",
-    "chunking.rules",
-    "chunking.max_file_kb",
     "chunking.context_lines",
     "log.max_tokens",
 }
 """Written out: a key becomes one of these on purpose, and a new key is not."""
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_a_removed_key_is_refused_with_what_to_do_instead(name: str) -> None:
+    with pytest.raises(ConfigError, match="unknown key") as error:
+        load(None, sets=[f"{name}=1"])
+    assert error.value.hint == REMOVED[name]
+
 
 FILE_KEYS = [key for key in setting_keys().values() if key.scope != "run"]
 ALLOWED = [key for key in FILE_KEYS if key.name in REPOSITORY_MAY_SET and key.name not in ("profile", "profiles")]

@@ -28,8 +28,13 @@ from support.memory_source import MemorySource
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
 FILES = SHOP | handlers(8, 12)
-SETTINGS = with_values(Settings(), {"index.partial_kb": 1})
+SETTINGS = Settings()
 REFUND = "shop/refund.py::refund_total"
+
+
+@pytest.fixture(autouse=True)
+def small_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secateur.engine.PARTIAL_BYTES", 1024)
 
 
 def partial_of(root: Path, cache: Path, settings: Settings = SETTINGS) -> str:
@@ -73,7 +78,7 @@ def test_a_partial_answer_says_from_how_much_it_was_made(tmp_path: Path) -> None
         assert "partial" not in engine.report(engine.search(QUERY)).to_dict()
     shutil.rmtree(tmp_path / "cache")
     for form in ("markdown", "xml"):
-        words = ("search", QUERY, root, "--partial", "--set", "index.partial_kb=1", "--format", form)
+        words = ("search", QUERY, root, "--partial", "--format", form)
         told = secateur(*words, "--set", f"graph_rag.cache_dir={tmp_path / form}")
         assert made in told.err and made not in told.out
 
@@ -153,11 +158,15 @@ def test_it_is_the_same_whatever_was_read_before_and_by_however_many_processes(
 
 def test_it_is_the_same_under_every_hash_seed(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", FILES)
-    words = ["search", QUERY, str(root), "--partial", "--format", "json", "--set", "index.partial_kb=1"]
+    program = (
+        "import sys; import secateur.engine; from secateur.cli.main import main\n"
+        "secateur.engine.PARTIAL_BYTES = 1024\n"
+        f"sys.exit(main(['search', {QUERY!r}, {str(root)!r}, '--partial', '--format', 'json']))"
+    )
     told = set()
     for seed in ("1", "2"):
         env = os.environ | {"PYTHONHASHSEED": seed, "SECATEUR_CACHE_DIR": str(tmp_path / seed)}
-        done = subprocess.run([sys.executable, "-m", "secateur", *words], env=env, capture_output=True, check=True)
+        done = subprocess.run([sys.executable, "-c", program], env=env, capture_output=True, check=True)
         told.add(done.stdout)
     assert len(told) == 1
     assert b'"partial"' in told.pop()
@@ -211,8 +220,8 @@ def test_what_was_read_is_not_read_again_and_the_phase_still_says_that_it_is_the
 def test_a_kill_loses_nothing_of_what_it_read(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", FILES)
     program = (
-        "import os, sys; from secateur import Engine, Settings; from secateur.settings import with_values\n"
-        "engine = Engine.open(sys.argv[1], with_values(Settings(), {'index.partial_kb': 1}))\n"
+        "import os, sys; import secateur.engine; secateur.engine.PARTIAL_BYTES = 1024\n"
+        "engine = secateur.Engine.open(sys.argv[1], secateur.Settings())\n"
         f"engine.retrieve_partial({QUERY!r}); os._exit(9)"
     )
     env = os.environ | {"SECATEUR_CACHE_DIR": str(tmp_path / "cache")}
@@ -260,17 +269,17 @@ def test_an_index_that_cannot_be_written_is_answered_from_memory_and_waits(tmp_p
         assert {"partial", "index_not_kept"} <= {notice.code for notice in selection.warnings}
 
 
-def test_nothing_partial_is_given_where_the_whole_is_as_near(tmp_path: Path) -> None:
+def test_nothing_partial_is_given_where_the_whole_is_as_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = write(tmp_path / "shop", FILES)
-    for number, (settings, query) in enumerate(
+    for number, (most, query) in enumerate(
         [
-            (Settings(), QUERY),  # the repository is smaller than a part
-            (with_values(SETTINGS, {"index.partial_kb": 0}), QUERY),
-            (SETTINGS, "zzyzx qwfpgj"),  # nothing to begin with
-            (SETTINGS, ""),
+            (750 * 1024, QUERY),  # the repository is smaller than a part
+            (1024, "zzyzx qwfpgj"),  # nothing to begin with
+            (1024, ""),
         ]
     ):
-        with Engine.open(root, settings, cache_dir=tmp_path / str(number)) as engine:
+        monkeypatch.setattr("secateur.engine.PARTIAL_BYTES", most)
+        with Engine.open(root, SETTINGS, cache_dir=tmp_path / str(number)) as engine:
             assert not engine.search(query, partial=True).pool.partial
 
 
@@ -288,7 +297,7 @@ def test_a_part_is_read_of_a_branch_that_differs_in_much(tmp_path: Path) -> None
 
 def test_the_command_prints_a_partial_answer_keeps_none_and_goes_on_from_there(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", FILES)
-    words = "search", QUERY, root, "--set", "index.partial_kb=1"
+    words = "search", QUERY, root
     first = secateur(*words, "--partial", "--verbose")
     assert first.code == 0
     assert "! partial: A partial answer, made from 4 of 12 files" in first.out
@@ -303,9 +312,9 @@ def test_the_command_prints_a_partial_answer_keeps_none_and_goes_on_from_there(t
 
 def test_a_scenario_holds_the_whole_answer(tmp_path: Path) -> None:
     root, saved = write(tmp_path / "shop", FILES), tmp_path / "shop" / "refund.scenario.toml"
-    words = "search", QUERY, root, "--set", "index.partial_kb=1"
+    words = "search", QUERY, root
     assert secateur(*words, "--partial", "--save", saved).code == 0
-    assert "partial" not in saved.read_text().replace("partial_kb", "")
+    assert "partial" not in saved.read_text()
     assert secateur("check", saved).code == 0
     other = tmp_path / "shop" / "whole.scenario.toml"
     secateur(*words, "--save", other)

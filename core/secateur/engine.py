@@ -31,11 +31,11 @@ from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
-from secateur.index.open_workspace import AnyOpener, open_index, opener_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
+from secateur.index.workspace_index import AnyOpener, open_index, opener_of
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress, unreported
 from secateur.redaction import recognise_in_names, redact
@@ -56,7 +56,7 @@ from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
-from secateur.tokens import Counter
+from secateur.tokens import Counter, get_counter
 from secateur.version import __version__
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
@@ -64,6 +64,9 @@ if TYPE_CHECKING:  # what most searches never use is imported where it is
 
     from secateur.render.walk_text import Walk
     from secateur.retrieval.walk import CallMap
+
+PARTIAL_BYTES = 750 * 1024
+"""Most bytes of text in a partial answer: they are read in about two seconds."""
 
 
 class Engine:
@@ -229,13 +232,13 @@ class Engine:
         format: str = "markdown",
         progress: Progress | None = None,
     ) -> Pool | None:
-        """Finds the candidates in the most promising files, up to `index.partial_kb`. Returns None if no more is left
-        to read, or no file has a word of the query. The index keeps what it reads; the pool is not cached. It may be
+        """Finds the candidates in the most promising files, up to PARTIAL_BYTES. Returns None if no more is left to
+        read, or no file has a word of the query. The index keeps what it reads; the pool is not cached. It may be
         called while another call reports progress."""
         settings = settings or self.settings
-        choose, most = FirstFiles(query, settings.relevance), settings.index.partial_kb * 1024
+        choose = FirstFiles(query, settings.relevance)
         with self._turn:
-            part = self._index.part(self._extractor(settings), choose, most, progress)
+            part = self._index.part(self._extractor(settings), choose, PARTIAL_BYTES, progress)
             return self._found(query, settings, pack_format(format), part) if part is not None else None
 
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
@@ -359,7 +362,7 @@ class Engine:
 
     def counter(self, settings: Settings | None = None) -> Counter:
         """Returns the token counter of the run."""
-        return self._models.counter((settings or self.settings).tokens.counter)
+        return get_counter((settings or self.settings).tokens.counter)
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
@@ -399,7 +402,7 @@ class Engine:
         return self._index.lines_of(self._snapshots.get(pool) or self._current(), pool, row)
 
     def _counter_of(self, selection: Selection) -> Counter:
-        return self._models.counter(selection.pool.counter)
+        return get_counter(selection.pool.counter)
 
     def _preferences(self, settings: Settings) -> Preferences:
         return preferences_of(self._config_dir, self._index.source.root, settings.preference, self._clock)

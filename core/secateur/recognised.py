@@ -15,6 +15,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -48,7 +49,7 @@ class _Run:
     """The values of one run, each with every form in which it may appear: plain and escaped."""
 
     def __init__(self) -> None:
-        self.rules: dict[str, str] = {}  # by value
+        self.rules = OrderedDict[str, str]()  # by value; the first of a dict from which many went is slow to find
         self.forms: dict[str, int] = {}  # the number of values with the form
         self.lengths: dict[str, dict[int, int]] = {}  # the number of forms by their SHORTEST first letters and length
         self.stays: Callable[[str, str], bool] | None = None

@@ -32,11 +32,8 @@ from secateur_agents.store import OriginalStore, user_store
 
 T = TypeVar("T")
 
-MOST_SECONDS = 2.0
-"""Most time for a step."""
-
-MOST_FOLDS = 128
-"""Most folds that are remembered: the requests of a conversation, and those it may go back to."""
+MOST_SECONDS = 2.0  # most time for a step
+MOST_FOLDS = 128  # most folds that are remembered: the requests of a conversation, and those it may go back to
 
 OVERHEAD_STEP = 1_000
 """The overhead counts in steps of so many tokens, so that a word more in a tool's description changes nothing."""
@@ -121,7 +118,7 @@ class Live:
             self.store.savings.add(_record(known[min(1, fold.count)].hex()[:12], before, fold))
         while len(self._folds) > MOST_FOLDS:
             self._folds.popitem(last=False)
-        return Step(_messages(fold, history), _changed(fold), _effect(fold, settings))
+        return Step(_messages(fold, history), _changed(fold), _effect(fold))
 
     def recall(self, digest: str, lines: str = "") -> str:
         """Returns what was taken out, or lines of it; a sentence where that is not possible."""
@@ -166,12 +163,11 @@ def _changed(fold: Fold) -> tuple[Entry, ...]:
     return tuple(entry for _, entry in sorted(fold.changes.items()))
 
 
-def _effect(fold: Fold, settings: Settings) -> CacheEffect:
-    cut, rules = fold.cut, settings.conversation_prune
+def _effect(fold: Fold) -> CacheEffect:
+    cut = fold.cut
     if cut is None:
         return CacheEffect(None)
-    pays = cut.pays_after(rules.cache_read_price, rules.cache_write_price)
-    return CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, pays)
+    return CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
 
 
 def _record(session: str, before: Fold, fold: Fold) -> SavingsRecord:

@@ -1,7 +1,7 @@
 """Records what pruning took out, in a file beside the originals of a store, and adds it up.
 
     store.savings.add(SavingsRecord("run", session, whole=39_001, sent=21))
-    for session in summarize(store.savings.read(), settings, 20).sessions: ...
+    for session in summarize(store.savings.read(), 20).sessions: ...
 
 Each record is one line, written at once, so that several programs may write. Only the user may read the file. A full
 file becomes the older of two, and what was older goes. No text of a conversation is in it.
@@ -20,12 +20,11 @@ from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
-from secateur import SCHEMA_VERSION, Count, Settings, Shape, Version
+from secateur import SCHEMA_VERSION, Count, Fold, Shape, Version
 
 OLDER_NAME, NAME = "secateur-savings-older.jsonl", "secateur-savings.jsonl"
 
-MOST_BYTES = 4 * 1024 * 1024
-"""Size at which the file is full: some 30,000 records."""
+MOST_BYTES = 4 * 1024 * 1024  # size at which the file is full: some 30,000 records
 
 _SESSION_CHARS = 64
 
@@ -103,22 +102,21 @@ class SavedOutput(Shape, frozen=True):
     found: Annotated[Count, Meta(description="All sessions.")]
 
 
-def summarize(records: Iterable[SavingsRecord], settings: Settings, limit: int) -> SavedOutput:
+def summarize(records: Iterable[SavingsRecord], limit: int) -> SavedOutput:
     """Adds up records by session, the latest first; `limit`: most sessions."""
     sessions: dict[str, list[SavingsRecord]] = {}
     everything = list(records)
     for record in everything:
         sessions.setdefault(record.session, []).append(record)
-    shapes = [_summary(name, added, settings) for name, added in sessions.items()]
+    shapes = [_summary(name, added) for name, added in sessions.items()]
     shapes.sort(key=lambda shape: (-shape.last, shape.session))
-    return SavedOutput(SCHEMA_VERSION, _summary("", everything, settings), shapes[:limit], len(shapes))
+    return SavedOutput(SCHEMA_VERSION, _summary("", everything), shapes[:limit], len(shapes))
 
 
-def _summary(session: str, records: list[SavingsRecord], settings: Settings) -> SessionTotals:
-    price = settings.conversation_prune.price
+def _summary(session: str, records: list[SavingsRecord]) -> SessionTotals:
     requests = [record for record in records if record.source == "live"]
-    whole_price = sum(price(record.whole, record.whole_cached) for record in requests)
-    paid = sum(price(record.sent, record.sent_cached) for record in requests)
+    whole_price = sum(Fold.price(record.whole, record.whole_cached) for record in requests)
+    paid = sum(Fold.price(record.sent, record.sent_cached) for record in requests)
     return SessionTotals(
         session=session,
         requests=len(requests),

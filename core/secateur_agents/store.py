@@ -78,7 +78,16 @@ class OriginalStore:
             for digest, text in originals.items():
                 path = self.folder / f"{digest}{_SUFFIX}"
                 if not path.exists():
-                    self._write(path, redact(text)[0])
+                    # readable for the user alone
+                    handle, name = tempfile.mkstemp(prefix=f"{path.stem}.", suffix=_SUFFIX, dir=self.folder)
+                    try:
+                        with os.fdopen(handle, "wb") as file:
+                            file.write(redact(text)[0].encode("utf-8", "surrogatepass"))
+                        os.replace(name, path)  # noqa: PTH105
+                    except BaseException:
+                        with suppress(OSError):
+                            os.unlink(name)  # noqa: PTH108
+                        raise
                 os.utime(path, (now, now))
             self._forget(now, path.lstat())
         except OSError as error:
@@ -112,18 +121,6 @@ class OriginalStore:
         asked = _lines_of(text, lines) if lines else text
         self.savings.add(SavingsRecord("recall", self.session))
         return asked
-
-    def _write(self, path: Path, text: str) -> None:
-        # readable for the user alone
-        handle, name = tempfile.mkstemp(prefix=f"{path.stem}.", suffix=_SUFFIX, dir=self.folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode("utf-8", "surrogatepass"))
-            os.replace(name, path)  # noqa: PTH105
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(name)  # noqa: PTH108
-            raise
 
     def _forget(self, now: float, own: os.stat_result) -> None:
         """Removes originals that are too old, then the oldest beyond the most bytes. `own`: the status of an original,

@@ -42,7 +42,12 @@ class ScenarioItem(pytest.Item):
         from secateur_lab.scenarios.check import CheckVerdict, check_one
 
         shown = os.path.relpath(self.path, self.config.rootpath)
-        self.result = check_one(self.path, _session(self.config), Path(shown).as_posix())
+        from secateur_lab.scenarios.running import Session
+
+        if _SESSION not in self.config.stash:
+            opened = self.config.stash[_SESSION] = Session(os.environ)
+            self.config.add_cleanup(opened.close)
+        self.result = check_one(self.path, self.config.stash[_SESSION], Path(shown).as_posix())
         if self.result.verdict in (CheckVerdict.CANNOT_RUN, CheckVerdict.STALE):
             self._fail()
 
@@ -73,12 +78,3 @@ class ScenarioItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, int, str]:
         """Returns the place and the headline of a failure."""
         return self.path, 0, f"scenario {self.path.name}"
-
-
-def _session(config: pytest.Config) -> Session:
-    from secateur_lab.scenarios.running import Session
-
-    if _SESSION not in config.stash:
-        opened = config.stash[_SESSION] = Session(os.environ)
-        config.add_cleanup(opened.close)
-    return config.stash[_SESSION]

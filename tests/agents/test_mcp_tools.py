@@ -347,9 +347,12 @@ async def test_agents_pay_for_an_answer_once_and_little_more_than_the_budget(tmp
                 assert count_tokens(text(answer)) <= 1.1 * budget, (tool, budget)
 
 
-async def test_the_first_answer_of_a_large_repository_does_not_wait_for_all_of_it(tmp_path: Path) -> None:
+async def test_the_first_answer_of_a_large_repository_does_not_wait_for_all_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("secateur.engine.PARTIAL_BYTES", 8 * 1024)
     root = write(tmp_path / "big", handlers(40, 60))
-    async with mcp.Client(server(root, flags={"index.partial_kb": 8})) as client:
+    async with mcp.Client(server(root)) as client:
         first = await client.call_tool("search", {"query": "handleToolCall", "budget": 500})
         assert any("A partial answer" in warning for warning in facts(first)["warnings"])
         part = facts(first)["before"]
@@ -360,12 +363,13 @@ async def test_the_first_answer_of_a_large_repository_does_not_wait_for_all_of_i
         assert facts(second)["before"] > part
 
 
-async def test_an_index_is_finished_while_nobody_asks(tmp_path: Path) -> None:
+async def test_an_index_is_finished_while_nobody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secateur.engine.PARTIAL_BYTES", 8 * 1024)
     root = write(tmp_path / "big", handlers(40, 60))
 
     def answered(finish: bool) -> list[str]:
         def loaded(root: Path | None, given: Any, committed: Any, *, lenient: bool) -> Any:
-            return load(root, flags={"index.partial_kb": 8, **given}, committed=committed, lenient=lenient)
+            return load(root, flags=given, committed=committed, lenient=lenient)
 
         toolbox = Toolbox.of(loaded, os.environ, lambda: NOON)
         roots = Roots(make_roots([("big", root)]), toolbox.cache)

@@ -66,7 +66,7 @@ def test_the_files_and_the_database_of_opencode_hold_the_same_session(tmp_path, 
     agents.write_opencode_database(tmp_path / "a", SCRIPT, second=second)
     agents.write_opencode_files(tmp_path / "b", SCRIPT)
     rows = [read_session(found_in(tmp_path / name)[0], Settings(), {}) for name in ("a", "b")]
-    assert rows[0].facts.counted == rows[1].facts.counted > 0
+    assert rows[0].tokens == rows[1].tokens > 0
     assert rows[0].dead_share == rows[1].dead_share > 0
     assert {one.project for one in rows} == {PROJECT}
 
@@ -94,10 +94,10 @@ def test_reading_writes_nothing_beside_a_database(tmp_path, beside):
 
 
 def test_a_list_has_the_figures_of_each(home):
-    rows = {one.found.agent: one for one in list_sessions(found_in(home), Settings(), {})}
+    rows = {one.agent: one for one in list_sessions(found_in(home), Settings(), {})}
     assert {row.project for row in rows.values()} == {PROJECT}
-    assert {row.facts.filled_from for row in rows.values()} == {"reported"}
-    assert rows["codex"].facts.window == 258_400
+    assert {row.tokens_from for row in rows.values()} == {"reported"}
+    assert rows["codex"].window == 258_400
     assert all(0.3 < row.dead_share < 0.6 for row in rows.values())
 
 
@@ -163,11 +163,11 @@ def test_what_cannot_be_read_costs_itself(home):
     os.mkfifo(project / "pipe.jsonl")
     (home / ".local" / "share" / "opencode" / "opencode-dev.db").write_bytes(b"no database at all" * 99)
     found, notices = find_sessions(known_places({"HOME": str(home)}))
-    rows = {one.found.id: one for one in list_sessions(found, Settings(), {})}
+    rows = {one.id: one for one in list_sessions(found, Settings(), {})}
     assert "pipe" not in rows
-    assert "is empty" in rows["empty"].wrong
-    assert rows["binary"].wrong
-    assert "is not a session of Claude Code" in rows["other"].wrong
-    assert rows[agents.CLAUDE].facts is not None
+    assert "is empty" in rows["empty"].error
+    assert rows["binary"].error
+    assert "is not a session of Claude Code" in rows["other"].error
+    assert rows[agents.CLAUDE].tokens is not None
     (notice,) = notices
     assert "cannot be read as a database" in notice.message

@@ -67,7 +67,7 @@ def test_requests_are_priced_with_what_the_cache_holds() -> None:
         SavingsRecord("live", "a", whole=2_000, sent=500, whole_cached=1_000, sent_cached=100, cut=True, at=2),
         SavingsRecord("run", "b", whole=300, sent=100, at=3),
     ]
-    saved = summarize(records, Settings(), 1)
+    saved = summarize(records, 1)
     assert [shape.session for shape in saved.sessions] == ["b"] and saved.found == 2
     assert saved.sessions[0].paid_share is None and saved.sessions[0].taken_out == 200
     whole, paid = 1_250 + 100 + 1_250, 1_250 + 10 + 500

@@ -40,7 +40,7 @@ def main() -> int:
     parser.add_argument("--only")
     options = parser.parse_args()
     settings = load(None, profile=options.profile).settings
-    settings = replace(settings, relevance=replace(settings.relevance, pool="all", pool_cap=200_000))
+    settings = replace(settings, relevance=replace(settings.relevance, pool="all"))
     with (options.bench / "cases.jsonl").open(encoding="utf-8") as lines:
         cases = sorted((json.loads(line) for line in lines), key=lambda case: (case["repo"], case["base_commit"]))
     own, other, columns = [], [], []

@@ -27,7 +27,7 @@ from typing import Any
 from measuring import exponent, megabytes, middle, run, spent
 from measuring import table as markdown
 from secateur.kinds.conversation.decisions import measure
-from secateur.kinds.conversation.strategies import STRATEGIES, prune_measured
+from secateur.kinds.conversation.strategies import STRATEGIES, decide
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
@@ -129,7 +129,7 @@ def by_kind(seeds: int) -> str:
                     )
                     measured = measure(read_messages(messages), get_counter())
                     half = with_values(Settings(), {"conversation_prune.safe_zone_tokens": measured.total // 2})
-                    result = prune_measured(measured, half, "summarize")
+                    result = decide(measured, half, "summarize")
                     untouched = [item.message for item in result.items if item.number >= 0 and item.message is not None]
                     for fact, survived, whole in zip(
                         there, found(there, result.messages), found(there, untouched), strict=True
@@ -168,7 +168,7 @@ def by_format(transcripts: int) -> str:
                     "conversation_prune.group_size": 1 + seed % 5,
                     "conversation_prune.keep_first": bool(seed % 2),
                 }
-                pruned = prune_measured(measured, with_values(Settings(), values), strategy)
+                pruned = decide(measured, with_values(Settings(), values), strategy)
                 prunings, cleared = prunings + 1, cleared + pruned.results_cleaned
                 wrong.update(fault.split()[0] for fault in refused(pruned.messages))
         rows.append([f"`{form}`", f"{transcripts:,}", f"{prunings:,}", f"{cleared:,}", f"{wrong.total():,}"])
@@ -213,7 +213,7 @@ def _measured(data: bytes, settings: Settings) -> tuple[list[float], int, int]:
         keep("measured", lambda: measure(held["read"], get_counter())),
     ]
     values += [
-        keep(strategy, lambda strategy=strategy: prune_measured(held["measured"], settings, strategy))
+        keep(strategy, lambda strategy=strategy: decide(held["measured"], settings, strategy))
         for strategy in STRATEGIES
     ]
     with tempfile.TemporaryFile() as sink:

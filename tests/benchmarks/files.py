@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.measurements import measure_files
 from secateur.kinds.files.sourcecode import PrunedFiles, SourceCode
+from secateur.kinds.files.strategies import prune
 from secateur.languages.syntax.file_flags import UNINDEXED, classify
 from secateur.languages.syntax.fragments import decode
 from secateur.settings import Settings, with_profile, with_values

@@ -111,13 +111,13 @@ COMMANDS: dict[str, tuple[str, Callable[[str], str], tuple[str, ...]]] = {
 }
 
 
-def measure(command: str, text: str) -> tuple[float, float, int]:
+def measure(command: str, data: bytes) -> tuple[float, float, int]:
     """Returns the seconds and megabytes of a run, and its exit code."""
-    name, wrap, words = COMMANDS[command]
+    name, _, words = COMMANDS[command]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, name)
         path.parent.mkdir(exist_ok=True)
-        path.write_bytes(wrap(text).encode("utf-8", "surrogatepass"))
+        path.write_bytes(data)
         child = os.fork()  # the imports are not part of what a text costs
         if not child:
             resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST + 1))
@@ -137,12 +137,13 @@ def report() -> None:
     parser.add_argument("--above", type=float, default=1.0)
     args = parser.parse_args()
     for command in args.commands:
-        plain = measure(command, "one line\n")
+        wrap = COMMANDS[command][1]
+        plain = measure(command, wrap("one line\n").encode())
         worst = (0.0, 0.0, "")
         for shape in args.shapes:
-            text = SHAPES[shape]() * args.mb
-            size = len(text.encode("utf-8", "surrogatepass")) / 1e6
-            seconds, megabytes, code = measure(command, text)
+            data = wrap(SHAPES[shape]() * args.mb).encode("utf-8", "surrogatepass")
+            size = len(data) / 1e6
+            seconds, megabytes, code = measure(command, data)
             seconds, megabytes = (seconds - plain[0]) / size, (megabytes - plain[1]) / size
             share = max(seconds / SECONDS, megabytes / MEGABYTES)
             worst = max(worst, (share, seconds, shape))

@@ -97,7 +97,7 @@ def warm(path: Path) -> dict[str, Any]:
 
         figures["short"] = [answered(query) for query in short]
         figures["long"] = [answered(query) for query in long]
-        everything = settings_of(**{"relevance.pool_cap": 200_000})
+        everything = settings_of()
         pool = engine.retrieve(long[0], everything, use_cache=False)
         figures["pool"] = len(pool)
         turned = [

@@ -32,6 +32,7 @@ METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn",
 BOUNDED = {
     "secateur.commit_messages._REFERENCE": "2,000 characters of a message",
     "secateur.encodings._CHARSET": "the first 1,024 bytes",
+    "secateur.kinds.conversation.extractive_summaries._SPECIFIC": "lines of 2,000 characters",
     "secateur.kinds.diff.diff_parser._BINARY": "lines that end as it does",
     "secateur.kinds.diff.diff_parser._SUBMODULE": "single lines",
     "secateur.kinds.log.failures.BEFORE": "called by match alone",
@@ -44,8 +45,11 @@ BOUNDED = {
     "secateur.languages.syntax.partition._INTRODUCTION": "200 characters",
     "secateur.redaction.decoded_views._STRING": "valid JSON, in which every text ends",
     "secateur.retrieval.evidence.phrases._PLACEHOLDER": "texts of 400 characters",
+    "secateur.retrieval.evidence.phrases._LITERAL": "fragments of 6,000 tokens",
     "secateur.retrieval.query": "lines of 400 characters",
     "secateur.retrieval.query_kind": "queries of 200 characters",
+    "secateur_lab.scenarios.toml_places._STRING": "called by match alone, once for each string",
+    "secateur_tui.host._WEB_FONT": "a picture that the program made",
 }
 """Places, or modules, whose patterns read less, or are called otherwise, than is measured."""
 
@@ -150,7 +154,6 @@ def find_worst(pattern: re.Pattern[Any], methods: set[str]) -> tuple[float, str]
                 worst = max(worst, (ratio, f"{method} {begun[:50]!r} + {word[:50]!r} * n + {end!r}"))
                 if ratio > LARGEST_RATIO:
                     return worst
-    return worst
     return worst
 
 

@@ -97,24 +97,14 @@ def test_a_transcript_that_fits_is_said_to_be_unchanged(transcript: tuple[str, P
 
 
 @pytest.mark.parametrize(
-    ("cache", "read", "write", "requests"),
+    ("cache", "requests"),
     [
-        (Cache(None, 100, 0, 0), 0.1, 1.25, 0),  # nothing changed
-        (Cache(3, 100, 0, 50), 0.1, 1.25, 0),  # only the end went
-        (Cache(3, 100, 1000, 0), 0.1, 1.25, None),  # nothing is saved
-        (Cache(3, 100, 1000, 11_500), 0.1, 1.25, 1),
-        (Cache(3, 100, 1000, 1000), 0.1, 1.25, 12),  # 1,150 more at once, 100 less each time
-        (Cache(3, 100, 1000, 1000), 0.1, 1.0, 9),
-        (Cache(3, 100, 1000, 1000), 1.0, 1.0, 1),  # a cache that is no cheaper is none
+        (Cache(None, 100, 0, 0), 0),  # nothing changed
+        (Cache(3, 100, 0, 50), 0),  # only the end went
+        (Cache(3, 100, 1000, 0), None),  # nothing is saved
+        (Cache(3, 100, 1000, 11_500), 1),
+        (Cache(3, 100, 1000, 1000), 12),  # 1,150 more at once, 100 less each time
     ],
 )
-def test_when_a_prune_pays(cache: Cache, read: float, write: float, requests: int | None) -> None:
-    assert cache.pays_after(read, write) == requests
-
-
-def test_the_price_of_a_cache_is_a_setting(tmp_path: Path) -> None:
-    path = tmp_path / "t.json"
-    path.write_text(json.dumps(conversation("anthropic", TURNS, asks="And now?")), "utf-8")
-    call = ["conversation", path, "--safe-zone", 2500, "--format", "json"]
-    dear = secateur(*call, "--set", "conversation_prune.cache_write_price=2").json["cache"]["pays_after_requests"]
-    assert dear > secateur(*call).json["cache"]["pays_after_requests"]
+def test_when_a_prune_pays(cache: Cache, requests: int | None) -> None:
+    assert cache.pays_after == requests

@@ -193,7 +193,7 @@ def test_a_model_judges_where_one_is_configured_and_the_report_says_what_it_cost
         return says({"relevant_score": 10 if "File shop/money.py" in text else 0, "reason": "it\x1b rounds"})
 
     with chat_server(answer) as server:
-        values = {"enabled": "true", "base_url": f"{server.url}/v1", "model": "m", "retries": "0"}
+        values = {"enabled": "true", "base_url": f"{server.url}/v1", "model": "m"}
         sets = [word for key, value in values.items() for word in ("--set", f"llm.{key}={value}")]
         call = ["files", ".", "--query", QUERY, "--max-tokens", 45, *sets]
         as_json = secateur(*call, "--format", "json")

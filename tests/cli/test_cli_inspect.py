@@ -91,10 +91,11 @@ def test_a_diff_is_opened_as_one_and_printed_as_chunk_prints_it(shop: Path, tmp_
 
 
 def test_the_benches_are_those_of_the_inspector() -> None:
-    from secateur_tui import bench_names
+    from secateur_tui.actions import ACTIONS, BENCH
 
-    assert list(registry.kinds()) == list(bench_names.BENCHES)
-    assert len({bench.key for bench in bench_names.BENCHES.values()}) == len(bench_names.BENCHES)
+    benches = {action.id.removeprefix(BENCH): action.keys for action in ACTIONS if action.id.startswith(BENCH)}
+    assert list(registry.kinds()) == list(benches)
+    assert len(set(benches.values())) == len(benches)
 
 
 @pytest.fixture
@@ -185,7 +186,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What an inspector of another distribution is given at a terminal."""
     calls: list[dict[str, Any]] = []
     found = SimpleNamespace(load=lambda: lambda path, **given: calls.append({"path": str(path), **given}))
-    monkeypatch.setattr("secateur.cli.inspector.entry_points", lambda group: [found] if group else [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [found] if group else [])
     monkeypatch.setattr("secateur.cli.inspect.on_terminal", lambda _: True)
     return calls
 

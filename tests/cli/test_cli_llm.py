@@ -25,7 +25,7 @@ def transcript(folder: Path) -> Path:
 
 
 def with_model(server: ChatServer, *words: object) -> Ran:
-    sets = ("llm.enabled=true", f"llm.base_url={server.url}", "llm.model=m", "llm.api_key_env=MY_KEY", "llm.retries=0")
+    sets = ("llm.enabled=true", f"llm.base_url={server.url}", "llm.model=m", "llm.api_key_env=MY_KEY")
     command, *others = words
     return secateur(command, *(word for one in sets for word in ("--set", one)), *others)
 

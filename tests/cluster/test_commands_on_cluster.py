@@ -12,8 +12,8 @@ import pytest
 from secateur.directories import cache_dir
 from secateur.executors.dask_cluster import DaskCluster, connect
 from secateur.index.member_workers import index_members
-from secateur.index.open_workspace import WorkspaceOpener
 from secateur.index.store.folder import FILE_NAME, folder_of
+from secateur.index.workspace_index import WorkspaceOpener
 from secateur.settings import Settings
 from secateur_lab.evaluation.cases import read_cases
 from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan, measure_with

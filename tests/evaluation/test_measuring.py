@@ -14,7 +14,7 @@ from secateur.model import State
 from secateur.settings import Settings, with_profile
 from secateur.sources import samples
 from secateur_lab.evaluation.cases import JudgedCase, read_case, read_cases, select_set
-from secateur_lab.evaluation.evaluation import make_plan, measure_cases, measure_with
+from secateur_lab.evaluation.evaluation import make_plan, measure_with
 from secateur_lab.evaluation.measuring import Choice, open_measurer
 from secateur_lab.evaluation.metrics import figures, figures_of
 from secateur_lab.evaluation.mining import mine
@@ -128,7 +128,7 @@ def test_a_case_of_another_kind_is_measured_by_its_ledger(tmp_path: Path) -> Non
 def test_processes_measure_what_one_does(tmp_path: Path) -> None:
     cases = mined_orders(tmp_path, 3)
     plan = make_plan([Choice("spec"), Choice("recommended")], [1000])
-    alone = {one.case.name: one.figures for one in measure_cases(cases, plan, os.environ)}  # type: ignore[union-attr]
+    alone = {one.case.name: one.figures for one in measure_with(1, cases, plan, os.environ)}  # type: ignore[union-attr]
     several = {one.case.name: one.figures for one in measure_with(2, cases, plan, dict(os.environ))}  # type: ignore[union-attr]
     assert several == alone
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from secateur import SourceCode, count_tokens
 from secateur.errors import SecateurError
-from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.inputs import NAMED_BYTES, read_files
 from secateur.kinds.files.measurements import measure_files
 from secateur.kinds.files.prune_context import prune_files
+from secateur.kinds.files.strategies import prune
 from secateur.settings import Settings, with_values
 from support.cli import secateur
 from support.repos import write

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.facts.embedding import TextKind, Vectors
 from secateur.index.facts.embedding.static import StaticEmbedder
+from secateur.index.facts.embedding.vectors import TextKind, Vectors
 from secateur.index.facts.extract import (
     bag_of,
     decode,

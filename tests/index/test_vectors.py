@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from secateur.index.facts.embedding import SemanticSpace, document_text, quantise
+from secateur.index.facts.embedding.vectors import SemanticSpace, document_text, quantise
 
 ROWS = hnp.arrays(np.float64, hnp.array_shapes(min_dims=2, max_dims=2, max_side=12), elements=st.floats(-1e6, 1e6))
 

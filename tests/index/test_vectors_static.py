@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from secateur.errors import EmbeddingError
-from secateur.index.facts.embedding import SemanticSpace, document_text, open_embedder
+from secateur.index.facts.embedding import open_embedder
 from secateur.index.facts.embedding import static as static_vectors
 from secateur.index.facts.embedding.static import CACHED_WORDS, StaticEmbedder
+from secateur.index.facts.embedding.vectors import SemanticSpace, document_text
 from secateur.settings import Embedding
 
 NOTHING: Mapping[str, str] = {}

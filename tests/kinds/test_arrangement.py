@@ -39,12 +39,11 @@ def test_a_link_decides_between_strangers() -> None:
     assert together(pieces, 10, {(0, 3): 1.0}) == [{"p/x", "s/x"}, {"q/x", "r/x"}]
 
 
-@pytest.mark.parametrize("kept", [True, False])
-def test_what_shares_a_chunk_does_not_depend_on_the_order_of_equal_pieces(kept: bool) -> None:
+def test_what_shares_a_chunk_does_not_depend_on_the_order_of_equal_pieces() -> None:
     pieces = [Piece(f"{name}/x.py", 0, 10) for name in "abcdef"] + [Piece("g.py", part, 10) for part in (1, 2)]
     groups = []
     for order in (pieces, pieces[::-1], pieces[3:] + pieces[:3]):
-        bins = arrange(order, 30, together=kept)
+        bins = arrange(order, 30)
         groups.append({frozenset((order[at].path, order[at].part) for at in members) for members in bins})
     assert groups[0] == groups[1] == groups[2]
 
@@ -79,7 +78,7 @@ def test_a_part_comes_after_the_part_before_it() -> None:
 
 def test_parts_that_lie_crosswise_lose_no_chunk() -> None:
     pieces = [Piece("f.py", 1, 6), Piece("f.py", 2, 4), Piece("g.py", 1, 4), Piece("g.py", 2, 6)]
-    assert sorted(map(sorted, arrange(pieces, 10, together=False))) == [[0, 1], [2, 3]]
+    assert sorted(map(sorted, arrange(pieces, 10))) == [[0, 1], [2, 3]]
     crossed = [Piece("f.py", 1, 7), Piece("f.py", 2, 5), Piece("g.py", 1, 5), Piece("g.py", 2, 3)]
     assert sorted(at for members in arrange(crossed, 10) for at in members) == [0, 1, 2, 3]
 

@@ -6,10 +6,10 @@ from secateur.kinds import registry
 from secateur.kinds.base import Environment
 from secateur.kinds.conversation.decisions import COUNTED_AT_ONCE, measure
 from secateur.kinds.conversation.transcripts import read_messages
-from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.inputs import read_files
 from secateur.kinds.files.measurements import measure_files
 from secateur.kinds.files.sourcecode import MARKDOWN
+from secateur.kinds.files.strategies import prune
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 

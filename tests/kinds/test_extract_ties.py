@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.sourcecode import LOCAL, MeasuredFile, MeasuredFiles, SourceCode, SourcePiece
+from secateur.kinds.files.strategies import prune
 from secateur.settings import Settings, with_values
 
 LINES = 40

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 from secateur.kinds.conversation.decisions import measure
-from secateur.kinds.conversation.file_operations import FileAccess, FileOperation, file_accesses
 from secateur.kinds.conversation.messages import MessagePart, PartKind
-from secateur.kinds.conversation.placeholders import MARK
+from secateur.kinds.conversation.placeholders import MARK, FileAccess, FileOperation, file_accesses
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.tool_results import AgenticConversationPruner
 from secateur.kinds.conversation.transcripts import read_messages

@@ -91,9 +91,10 @@ def test_nothing_is_asked_where_nothing_has_to_go_or_no_score_would_help() -> No
     assert "score empty.py" not in [question.what for question in model.asked]
 
 
-def test_at_most_so_many_questions_the_best_first() -> None:
+def test_at_most_so_many_questions_the_best_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secateur.kinds.files.model_questions.MOST_QUESTIONS", 2)
     model = Table(lambda _: FileScore(5))
-    result = prune_files(FILES, pruning(max_tokens=60, max_questions=2), QUERY, llm=model)
+    result = prune_files(FILES, pruning(max_tokens=60), QUERY, llm=model)
     alone = prune_files(FILES, pruning(max_tokens=60), QUERY)
     best = sorted(range(len(FILES)), key=lambda number: (-alone.decisions[number].score, number))[:2]
     assert [question.what for question in model.asked] == [

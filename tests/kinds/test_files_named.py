@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 from secateur import PruneContext, SourceCode, count_tokens
-from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.line_ranges import widen_to_statements
 from secateur.kinds.files.model_questions import LineRange, Snippets
 from secateur.kinds.files.prune_context import prune_files
 from secateur.kinds.files.sourcecode import PrunedFiles
+from secateur.kinds.files.strategies import prune
 from secateur.llm.interface import Question
 from secateur.model import Reason
 from secateur.render.sentences import sentence

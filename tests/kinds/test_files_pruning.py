@@ -8,10 +8,10 @@ import pytest
 from secateur import PruneContext, SourceCode, count_tokens
 from secateur.errors import SecateurError, UsageError
 from secateur.kinds.conversation.transcripts import read_messages
-from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.measurements import measure_files, question_of
 from secateur.kinds.files.prune_context import prune_files
 from secateur.kinds.files.sourcecode import LOCAL, PrunedFiles
+from secateur.kinds.files.strategies import prune
 from secateur.model import Reason, State
 from secateur.settings import Settings, with_profile, with_values
 from secateur.tokens import get_counter

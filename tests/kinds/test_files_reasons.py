@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from secateur import SourceCode, count_tokens
-from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.measurements import measure_files
 from secateur.kinds.files.prune_context import prune_files
+from secateur.kinds.files.strategies import prune
 from secateur.model import Reason, State
 from secateur.settings import Settings, with_values
 from support.answering import Table

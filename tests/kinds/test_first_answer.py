@@ -8,10 +8,10 @@ import pytest
 from secateur.engine import Engine
 from secateur.kinds.base import Environment
 from secateur.kinds.run import carry_out
-from secateur.kinds.search.first_answer import first_answer, recommended
+from secateur.kinds.search.first_answer import first_answer
 from secateur.kinds.search.kind import Search
 from secateur.model import State
-from secateur.settings import Settings, load
+from secateur.settings import Settings, load, with_profile
 from support.cli import secateur
 
 QUERY = "where is the refund total rounded?"
@@ -33,7 +33,7 @@ def engine(orders):
 def test_it_names_what_only_the_recommended_profile_keeps(engine):
     settings = Settings(budget=1000)
     answer = first_answer(engine, QUERY, settings)
-    here, there = engine.search(QUERY, settings), engine.search(QUERY, recommended(settings))
+    here, there = engine.search(QUERY, settings), engine.search(QUERY, with_profile(settings, "recommended"))
     mine = {here.pool.symbol_id[row] for row in here.kept_rows}
     theirs = [there.pool.symbol_id[row] for row in there.kept_rows]
     whole = {there.pool.symbol_id[row] for row in there.kept_rows if there.state[row] == State.KEPT}
@@ -51,7 +51,7 @@ def test_an_answer_that_keeps_everything_says_so(engine):
 
 
 def test_there_is_nothing_to_say_under_the_recommended_profile_or_without_an_answer(engine):
-    assert first_answer(engine, QUERY, recommended(Settings())) is None
+    assert first_answer(engine, QUERY, with_profile(Settings(), "recommended")) is None
     assert first_answer(engine, "", Settings()) is None
 
 
@@ -74,7 +74,6 @@ def test_it_is_said_once_for_a_repository(own):
     [
         {"profile": "spec"},
         {"profile": "recommended"},
-        {"sets": ["ui.compare_first=false"]},
         {"advises": False},
     ],
 )

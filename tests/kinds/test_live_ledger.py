@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from secateur.kinds.conversation.decisions import MeasuredTranscript, measure
-from secateur.kinds.conversation.live_ledger import describe_cut, describe_ledger, find_cut, live_ledger
+from secateur.kinds.conversation.folds import describe_cut, describe_ledger, find_cut, live_ledger
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter

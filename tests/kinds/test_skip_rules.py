@@ -94,7 +94,7 @@ def test_a_comment_in_the_middle_of_a_file_declares_nothing() -> None:
 )
 def test_the_users_patterns_decide(patterns: list[str], path: str, rule: Reason | None) -> None:
     (change,) = parse_diff(added(path, 2)).changes
-    verdict = Pruner(patterns, 1 << 20).verdict(change, facts_of(change))
+    verdict = Pruner(patterns).verdict(change, facts_of(change))
     assert (verdict and verdict.rule) == rule
     if rule is Reason.PATTERN:
         assert verdict and verdict.figures["pattern"] in patterns
@@ -103,7 +103,7 @@ def test_the_users_patterns_decide(patterns: list[str], path: str, rule: Reason 
 def test_attributes_outweigh_what_content_says() -> None:
     (change,) = parse_diff(line_diff("a.py", None, ["# @generated", "x = 1"], newline=True)).changes
     seen = facts_of(change)
-    pruner = Pruner((), 1 << 20)
+    pruner = Pruner(())
     assert (pruner.verdict(change, seen) or pytest.fail()).rule is Reason.GENERATED
     assert pruner.verdict(change, Facts(seen.flags, seen.size, generated=False)) is None
     assert (pruner.verdict(change, Facts(frozenset(), 1, vendored=True)) or pytest.fail()).rule is Reason.VENDORED

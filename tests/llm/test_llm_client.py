@@ -18,7 +18,7 @@ from msgspec.structs import force_setattr
 from secateur.errors import ConfigError
 from secateur.http import ServerKey, server_at
 from secateur.llm import open_model
-from secateur.llm.client import LONGEST_WAIT, ServerModel
+from secateur.llm.client import AT_ONCE, LONGEST_WAIT, ServerModel
 from secateur.llm.interface import Question, Reply, notices_of
 from secateur.settings import Llm
 from support.chat_server import KEY, Answer, Back, ChatServer, chat_server, refusal, said
@@ -109,20 +109,11 @@ def test_replies_come_in_the_order_of_the_questions_whatever_answers_first() -> 
 
     steps: list[tuple[str, int, int]] = []
     with chat_server(slow_first) as server:
-        replies = model_of(server, concurrency=3).ask(
-            [question(number) for number in range(10)], lambda *step: steps.append(step)
-        )
+        replies = model_of(server).ask([question(number) for number in range(10)], lambda *step: steps.append(step))
     assert [reply.value for reply in replies] == [Score(number) for number in range(10)]
     assert steps == [("asking", number, 10) for number in range(1, 11)]
     assert number_in(server.bodies[0]) == 0
-    assert server.most_at_once <= 3
-
-
-def test_no_more_are_under_way_than_allowed() -> None:
-    with chat_server(right) as server:
-        model_of(server, concurrency=1).ask([question(number) for number in range(6)])
-    assert server.most_at_once == 1
-    assert [number_in(body) for body in server.bodies] == list(range(6))
+    assert server.most_at_once <= AT_ONCE
 
 
 def test_it_can_be_asked_inside_an_event_loop_and_more_than_once() -> None:
@@ -231,7 +222,7 @@ def test_nobody_listening_is_found_out_once() -> None:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
     waits = Waits()
-    replies = model_of(url, waits, retries=2).ask([question(number) for number in range(5)])
+    replies = model_of(url, waits).ask([question(number) for number in range(5)])
     assert outcomes(replies) == ["failed", *["not_sent"] * 4]
     assert replies[0].call.attempts == 3
     assert waits.seconds == [0.5, 1.0]
@@ -252,9 +243,9 @@ def test_a_server_that_fails_at_first_is_asked_again(status: int) -> None:
 def test_a_server_that_keeps_failing_is_given_up() -> None:
     waits = Waits()
     with chat_server(lambda _: refusal(500)) as server:
-        replies = model_of(server, waits, retries=1, concurrency=1).ask([question(1), question(2)])
+        replies = model_of(server, waits).ask([question(1), question(2)])
     assert outcomes(replies) == ["failed", "failed"]
-    assert [reply.call.attempts for reply in replies] == [2, 2]
+    assert [reply.call.attempts for reply in replies] == [3, 3]
     assert replies[0].problem == "the server failed (status 500)"
 
 
@@ -379,7 +370,7 @@ def test_of_several_questions_only_the_broken_ones_fail() -> None:
         return [right(body), said("no"), Back(body=b"{"), refusal(500)][number_in(body) % 4]
 
     with chat_server(some) as server:
-        replies = model_of(server, retries=0).ask([question(number) for number in range(8)])
+        replies = model_of(server).ask([question(number) for number in range(8)])
     assert outcomes(replies) == ["answered", "refused", "refused", "failed"] * 2
 
 
@@ -450,10 +441,11 @@ def test_a_server_that_knows_no_limits_of_texts_gets_a_schema_without_them() -> 
     assert [reply.call.attempts for reply in replies] == [2, 1]
 
 
-def test_what_a_server_takes_is_learnt_from_the_first_question_alone() -> None:
+def test_what_a_server_takes_is_learnt_from_the_first_question_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the attempts in the report would depend on which of several questions is answered first."""
+    monkeypatch.setattr("secateur.llm.client.RETRIES", 0)
     with chat_server(refusing("seed", "seed is not known"), [refusal(500)]) as server:
-        replies = model_of(server, retries=0, concurrency=1).ask([question(number) for number in range(4)])
+        replies = model_of(server).ask([question(number) for number in range(4)])
     assert [reply.call.attempts for reply in replies] == [1, 2, 2, 2]
 
 
@@ -533,7 +525,7 @@ def test_many_problems_are_told_in_few_words() -> None:
         return refusal(410 + number_in(body) % 5)
 
     with chat_server(each) as server:
-        notices = notices_of(model_of(server, concurrency=1).ask([question(number) for number in range(20)]))
+        notices = notices_of(model_of(server).ask([question(number) for number in range(20)]))
     assert len(notices) == 4
     assert "to 4 of 20 questions (score 0 first)" in notices[0].message
     assert "8 more questions have no usable answer, for 2 other reasons" in notices[3].message

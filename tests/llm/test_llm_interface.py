@@ -6,13 +6,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from secateur.kinds.conversation.decisions import measure
-from secateur.kinds.conversation.strategies import prune_measured
+from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm.interface import Question, Reply, replies_of
 from secateur.model import ModelCall
 from secateur.settings import Settings, with_values
-from secateur.tokens import get_counter
 from support.answering import Table
 
 
@@ -60,9 +58,9 @@ def test_a_conversation_is_told_in_excerpts_where_the_answers_are_none(value: An
         for role in ("user", "assistant")
     ]
     settings = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 900})
-    measured = measure(read_messages(messages), get_counter("o200k_base"))
-    told = prune_measured(measured, settings, "summarize", llm=Table(lambda _: value))
-    assert told.messages == prune_measured(measured, settings, "summarize").messages
+    transcript = read_messages(messages)
+    told = prune(transcript, settings, "summarize", llm=Table(lambda _: value))
+    assert told.messages == prune(transcript, settings, "summarize").messages
     assert {call.outcome for call in told.report.calls} == {"refused"} and "summary_in_excerpts" in [
         notice.code for notice in told.warnings
     ]

@@ -203,7 +203,8 @@ def test_arranging_costs_no_chunk_and_never_parts_more(
         for number, (size, folder) in enumerate(zip(tokens, folders, strict=False))
     ]
     links = {(number, number + seed + 1): 1.0 for number in range(len(pieces) - seed - 1)}
-    plain, better = (arrange(pieces, capacity, links, together=together) for together in (False, True))
+    plain = first_fit_decreasing(tokens, capacity, [f"{piece.path}\0{piece.part:09}" for piece in pieces])
+    better = arrange(pieces, capacity, links)
     assert sorted(at for members in better for at in members) == list(range(len(pieces)))
     assert all(sum(tokens[at] for at in members) <= capacity for members in better)
     assert len(better) <= len(plain)

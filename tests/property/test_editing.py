@@ -16,7 +16,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import record, snapshot_of
-from secateur.index.update.snapshots import SnapshotManager
+from secateur.index.update.snapshot_manager import SnapshotManager
 from secateur.tokens import get_counter
 from support.engine_answers import answer_text
 from support.memory_source import MemorySource

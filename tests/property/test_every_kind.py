@@ -18,27 +18,28 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from secateur import Environment, Settings, count_tokens
 from secateur.errors import BudgetExceeded
+from secateur.kind_places import BUILT_IN
 from secateur.kinds import registry
 from secateur.kinds.run import answer_of
 from secateur.kinds.run import render as render_of
-from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
+from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State, Sums
 from secateur.settings import with_values
-from secateur_tui.benches import page_of
+from secateur_tui.app import page_of
 from secateur_tui.columns import lay_out_columns
 from secateur_tui.glossary import COLUMNS
-from secateur_tui.pages.kind_page import KindPage, ledger_picture
-from secateur_tui.state.ledger_answer import LedgerAnswer, sum_states
+from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import begin_sentence, plain
-from secateur_tui.widgets import candidate_list, ledger_list, why
-from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline
+from secateur_tui.widgets import candidates, item_pages
+from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline, picture_of
 from secateur_tui.widgets.listing import SORTED, ItemListing, draw_row
 from support.kind_cases import CASES
 
 
 def test_no_kind_is_left_out() -> None:
     """Search has an entry per candidate that is asked for: it has a test of its own below."""
-    assert {*CASES, "search"} == {place.name for place in registry.BUILT_IN}
+    assert {*CASES, "search"} == {place.name for place in BUILT_IN}
 
 
 CELLS = 4000
@@ -65,15 +66,17 @@ def titles_of(listing: ItemListing) -> set[str]:
     return {title.strip() for column in listing.columns for title in column.title.split(SORTED)}
 
 
-def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Any]) -> None:
+def is_on_screen(subject: KindPage[Any, Any], answer: ShownAnswer[Any]) -> None:
     """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
     ledger, drawn, listing = answer.ledger, [], subject.listing_type(answer)
-    layout = lay_out_columns(listing.columns, CELLS)
+    layout, items = lay_out_columns(listing.columns, CELLS), list(answer.entries)[: len(answer)]
     assert titles_of(listing) <= {"", *COLUMNS}, "the glossary explains every title"
     pack = subject.pack(answer)
     assert "\n".join(pack.lines) == subject.kind.leaving(answer.outcome), "the pack is what leaves"
-    assert [entry for entry in ledger.entries if entry.id != WRAPPER or entry.before or entry.after] == answer.entries
-    for item, entry in enumerate(answer.entries):
+    assert [entry for entry in ledger.entries if entry.id != WRAPPER or entry.before or entry.after] == list(
+        answer.entries
+    )[: len(answer)]
+    for item, entry in enumerate(items):
         row = plain(draw_row(listing, item, layout))
         if entry.after < 0:  # it says so in words, of the wrapper alone
             assert (
@@ -82,24 +85,23 @@ def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Any]) -> None
             row += f" {entry.after:,}"
         glyph, before, after = ROW.search(row).groups()
         drawn.append((glyph, number(before), number(before) if after == "·" else number(after)))
-        page = [plain(line) for line in ledger_list.draw_why(answer, item, CELLS)]
+        page = [plain(line) for line in item_pages.draw_why(answer, item, CELLS)]
         assert page[0].split()[1] == entry.state.label.upper() and entry.id in page[1]
         assert any(begin_sentence(subject.kind.describe(answer.outcome, item).because) in line for line in page)
-    assert drawn == [(entry.state.glyph, entry.before, entry.after) for entry in answer.entries]
-    is_in_the_bar(ledger_picture(answer), ledger)
+    assert drawn == [(entry.state.glyph, entry.before, entry.after) for entry in items]
+    is_in_the_bar(picture_of(answer), ledger)
 
 
 def is_in_the_bar(picture: BudgetPicture, ledger: Ledger) -> None:
     """The headline has the sums of the ledger, and the segments of the bar those of its entries."""
     headline = plain(draw_headline(picture, None, CELLS))
-    sums = sum_states(entry for entry in ledger.entries if entry.id != WRAPPER)
     told = {
         glyph: (number(items), number(after), number(before or after))
         for glyph, items, after, before in SUM.findall(headline)
     }
-    for state, total in sums.items():
+    for state, total in ledger.sums.items():
         came = max(total.before, total.after)  # what came is not named where it is less than what leaves
-        assert told.get(state.glyph, (0, 0, 0)) == (total.items, total.after, came)
+        assert told.get(state.glyph, (0, 0, 0)) == (total.number, total.after, came)
     around = ledger.after - sum(after for _, after, _ in told.values())
     assert (f"wrapper {around:,}" in headline) == (around > 0)
     assert (f"{-around:,} fewer together" in headline) == (around < 0)
@@ -133,7 +135,7 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
     assert body["ledger"] == ledger.shape().to_dict()
     assert [kind.describe(outcome, number).because for number in range(len(ids))].count("") == 0
     subject = page_of(kind)
-    answer = subject.make_answer(chosen, outcome).work_out()
+    answer = subject.make_answer(chosen, outcome)
     is_on_screen(subject, answer)
 
 
@@ -158,7 +160,8 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
         whole = json.loads(render_of(kind, outcome, "json"))
         brief = json.loads(render_of(kind, answer_of(kind, material, inputs, chosen), "json"))
         pack = render_of(kind, outcome, "markdown") if selection.kept_rows else ""
-        answer = SearchAnswer(chosen, selection, material.engine.pack_tokens(selection))
+        answer = SearchAnswer.of(chosen, outcome)
+        answer.count()
     finally:
         kind.release(material)
 
@@ -174,13 +177,17 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
     assert whole["ledger"] == brief["ledger"] == {name: getattr(ledger, name) for name in brief["ledger"]}
     told = {entry["id"]: entry for entry in listed if entry["reason"] != "not_listed"}
     assert all(told[entry.id] == entry.shape().to_dict() for entry in ledger.entries if entry.id in told)
-    unlisted = sum_states(entry for entry in entries if entry.id not in told)
+    unlisted = dict.fromkeys(State, Sums())
+    for entry in entries:
+        unlisted[entry.state] += Sums(1, entry.before, entry.after) if entry.id not in told else Sums()
     others = [entry for entry in listed if entry["reason"] == "not_listed"]
     assert {entry["state"]: (entry["figures"]["items"], entry["before"], entry["after"]) for entry in others} == {
-        state.label: together for state, together in unlisted.items() if together.items
+        state.label: (together.number, together.before, together.after)
+        for state, together in unlisted.items()
+        if together.number
     }
     _is_in_the_candidates(kind, outcome, answer, entries)
-    is_in_the_bar(candidate_list.picture_of(answer), ledger)
+    is_in_the_bar(picture_of(answer), ledger)
 
 
 def _id(entry: dict[str, Any]) -> str:
@@ -189,14 +196,14 @@ def _id(entry: dict[str, Any]) -> str:
 
 
 def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries: Sequence[Entry]) -> None:
-    listing = candidate_list.CandidateListing(answer)
+    listing = candidates.CandidateListing(answer)
     layout = lay_out_columns(listing.columns, CELLS)
     for place, row in enumerate(answer.selection.order.tolist()):
         entry = entries[row]
         text = plain(draw_row(listing, row, layout))
         rank, glyph, before = re.match(r" +([\d,]+) +([●◐○]) .* ([\d,]+) +[\d.]+$", text).groups()
         assert (number(rank), glyph, number(before)) == (place + 1, entry.state.glyph, entry.before)
-        page = [plain(line) for line in why.draw_why(answer, row, CELLS)]
+        page = [plain(line) for line in candidates.draw_why(answer, row, CELLS)]
         because = begin_sentence(kind.describe(outcome, row).because)
         decision = answer.selection.decision(row)
         if decision.reason in (Reason.FITS, Reason.NO_ROOM):  # where room decided, the page says in words what for

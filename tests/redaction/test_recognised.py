@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from secateur import recognised
 from secateur.recognised import REDACTED, SHORTEST, begin_run, recognise, separate_run, without_recognised
 from secateur.redaction import Redactor, Scanning, outgoing
+from secateur.redaction.value_looks import MOST_JUDGED
 from support.cli import secateur
 from support.credentials import MAKERS, drawn
 from support.repos import committed, git
@@ -94,6 +95,16 @@ def test_thousands_of_passwords_are_replaced_each_with_its_line():
     found = redactor.within(out)
     assert [redaction.line for redaction in found] == list(range(1, len(values) + 1))
     assert without_recognised(" ".join(values)) == " ".join([REDACTED] * len(values))
+
+
+def test_from_thousands_of_credentials_on_a_name_suffices():
+    dump = "".join(f'password = "q7Rt{index}Xz9pLm4"\n' for index in range(MOST_JUDGED))
+    redactor = Redactor()
+    text = redactor.text(f'{dump}password = "sunshine road"\nauth_token=parse_it\nsay parse_it\n')
+    assert text.endswith(
+        '"[redacted: password #5001]"\nauth_token=[redacted: password #5002]\nsay [redacted: password #5002]\n'
+    )
+    assert "sunshine road" in Redactor().text('password = "sunshine road"')
 
 
 def test_thousands_of_passwords_in_a_diff_have_their_lines(tmp_path: Path):

@@ -8,7 +8,7 @@ from typing import Any
 from inspector_kit import Inspector, Pace
 from secateur.settings import Settings, with_values
 from secateur_tui.screen import Bench
-from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.answer import ShownAnswer
 from support.diffs import added, line_diff
 from support.repos import committed, git, write
 
@@ -94,8 +94,8 @@ def diff_bench(app: Inspector) -> Bench:
     return next(screen for screen in app.screen_stack if isinstance(screen, Bench))
 
 
-def packing(app: Inspector) -> LedgerAnswer[Any]:
+def packing(app: Inspector) -> ShownAnswer[Any]:
     """What it shows."""
     answer: Any = diff_bench(app).state.answer
-    assert isinstance(answer, LedgerAnswer)
+    assert isinstance(answer, ShownAnswer)
     return answer

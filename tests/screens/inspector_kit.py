@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
+from secateur.kinds.search.kind import Search
 from secateur.model import Channel, Pool, Selection, State
 from secateur.render.pack import render_pack
 from secateur.render.search_json import json_report
@@ -28,6 +29,7 @@ from secateur.tokens import Counter, get_counter
 from secateur_tui.app import Inspector
 from secateur_tui.host import Pace
 from secateur_tui.screen import Bench
+from secateur_tui.state.search_answer import SearchAnswer
 from textual import events
 from textual._compositor import visible_screen_stack
 from textual.keys import key_to_character
@@ -160,6 +162,11 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
     )
 
 
+def search_answer(selection: Selection, settings: Settings, engine: Any = None) -> SearchAnswer:
+    """A selection as the inspector shows it."""
+    return SearchAnswer.of(settings, Search().outcome_of(engine, selection, settings))
+
+
 def large_pool(n: int) -> Pool:
     """A synthetic pool of `n` candidates, the same every time."""
     rng = np.random.default_rng(7)
@@ -252,7 +259,7 @@ class ScriptedEngine:
         return (self.content if selection.state[row] == State.KEPT else self.signature)(selection.pool, row)
 
     def changes_of(self, pool: Pool, row: int) -> list[HistoryCommit]:
-        return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, "Ada", f"Change {row} of the rounding", (pool.path[row],))]
+        return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, (), f"Change {row} of the rounding", (pool.path[row],))]
 
     def counter(self, settings: Settings) -> Counter:
         return get_counter(settings.tokens.counter)

@@ -92,11 +92,9 @@ PATHS = {"conversation": TRANSCRIPT, "envelope": ENVELOPE, "files": "shop"}
 def opened(bench: str, settings: Settings | None = None, *, proves: bool = False, **options: Any) -> Inspector:
     """An inspector on what was written in the current folder; it does not dawdle, and proves nothing unless it is told
     to."""
-    given = {
-        "path": PATHS[bench],
-        "model": MODEL if bench == "envelope" else "",
-        "query": "where is the money rounded?" if bench == "files" else "",
-    } | options
+    inputs = {"model": options.pop("model", MODEL if bench == "envelope" else "")}
+    query = "where is the money rounded?" if bench == "files" else ""
+    given = {"path": PATHS[bench], "query": query, "inputs": inputs} | options
     return Inspector(None, settings or Settings(), bench=bench, pace=Pace(0.001, 0.001, 0, proves), **given)
 
 

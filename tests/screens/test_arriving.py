@@ -8,9 +8,9 @@ import tomli
 from inspector_kit import bench_of, inspector, press, running, settle
 from secateur.engine import Engine
 from secateur.kinds.search.first_answer import FirstAnswer
-from secateur.remembered.first_times import first_time
+from secateur.remembered.store import first_time
 from secateur.settings import Settings
-from secateur_tui.parts.first_answers import FirstAnswers
+from secateur_tui.parts.asking import FirstAnswers
 from secateur_tui.styled_text import plain
 from secateur_tui.widgets.query_input import MOST_PASTED
 from textual import events

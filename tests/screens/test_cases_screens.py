@@ -15,7 +15,7 @@ from secateur.kinds import registry
 from secateur.settings import Settings, with_profile, with_values
 from secateur.sources.named import folder_of
 from secateur_lab.evaluation.cases import JudgedCase, read_cases
-from secateur_lab.evaluation.evaluation import make_plan, measure_cases
+from secateur_lab.evaluation.evaluation import make_plan, measure_with
 from secateur_lab.evaluation.measuring import Choice, Measurer
 from secateur_tui.state.held_cases import HeldCases
 from secateur_tui.widgets.knob_panel import KnobPanel
@@ -100,7 +100,7 @@ async def test_the_cases_stay_in_sight_beside_any_knob(app: Inspector, size: tup
 async def test_the_figures_are_those_of_evaluate_and_pools_are_read_once(cases: Path) -> None:
     judged = [case for case in read_cases([cases])[0] if case.name in ("0.scenario.toml", "1.scenario.toml")]
     plan = make_plan([Choice("recommended")], [500, 4000])
-    evaluated = list(measure_cases(judged, plan, os.environ))
+    evaluated = list(measure_with(1, judged, plan, os.environ))
     recalls = {budget: [case.figures["recommended", budget].recall for case in evaluated] for budget in (500, 4000)}  # type: ignore[union-attr]
     settings = with_values(Settings(), {"budget": 4000})
     held = HeldCases(registry.get_kind("search"), with_profile(settings, "recommended"))

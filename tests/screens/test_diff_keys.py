@@ -8,12 +8,11 @@ import pytest
 from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
 from inspector_kit import Inspector, press, running, settle
 from secateur.kinds import registry
-from secateur.kinds.diff import render_chunks
+from secateur.kinds.diff.chunks import render_chunks
 from secateur.kinds.diff.plan import Plan
 from secateur.kinds.run import render as render_of
 from secateur.settings import Settings, with_values
-from secateur_tui.pages.diff import DiffPage
-from secateur_tui.widgets.chunk_list import chunks_of
+from secateur_tui.pages.diff import DiffPage, chunks_of
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 from support.repos import committed, git, write

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, bench_of, looked, press, running, settle
 from secateur.ledger import WRAPPER
-from secateur.settings import Settings, Ui, with_values
+from secateur.settings import Settings, with_values
 from support import agent_sessions as agents
 from support.agent_sessions import SCRIPT, as_lines, compacted, said, tool, user
 
-SMALL = with_values(Settings(ui=Ui(watch="follow")), {"conversation_prune.safe_zone_tokens": 600})
+SMALL = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 600})
 MORE = (tool("read", "shop/tax.py", "TAX = 7\n" * 60), said("Seven."))
 
 
@@ -20,7 +20,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(path: str, proves: bool = False) -> Inspector:
-    return Inspector(None, SMALL, bench="conversation", path=path, pace=Pace(0.001, 0.001, 0, proves=proves))
+    app = Inspector(None, SMALL, bench="conversation", path=path, pace=Pace(0.001, 0.001, 0, proves=proves))
+    app.follows = True
+    return app
 
 
 def write(script, name="session.jsonl", write=agents.claude_code) -> None:

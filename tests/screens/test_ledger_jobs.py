@@ -14,8 +14,8 @@ from secateur.progress import Progress, unreported
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
-from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.ledger_answer import LedgerAnswer, compare_ledgers
+from secateur_tui.state.answer import ShownAnswer, compare
+from secateur_tui.state.bench_state import Inputs
 from textual.pilot import Pilot
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
@@ -59,7 +59,7 @@ class Long(ConversationPage):
 
     def decide(
         self, material: Any, inputs: Inputs, settings: Settings, progress: Progress = unreported
-    ) -> LedgerAnswer[Any]:
+    ) -> ShownAnswer[Any]:
         if settings.conversation_prune.safe_zone_tokens != 2500:
             return super().decide(material, inputs, settings, progress)
         self.begun.set()
@@ -73,7 +73,7 @@ class Long(ConversationPage):
 
 def held(subject: Any = None) -> tuple[Inspector, Any]:
     app, subject = opened("conversation", ZONE), subject or Held()
-    bench = app._benches.get("conversation")
+    bench = app.bench("conversation")
     assert isinstance(bench, Bench)
     bench.state.kind_page = subject
     return app, subject
@@ -182,7 +182,7 @@ async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() 
         shown, baseline = state.comparison, state.baseline
         assert shown is not None and baseline is not None
         await settle(app, "B")
-        assert compare_ledgers(baseline, shown.now) is shown
+        assert compare(baseline, shown.now) is shown
 
 
 async def test_the_present_folder_stands_in_the_title_by_its_name(

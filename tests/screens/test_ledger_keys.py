@@ -269,7 +269,7 @@ async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
 
     release = threading.Event()
     app = opened("conversation")
-    bench = app._benches.get("conversation")
+    bench = app.bench("conversation")
     assert isinstance(bench, Bench)
     bench.state.kind_page = Slow(get_kind("conversation"))
     async with app.run_test(size=SIZE) as pilot:

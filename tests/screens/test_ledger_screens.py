@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from ledger_kit import WRITERS, ledger_bench, opened, write_transcript
-from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.settings import Settings, with_values
-from secateur_tui.state.ledger_answer import sum_states
 from secateur_tui.styled_text import plain
 from support.logs import LOGS, among
 
@@ -44,12 +42,12 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     text = next(line for line in lines if "Budget ─" in line)
     leaving = re.search(r"Budget ─ ([\d,]+) of ([\d,]+)", text)
     assert leaving is not None and (number(leaving[1]), number(leaving[2])) == (ledger.after, ledger.budget)
-    sums = sum_states(entry for entry in ledger.entries if entry.id != WRAPPER)
+    sums = ledger.sums
     told = re.findall(r"([●◐◍○]) (?:[a-z]+ )?([\d,]+)(?: \(([\d,]+)(?: of ([\d,]+))?\))?", text)
-    assert {glyph for glyph, *_ in told} >= {state.glyph for state, total in sums.items() if total.items}
+    assert {glyph for glyph, *_ in told} >= {state.glyph for state, total in sums.items() if total.number}
     for glyph, items, after, before in told:
         total = next(total for state, total in sums.items() if state.glyph == glyph)
-        assert number(items) == total.items
+        assert number(items) == total.number
         if after:  # there is room for tokens
             assert (number(after), number(before or after)) == (total.after, total.before)
     free, over = re.search(r"free ([\d,]+)", text), re.search(r"([\d,]+) over", text)

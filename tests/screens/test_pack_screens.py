@@ -20,9 +20,9 @@ from ledger_kit import ledger_bench, opened, write_transcript
 from msgspec.structs import replace
 from secateur.model import Pool
 from secateur.settings import Settings, with_values
-from secateur_tui.widgets.candidate_list import picture_of
+from secateur_tui.widgets.budget_bar import picture_of
 from secateur_tui.widgets.pack_view import PackView
-from secateur_tui.widgets.text_page import TextPage
+from secateur_tui.widgets.text_view import TextView
 from textual.pilot import Pilot
 
 SIZES = [(120, 40), (80, 24)]
@@ -49,10 +49,10 @@ async def test_the_pack_is_what_the_command_prints_and_each_part_leads_to_its_it
         await settle(app, "P")
         bench, view = bench_of(app), app.screen.query_one(PackView)
         answer = bench.state.answer
-        assert answer is not None and view._pack is not None
+        assert answer is not None and view._text is not None
         engine = bench.kind_page.engine
-        assert "\n".join(view._pack.lines) == engine.render(answer.selection)
-        assert [item for item in dict.fromkeys(view._pack.items.tolist()) if item >= 0] == answer.selection.kept_rows
+        assert "\n".join(view._text.lines) == engine.render(answer.selection)
+        assert [item for item in dict.fromkeys(view._text.items.tolist()) if item >= 0] == answer.selection.kept_rows
         await settle(app, "down", "down")
         app.screen.set_focus(view)
         await settle(app, "end")
@@ -71,8 +71,8 @@ async def test_parts_under_the_heading_of_their_file_lead_to_their_items() -> No
         await settle(app, "P")
         bench, view = bench_of(app), app.screen.query_one(PackView)
         answer = bench.state.answer
-        assert answer is not None and view._pack is not None
-        selection, pack = answer.selection, view._pack
+        assert answer is not None and view._text is not None
+        selection, pack = answer.selection, view._text
         assert selection.pack_rows != selection.kept_rows
         assert [item for item in dict.fromkeys(pack.items.tolist()) if item >= 0] == selection.pack_rows
         for line, item in enumerate(pack.items.tolist()):
@@ -105,7 +105,7 @@ async def test_a_long_line_is_panned_or_wrapped_and_words_of_the_query_are_marke
         lines = await settle(app, "v")
         assert any("18▎def refund_total(order):" in line for line in lines), "a line that matches"
         assert not any("xtotal" in line for line in lines)
-        view = app.screen.query_one(TextPage)
+        view = app.screen.query_one("#preview", TextView)
         app.screen.set_focus(view)
         assert any("xtotal" in line for line in await settle(app, *["right"] * 17))
         assert bench_of(app).state.settings is bench_of(app).state.opened, "the knobs stay where they are"
@@ -124,7 +124,7 @@ async def test_the_text_of_any_item_is_wrapped_panned_and_searched(
     )
     async with running(opened("conversation", path="talk.jsonl"), SIZES[0], notifications=True) as app:
         assert any("Tab leads here" in line for line in await settle(app, "v")), "/ goes to the field as yet"
-        view = app.screen.query_one(TextPage)
+        view = app.screen.query_one("#preview", TextView)
         app.screen.set_focus(view)
         lines = await settle(app)
         assert any("needle" in line for line in lines) and any("L unwraps, / finds" in line for line in lines)
@@ -148,7 +148,7 @@ async def test_the_transcript_that_leaves(tmp_path: Path, monkeypatch: pytest.Mo
         bench = ledger_bench(app)
         answer = bench.state.answer
         assert answer is not None
-        pack = app.screen.query_one(PackView)._pack
+        pack = app.screen.query_one(PackView)._text
         assert pack is not None and "\n".join(pack.lines) == bench.kind_page.kind.leaving(answer.outcome)
 
 

@@ -28,7 +28,7 @@ from inspector_kit import (
 from secateur.engine import Engine
 from secateur.model import Notice, Pool
 from secateur.progress import FIRST
-from secateur.settings import Settings, with_values
+from secateur.settings import Settings
 from secateur_tui.app import Inspector
 from support.repos import SHOP, handlers, write
 
@@ -201,7 +201,8 @@ async def test_the_real_engine_ends_with_the_answer_of_who_waited(
 ) -> None:
     monkeypatch.setenv("SECATEUR_CONFIG_DIR", str(tmp_path / "config"))
     root = write(tmp_path / "shop", SHOP | handlers(8, 12))
-    settings = with_values(Settings(), {"index.partial_kb": 1})
+    monkeypatch.setattr("secateur.engine.PARTIAL_BYTES", 1024)
+    settings = Settings()
     parts: list[int] = []
     with Engine.open(root, settings, cache_dir=tmp_path / "1") as engine:
         read = engine.retrieve_partial

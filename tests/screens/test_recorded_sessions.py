@@ -103,7 +103,9 @@ async def test_a_recorded_session_replays_as_it_was_on_the_screen(kind: str, fol
     fields = {name: text for name, text in inputs.items() if name != "path"}
     hinted = "h" in keys.split()
     pace = Pace(0.001, 0.001, 0, proves=hinted)
-    app = Inspector(engine, settings, path=inputs["path"], bench=kind, pace=pace, **fields)
+    app = Inspector(
+        engine, settings, path=inputs["path"], bench=kind, pace=pace, query=fields.get("query", ""), inputs=fields
+    )
     live: list[str] = []
     file = folder / f"{kind}.replay.jsonl"
     with session(os.environ) as opened:

@@ -24,14 +24,14 @@ from inspector_kit import (
 )
 from ledger_kit import opened, write_transcript
 from msgspec import structs
+from secateur.kinds import registry
 from secateur.kinds.search.knobs import knobs_of
 from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings, Ui, with_values
 from secateur_tui.actions import ACTIONS
-from secateur_tui.bench_names import BENCHES
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets.candidate_list import draw_gap
+from secateur_tui.widgets.candidates import draw_gap
 from secateur_tui.widgets.dialogue import ModalPage
 from textual import events
 from textual.pilot import Pilot
@@ -117,8 +117,8 @@ async def test_flips_and_moves_are_marked() -> None:
     assert comparison is not None
     rows = [line[:40] for line in lines if any(glyph in line[:20] for glyph in "●○◐") and line.startswith("│")]
     assert sum("!" in row for row in rows) == int(comparison.flipped.sum()) > 0
-    assert sum("▲" in row for row in rows) == int((comparison.moved > 0).sum()) > 0
-    assert sum("▼" in row for row in rows) == int((comparison.moved < 0).sum()) > 0
+    assert sum("▲" in row for row in rows) == int((comparison.climbed > 0).sum()) > 0
+    assert sum("▼" in row for row in rows) == int((comparison.climbed < 0).sum()) > 0
 
 
 async def test_moving_and_the_cursor_follows_its_candidate() -> None:
@@ -286,13 +286,13 @@ async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() ->
         gates["first"].set()
         while "second" not in engine.retrieved:
             await asyncio.sleep(0.01)
-        assert bench.state.reading is not None and bench.state.reading.key.query == QUERY, (
+        assert bench.state.reading is not None and bench.state.reading.key[1] == QUERY, (
             "the answer to `first` came too late"
         )
         gates["second"].set()
         await settle(app)
         assert (
-            bench.state.reading.key.query == "second"
+            bench.state.reading.key[1] == "second"
             and bench.state.answer is not None
             and len(bench.state.answer.selection) == 3
         )
@@ -449,7 +449,7 @@ async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> Non
         assert not any("Enter does" in line for line in lines)
 
 
-@pytest.mark.parametrize("name", list(BENCHES))
+@pytest.mark.parametrize("name", list(registry.benches()))
 async def test_the_filter_of_the_help_offers_the_action_of_that_name_first(name: str, tmp_path: Path) -> None:
     app = inspector(settings=TIGHT, environ={"SECATEUR_CONFIG_DIR": str(tmp_path)})
     async with running(app, notifications=True):

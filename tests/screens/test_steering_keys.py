@@ -187,7 +187,7 @@ def files_of(folder):
 async def test_preferring_and_its_inverse_lead_back_on_screen_and_on_disk(tmp_path, back, known):
     environ = {"SECATEUR_CONFIG_DIR": str(tmp_path / "own")}
     if known:
-        PreferenceStore(tmp_path / "own", tmp_path, time.time).add("elsewhere.py::other", 1.0, 30)
+        PreferenceStore(tmp_path / "own", tmp_path, time.time).add("elsewhere.py::other", 1.0)
     app = inspector(settings=Settings(budget=4000), path=str(tmp_path), environ=environ)
     async with running(app, notifications=True):
         before, disk = settings_of(app), files_of(tmp_path / "own")

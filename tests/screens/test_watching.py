@@ -31,8 +31,7 @@ from textual.pilot import Pilot
 THREE = Changes(("a.py", "b.py", "c.py"), commit=True)
 
 
-def watching(mode: str) -> Settings:
-    return replace(Settings(budget=4000), ui=Ui(watch=mode))
+SETTINGS = Settings(budget=4000)
 
 
 def refreshing_engine() -> ScriptedEngine:
@@ -49,7 +48,7 @@ def refreshing_engine() -> ScriptedEngine:
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_the_screen_of_a_stale_answer(size: tuple[int, int]) -> None:
     engine = refreshing_engine()
-    app = inspector(engine, watching("notice"), proves=True)
+    app = inspector(engine, SETTINGS, proves=True)
     async with app.run_test(size=size):
         assert "● fresh" in (await settle(app))[0]
         engine.changed = THREE
@@ -80,7 +79,9 @@ async def test_what_changes_back_is_fresh_again() -> None:
 
 async def test_followed_changes_are_read_and_asked_again_and_the_cursor_stays() -> None:
     engine = refreshing_engine()
-    async with running(inspector(engine, watching("follow"))) as app:
+    app = inspector(engine, SETTINGS)
+    app.follows = True
+    async with running(app):
         await settle(app, "down", "down")
         cursor = bench_of(app).state.cursor
         engine.changed = THREE
@@ -88,14 +89,6 @@ async def test_followed_changes_are_read_and_asked_again_and_the_cursor_stays() 
         assert (len(engine.retrieved), bench_of(app).state.cursor) == (2, cursor)
         await looked(app)
         assert len(engine.retrieved) == 2, "nothing changed since"
-
-
-async def test_switched_off_nobody_looks() -> None:
-    engine = orders_engine(changed=THREE)
-    async with running(inspector(engine, watching("off"))) as app:
-        app.post_message(events.AppFocus())
-        assert "● fresh" in (await looked(app))[0]
-        assert engine.looks == 0
 
 
 async def test_the_terminal_that_comes_to_the_front_looks_at_once() -> None:
@@ -174,8 +167,8 @@ async def test_a_look_that_ends_after_the_files_were_read_again_says_nothing() -
 async def test_on_a_real_repository_edits_deletes_branches_and_rebases_are_seen(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", SHOP)
     git(root, "branch", "other")
-    with Engine.open(root, watching("follow")) as engine:
-        app = Inspector(engine, watching("notice"), path=str(root), query="refund total", pace=Pace(0.001, 0.001, 0))
+    with Engine.open(root, SETTINGS) as engine:
+        app = Inspector(engine, SETTINGS, path=str(root), query="refund total", pace=Pace(0.001, 0.001, 0))
         async with app.run_test(size=(120, 40)):
             assert "● fresh" in (await settle(app))[0]
 

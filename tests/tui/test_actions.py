@@ -4,8 +4,7 @@ import pytest
 from secateur.kinds.registry import get_kind
 from secateur.settings import Settings
 from secateur_tui import actions
-from secateur_tui.app import bench_on
-from secateur_tui.benches import page_of
+from secateur_tui.app import bench_on, page_of
 from secateur_tui.frame import draw_footer
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.styled_text import plain

@@ -11,7 +11,7 @@ from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Kind
 from secateur.settings import with_values
-from secateur_tui.state.alternatives import parse_alternative, propose_words
+from secateur_tui.parts.comparing import parse_alternative, propose_words
 
 INPUTS = {"query": "q", "path": ".", "rev": ""}
 SEARCH, LOG, DIFF = registry.get_kind("search"), registry.get_kind("log"), registry.get_kind("diff")

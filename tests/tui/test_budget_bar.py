@@ -5,11 +5,9 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.ledger import WRAPPER
+from secateur.ledger import WRAPPER, Sums
 from secateur.model import Entry, Ledger, Reason, State
-from secateur.settings import Settings
-from secateur_tui.pages.kind_page import ledger_picture
-from secateur_tui.state.ledger_answer import LedgerAnswer, Sum
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.budget_bar import (
     BudgetFrame,
@@ -19,12 +17,14 @@ from secateur_tui.widgets.budget_bar import (
     draw_headline,
     find_owners,
     item_at,
+    picture_of,
     reach_of,
 )
+from support.ledgers import answer_of
 
 
 @st.composite
-def answers(draw: st.DrawFn) -> LedgerAnswer[None]:
+def answers(draw: st.DrawFn) -> ShownAnswer[None]:
     entries = []
     for number in range(draw(st.integers(0, 12))):
         state = draw(st.sampled_from(State))
@@ -37,12 +37,12 @@ def answers(draw: st.DrawFn) -> LedgerAnswer[None]:
         for one, place in zip(entries, places, strict=True)
     ]
     after = sum(entry.after for entry in placed) + draw(st.integers(0, 300))
-    return LedgerAnswer(Settings(), Ledger.closed("any", draw(st.integers(0, 40_000)), placed, after), None)
+    return answer_of(Ledger.closed("any", draw(st.integers(0, 40_000)), placed, after))
 
 
 @given(answers())
-def test_segments_wrapper_and_free_are_the_ledgers(answer: LedgerAnswer[None]) -> None:
-    picture, ledger = ledger_picture(answer), answer.ledger
+def test_segments_wrapper_and_free_are_the_ledgers(answer: ShownAnswer[None]) -> None:
+    picture, ledger = picture_of(answer), answer.ledger
     frame = picture.joined
     assert (picture.after, picture.budget) == (ledger.after, ledger.budget)
     drawn = dict(zip(frame.items.tolist(), frame.tokens.tolist(), strict=True))
@@ -55,10 +55,8 @@ def test_segments_wrapper_and_free_are_the_ledgers(answer: LedgerAnswer[None]) -
 
 
 @given(answers(), st.none() | answers(), st.integers(10, 240))
-def test_every_cell_is_what_stands_there(
-    answer: LedgerAnswer[None], then: LedgerAnswer[None] | None, cells: int
-) -> None:
-    picture, ghost = ledger_picture(answer), ledger_picture(then) if then is not None else None
+def test_every_cell_is_what_stands_there(answer: ShownAnswer[None], then: ShownAnswer[None] | None, cells: int) -> None:
+    picture, ghost = picture_of(answer), picture_of(then) if then is not None else None
     reach = reach_of(picture, ghost) or picture.joined.reach
     above, bar = draw_bar(picture, ghost, None, "", cells)
     assert width(bar) == cells and width(above) <= cells
@@ -78,10 +76,10 @@ def test_every_cell_is_what_stands_there(
 
 @given(answers(), st.none() | answers(), st.integers(20, 240))
 def test_the_headline_counts_items_and_their_tokens(
-    answer: LedgerAnswer[None], then: LedgerAnswer[None] | None, cells: int
+    answer: ShownAnswer[None], then: ShownAnswer[None] | None, cells: int
 ) -> None:
     ledger = answer.ledger
-    drawn = draw_headline(ledger_picture(answer), ledger_picture(then) if then is not None else None, cells)
+    drawn = draw_headline(picture_of(answer), picture_of(then) if then is not None else None, cells)
     assert width(drawn) <= cells
     told = re.findall(r"([●◐◍○]) [a-z]+ ([\d,]+) \(([\d,]+)(?: of ([\d,]+))?\)", plain(drawn))
     items = [entry for entry in ledger.entries if entry.id != WRAPPER]
@@ -94,7 +92,7 @@ def test_the_headline_counts_items_and_their_tokens(
 
 def test_what_is_over_the_budget_is_told_apart() -> None:
     ledger = Ledger.closed("any", 500, [Entry("a", State.SHORTENED, Reason.SNIPPETS, 900, 700)], 700)
-    headline, _, bar = draw_budget(ledger_picture(LedgerAnswer(Settings(), ledger, None)), None, None, "", 70)
+    headline, _, bar = draw_budget(picture_of(answer_of(ledger)), None, None, "", 70)
     assert plain(headline).startswith("700 of 500") and "200 over" in plain(headline)
     assert plain(bar).count("▚") == 20
 
@@ -102,7 +100,7 @@ def test_what_is_over_the_budget_is_told_apart() -> None:
 def test_what_was_free_under_the_budget_before_takes_no_cells_of_the_bar() -> None:
     def picture(budget: int, after: int) -> BudgetPicture:
         ledger = Ledger.closed("any", budget, [Entry("a", State.KEPT, Reason.FITS, 800, after)], after)
-        return ledger_picture(LedgerAnswer(Settings(), ledger, None))
+        return picture_of(answer_of(ledger))
 
     above, bar = draw_bar(picture(400, 400), picture(50_000, 800), None, "", 40)
     assert plain(bar).rstrip() == "█" * 19 + "▌" and plain(above).rstrip() == "▁" * 39
@@ -112,7 +110,7 @@ def test_what_was_free_under_the_budget_before_takes_no_cells_of_the_bar() -> No
 
 def test_the_segment_at_the_cursor_is_lit_and_marked() -> None:
     entries = [Entry(name, State.KEPT, Reason.FITS, 100, 100) for name in "abcd"]
-    picture = ledger_picture(LedgerAnswer(Settings(), Ledger.closed("any", 400, entries, 400), None))
+    picture = picture_of(answer_of(Ledger.closed("any", 400, entries, 400)))
     above, bar = draw_bar(picture, None, 2, "c 100", 40)
     assert [(len(span.text), span.text) for span in bar if "accent" in span.role] == [(10, "█" * 9 + "▌")]
     assert plain(above).index("▼") == 25 and plain(above).endswith("▼ c 100")
@@ -132,7 +130,7 @@ def test_an_item_too_small_for_a_cell_is_marked_where_it_stands() -> None:
 
 
 def test_only_tokens_that_were_saved_are_told() -> None:
-    picture = BudgetPicture((BudgetFrame.of(100, [(0, 60, State.KEPT)], 0),), {State.KEPT: Sum(1, 50, 60)})
+    picture = BudgetPicture((BudgetFrame.of(100, [(0, 60, State.KEPT)], 0),), {State.KEPT: Sums(1, 50, 60)})
     assert "kept 1 (60)" in plain(draw_headline(picture, None, 100))
 
 
@@ -150,5 +148,5 @@ def test_a_headline_never_tells_less_with_more_room(cells: int) -> None:
     entries = [
         Entry(f"{number}", State(number % 4), Reason.FITS, 900, 0 if number % 4 == 0 else 700) for number in range(40)
     ]
-    picture = ledger_picture(LedgerAnswer(Settings(), Ledger.closed("any", 30_000, entries, 21_100), None))
+    picture = picture_of(answer_of(Ledger.closed("any", 30_000, entries, 21_100)))
     assert width(draw_headline(picture, picture, cells)) <= width(draw_headline(picture, picture, cells + 1))

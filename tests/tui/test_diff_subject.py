@@ -10,14 +10,14 @@ from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.kinds import registry
-from secateur.kinds.diff import render_chunks
+from secateur.kinds.diff.chunks import render_chunks
 from secateur.kinds.diff.comparison import ComparedStates
 from secateur.kinds.diff.inputs import read_states
 from secateur.model import State
 from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.diff import DiffPage, DiffWatch
-from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.answer import ShownAnswer
 from support.repos import git
 
 DIFF = DiffPage(registry.get_kind("diff"))
@@ -30,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_pull_request(tmp_path)
 
 
-def hold_row(answer: LedgerAnswer[Any], item: int, settings: Settings) -> Settings | str:
+def hold_row(answer: ShownAnswer[Any], item: int, settings: Settings) -> Settings | str:
     """As the key does: a heading holds nothing."""
     number = answer.entry_number(item)
     return answer.kind.hold(answer.outcome, len(answer.ledger.entries) if number is None else number, settings)
@@ -40,18 +40,16 @@ def read(settings: Settings = LIMIT, **typed: str) -> Any:
     return DIFF.read(TYPED | {"path": PULL} | typed, settings, lambda *_: None)
 
 
-def decided(settings: Settings = LIMIT, **typed: str) -> LedgerAnswer[Any]:
+def decided(settings: Settings = LIMIT, **typed: str) -> ShownAnswer[Any]:
     inputs = TYPED | {"path": PULL} | typed
-    answer = DIFF.decide(DIFF.read(inputs, settings, lambda *_: None), inputs, settings)
-    assert isinstance(answer.work_out(), LedgerAnswer)
-    return answer
+    return DIFF.decide(DIFF.read(inputs, settings, lambda *_: None), inputs, settings)
 
 
-def chunks_of(answer: LedgerAnswer[Any]) -> dict[str, tuple[int, ...]]:
+def chunks_of(answer: ShownAnswer[Any]) -> dict[str, tuple[int, ...]]:
     return {covered.path: covered.chunks for covered in answer.outcome.payload.plan.coverage}
 
 
-def row_of(answer: LedgerAnswer[Any], path: str) -> int:
+def row_of(answer: ShownAnswer[Any], path: str) -> int:
     return answer.place_of[path]
 
 
@@ -129,9 +127,7 @@ def test_what_is_typed_is_what_is_compared() -> None:
 def test_a_repository_is_read_again_where_its_diff_depends_on_a_knob_and_a_diff_file_is_not(tmp_path: Path) -> None:
     write_repository(tmp_path)
     wide = with_values(LIMIT, {"chunking.context_lines": 9, "chunking.signatures": True})
-    near = with_values(
-        LIMIT, {"chunking.max_chunk_tokens": 900, "chunking.keep_together": False, "chunking.ignore": ["*.md"]}
-    )
+    near = with_values(LIMIT, {"chunking.max_chunk_tokens": 900, "chunking.ignore": ["*.md"]})
     for path, again in ((PULL, False), ("shop", True)):
         inputs = TYPED | {"path": path}
         assert (DIFF.reading_key(inputs, wide) != DIFF.reading_key(inputs, LIMIT)) is again
@@ -150,7 +146,7 @@ def test_the_rules_of_a_repository_instructions_and_findings_are_in_its_chunks(t
         and "too many places" in text
     )
     nothing = decided(path="shop")
-    assert len(nothing) == 0 and nothing.warnings[0].code == "nothing_changed"
+    assert len(nothing) == 0 and nothing.outcome.notices[0].code == "nothing_changed"
 
 
 def test_a_commit_behind_the_bench_is_seen_and_so_is_another_diff(tmp_path: Path) -> None:
@@ -194,5 +190,5 @@ def test_a_damaged_file_and_a_bad_finding_are_told(tmp_path: Path) -> None:
     assert answer.entries[place].state is State.DROPPED and "line 5 is no head of a hunk" in sentence(
         answer.entries[place]
     )
-    assert [notice.code for notice in answer.warnings][:2] == ["findings_passed_over", "damaged_files"]
+    assert [notice.code for notice in answer.outcome.notices][:2] == ["findings_passed_over", "damaged_files"]
     assert hold_row(answer, place, LIMIT) == "no rule leaves it out: the diff cannot be made or read there"

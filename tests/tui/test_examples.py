@@ -24,7 +24,7 @@ def test_the_session_holds_results_that_are_repeated_outdated_and_merely_old() -
         ConversationPage(get_kind("conversation")),
     )
     answer = page.decide(page.read({"path": str(path)}, settings, lambda *_: None), {}, settings)
-    assert answer.ledger.after <= 5000 and not answer.warnings
+    assert answer.ledger.after <= 5000 and not answer.outcome.notices
     assert {"repeated", "outdated", "oldest_result", "last_user"} <= {entry.reason.label for entry in answer.entries}
 
 

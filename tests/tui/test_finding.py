@@ -17,7 +17,7 @@ from secateur_tui.state.finding import (
     last_part,
     search_texts,
 )
-from secateur_tui.state.list_view import ledger_columns
+from support.ledgers import answer_of
 
 SESSIONS = {
     "flask/sessions.py::SessionInterface.save_session": "SessionInterface.save_session",
@@ -145,7 +145,7 @@ def entries(*texts: str) -> tuple[list[Entry], list[str]]:
 
 def test_texts_are_looked_through_in_the_order_of_the_list() -> None:
     ledger, texts = entries("a cookie", "none", "The COOKIE\n jar", "cookie jar")
-    columns = ledger_columns(ledger, order=[3, 2, 1, 0])
+    columns = answer_of(ledger, order=[3, 2, 1, 0])
     found = [hit.item if hit else None for hit in search_texts(columns, "Cookie  Jar", texts.__getitem__)]
     assert found == [3, 2, None, None]
     assert list(search_texts(columns, " ", texts.__getitem__)) == []
@@ -153,4 +153,4 @@ def test_texts_are_looked_through_in_the_order_of_the_list() -> None:
 
 def test_texts_are_bounded() -> None:
     ledger, texts = entries(*["x"] * (MOST_TEXTS + 5))
-    assert len(list(search_texts(ledger_columns(ledger), "x", texts.__getitem__))) == MOST_TEXTS
+    assert len(list(search_texts(answer_of(ledger), "x", texts.__getitem__))) == MOST_TEXTS

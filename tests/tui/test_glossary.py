@@ -6,13 +6,15 @@ from typing import Any, cast
 
 import pytest
 import secateur.errors
+from inspector_kit import search_answer
 from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.kinds.steering import Steer
+from secateur.ledger import Sums
 from secateur.model import Channel, Reason, State
 from secateur.settings import PROFILES, Settings, key_of, with_profile
-from secateur_tui.benches import page_of
+from secateur_tui.app import page_of
 from secateur_tui.glossary import (
     BUDGET,
     COLUMNS,
@@ -25,20 +27,17 @@ from secateur_tui.glossary import (
     glossary_sections,
 )
 from secateur_tui.pages.search import SearchPage
-from secateur_tui.state.ledger_answer import Sum
-from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import describe_error, plain, width
-from secateur_tui.widgets.blank import draw_error
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_headline
-from secateur_tui.widgets.candidate_list import TITLES
-from secateur_tui.widgets.why import draw_why
+from secateur_tui.widgets.candidates import TITLES, draw_why
+from secateur_tui.widgets.item_pages import draw_error
 from support.engine_answers import answered
 from support.repos import SHOP, write
 
 
 def test_every_word_of_the_headline_has_an_entry() -> None:
-    sums = dict.fromkeys(State, Sum(1, 20, 10))
+    sums = dict.fromkeys(State, Sums(1, 20, 10))
     told = ""
     for budget in (50, 5000):
         frame = BudgetFrame.of(budget, [(0, 90, State.KEPT)], 10)
@@ -46,7 +45,7 @@ def test_every_word_of_the_headline_has_an_entry() -> None:
         told += plain(draw_headline(picture, picture, 400))
     words = set(re.findall(r"[a-z]+", told)) - {"of"}
     assert words <= {*BUDGET, "chunks"}, words - {*BUDGET}
-    together = BudgetPicture((BudgetFrame.of(50, [(0, 90, State.KEPT)], -10),), {State.KEPT: Sum(1, 90, 90)})
+    together = BudgetPicture((BudgetFrame.of(50, [(0, 90, State.KEPT)], -10),), {State.KEPT: Sums(1, 90, 90)})
     (said,) = re.findall(r"\d+ ([a-z]+ together)", plain(draw_headline(together, None, 400)))
     assert said in BUDGET
     assert {state.label for state in State} <= BUDGET.keys()
@@ -95,7 +94,7 @@ def test_every_term_that_a_report_or_a_page_prints_has_an_entry(profile: str, tm
     with Engine.open(write(tmp_path / "shop", SHOP), settings, cache_dir=tmp_path / "cache") as engine:
         selection = engine.search("where is the refund total rounded?")
         report = answered(engine, "where is the refund total rounded?", "text", explain=True).text
-        answer = SearchAnswer(settings, selection, engine=engine)
+        answer = search_answer(selection, settings, engine)
         pages = [plain(line) for row in range(len(selection)) for line in draw_why(answer, row, 200)]
     printed = set(PRINTED.findall("\n".join([report, *pages])))
     (titles,) = TITLES_LINE.findall(report)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from secateur import directories
-from secateur_tui.themes import PALETTE, SIGNALS, STATES, load_themes
+from secateur.render.theme_files import PALETTE, SIGNALS, STATES
+from secateur_tui.themes import load_themes
 
 OWN = directories.data_dir("themes")
 THEMES = load_themes([OWN])[0]

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from inspector_kit import search_answer
 from secateur import Settings
 from secateur.model import Entry, Reason, State
 from secateur.selection import select
+from secateur_tui.state.answer import ShownAnswer, folder_of
 from secateur_tui.state.list_view import (
     HIDDEN,
     LIST_ORDER,
     NAME,
-    ItemColumns,
     ListChoice,
     filter_items,
     find_nearest,
     find_next,
-    folder_of,
-    ledger_columns,
     make_view,
-    search_columns,
 )
+from support.ledgers import answer_of
 from support.pools import Row, pool_of
 
 ROWS = (
@@ -34,14 +35,14 @@ ROWS = (
 LABELS = [state.label for state in State]
 
 
-def columns(budget: int = 160) -> ItemColumns:
+def columns(budget: int = 160) -> ShownAnswer[Any]:
     from msgspec.structs import replace
 
     pool = pool_of(ROWS)
-    return search_columns(select(pool, replace(Settings(), budget=budget)))
+    return search_answer(select(pool, replace(Settings(), budget=budget)), Settings())
 
 
-def shown(made: ItemColumns, choice: ListChoice) -> list[str]:
+def shown(made: ShownAnswer[Any], choice: ListChoice) -> list[str]:
     return [made.names[item] for item in make_view(made, choice).items.tolist()]
 
 
@@ -96,14 +97,13 @@ def test_folders(path: str, folder: str) -> None:
 
 
 def test_a_ledger_has_states_reasons_and_figures() -> None:
-    made = ledger_columns(
+    made = answer_of(
         [
             Entry("src/a.py", State.KEPT, Reason.WHOLE, 10, 10),
             Entry("src/b.go", State.DROPPED, Reason.NO_ROOM, 90, 0),
             Entry("c.py", State.SHORTENED, Reason.SNIPPETS, 50, 20),
         ],
-        changed=[1],
-        paths=["src/a.py", "src/b.go", "c.py"],
+        paths=True,
     )
     assert list(made.facets) == ["state", "language", "folder", "reason"]
     assert made.facets["language"]() == ["python", "go", "python"]
@@ -113,11 +113,10 @@ def test_a_ledger_has_states_reasons_and_figures() -> None:
         "c.py",
         "src/a.py",
     ]
-    assert made.changed.tolist() == [False, True, False]
 
 
 def test_a_ledger_without_paths_has_no_folders() -> None:
-    made = ledger_columns([Entry("message 1", State.KEPT, Reason.FITS, 1, 1)])
+    made = answer_of([Entry("message 1", State.KEPT, Reason.FITS, 1, 1)])
     assert list(made.facets) == ["state", "reason"]
 
 
@@ -129,9 +128,9 @@ choices = st.builds(
 )
 
 
-def made_of(states: list[State]) -> ItemColumns:
+def made_of(states: list[State]) -> ShownAnswer[Any]:
     entries = [Entry(f"m{n % 7}", state, Reason.FITS, (n * 5) % 9, (n * 3) % 5) for n, state in enumerate(states)]
-    return ledger_columns(entries, order=list(range(len(entries)))[::-1])
+    return answer_of(entries, order=list(range(len(entries)))[::-1])
 
 
 @given(many, choices)

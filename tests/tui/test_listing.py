@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from inspector_kit import Candidate, large_pool, make_pool
+from inspector_kit import Candidate, large_pool, make_pool, search_answer
 from secateur.model import Entry, Reason, State
 from secateur.selection import select
 from secateur.settings import Settings
@@ -19,13 +19,20 @@ from secateur_tui.columns import NAME, PLACE, Label, ListColumn, lay_out_columns
 from secateur_tui.parts.finding import draw_hit
 from secateur_tui.short_names import fit_path, shorten_label, shorten_name, shorten_path, shorten_paths, shorten_words
 from secateur_tui.state.finding import Hit, Match
-from secateur_tui.state.list_view import ledger_columns
-from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import ELLIPSIS, plain, width
-from secateur_tui.widgets.candidate_list import CandidateListing
-from secateur_tui.widgets.ledger_list import label_path
-from secateur_tui.widgets.listing import Crossing, CutLine, draw_cut, draw_label, draw_row, draw_titles, find_alike
+from secateur_tui.widgets.candidates import CandidateListing
+from secateur_tui.widgets.listing import (
+    Crossing,
+    CutLine,
+    draw_cut,
+    draw_label,
+    draw_row,
+    draw_titles,
+    find_alike,
+    label_path,
+)
 from secateur_tui.widgets.side_by_side_page import draw_id
+from support.ledgers import answer_of
 
 LISTS = range(18, 239)
 """Cells of a list: from less than a terminal of 80 columns leaves to one of 240 that shows nothing else."""
@@ -37,7 +44,7 @@ paths = st.lists(words, min_size=1, max_size=6).map("/".join)
 
 def listing(**settings: object) -> CandidateListing:
     chosen = Settings(budget=4000, **settings)
-    return CandidateListing(SearchAnswer(chosen, select(make_pool(), chosen)))
+    return CandidateListing(search_answer(select(make_pool(), chosen), chosen))
 
 
 @st.composite
@@ -71,8 +78,7 @@ def test_every_line_of_a_search_keeps_to_its_list(cells: int) -> None:
     shown = listing()
     layout = lay_out_columns(shown.columns, cells)
     assert width(draw_titles(layout)) <= cells
-    for line in range(len(shown)):
-        item = shown.item_at(line)
+    for item in shown.answer.order.tolist():
         drawn = draw_row(shown, item, layout)
         assert width(drawn) <= cells and drawn[0].text == " "
         room = layout.cells[NAME] + (1 + layout.cells[PLACE] if PLACE in layout.cells else 0)
@@ -157,7 +163,7 @@ SENTENCES = [f"a refund of {part} is rounded as the order was" for part in ("one
 
 def found(name: str, cells: int) -> str:
     entry = Entry(f"docs/errors.rst::{name}", State.KEPT, Reason.FITS, 1, 1)
-    return plain(draw_hit(replace(ledger_columns([entry]), names=[name]), Hit(0, Match.NAME), cells + 5))
+    return plain(draw_hit(replace(answer_of([entry]), names=[name]), Hit(0, Match.NAME), cells + 5))
 
 
 @pytest.mark.parametrize("cells", [8, 14, 20, 30])
@@ -221,7 +227,7 @@ def test_the_cut_stands_where_the_budget_ends() -> None:
     assert shown.cut.below == sum(selection.state[row] != State.DROPPED for row in below)
     assert f"{shown.cut.below} below still fit" in plain(draw_cut(shown.cut, 70))
     everything = Settings(budget=100_000)
-    assert CandidateListing(SearchAnswer(everything, select(make_pool(), everything))).cut is None
+    assert CandidateListing(search_answer(select(make_pool(), everything), everything)).cut is None
 
 
 @given(st.integers(6, 240), st.lists(names, max_size=3), st.lists(names, max_size=3), st.integers(0, 50))
@@ -252,16 +258,16 @@ SIGNS_IN_PATHS = [
 @pytest.mark.parametrize("cells", [48, 62, 70, 118, 190])
 def test_different_candidates_look_different(cells: int) -> None:
     chosen = Settings(budget=4000)
-    shown = CandidateListing(SearchAnswer(chosen, select(make_pool([*OVERLOADS, *SIGNS_IN_PATHS]), chosen)))
+    shown = CandidateListing(search_answer(select(make_pool([*OVERLOADS, *SIGNS_IN_PATHS]), chosen), chosen))
     layout = lay_out_columns([column for column in shown.columns if column.id in (NAME, PLACE)], cells)
-    rows = [plain(draw_row(shown, item, layout)) for item in range(len(shown))]
+    rows = [plain(draw_row(shown, item, layout)) for item in range(len(shown.answer))]
     assert len(set(rows)) == len(rows)
     assert all(cell_width(row) <= cells for row in rows)
 
 
 def test_names_that_differ_keep_their_looks() -> None:
     chosen = Settings(budget=4000)
-    assert not CandidateListing(SearchAnswer(chosen, select(large_pool(300), chosen))).alike(24, 22)
+    assert not CandidateListing(search_answer(select(large_pool(300), chosen), chosen)).alike(24, 22)
 
 
 @pytest.mark.parametrize("cells", range(24, 60, 5))

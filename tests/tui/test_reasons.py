@@ -13,7 +13,7 @@ from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.pages.envelope import EnvelopePage
 from secateur_tui.pages.files import FilesPage
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.styled_text import plain
 from support.conversations import Said, conversation
 from support.envelopes import asset_paths, dependencies, envelope
@@ -33,13 +33,14 @@ WITH_A_MODEL = {"summary_by_model"}
 """The inspector asks no model, but opens what one has pruned."""
 
 
-def reason_of(answer: LedgerAnswer, item: int) -> str:
+def reason_of(answer: ShownAnswer, item: int) -> str:
     return get_kind(answer.outcome.kind).describe(answer.outcome, item).because
 
 
 def reasons(page: KindPage, inputs: dict[str, str], settings: Settings) -> set[str]:
     material = page.read(inputs, settings, lambda *_: None)
-    return {entry.reason.label for entry in page.decide(material, inputs, settings).entries}
+    answer = page.decide(material, inputs, settings)
+    return {answer.reason_of(item).label for item in range(len(answer))}
 
 
 def session(folder: Path) -> str:

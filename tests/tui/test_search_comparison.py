@@ -1,48 +1,55 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
-from inspector_kit import ORDERS, make_pool
-from msgspec import structs
-from secateur.model import State
+from inspector_kit import ORDERS, make_pool, search_answer
+from secateur.model import Pool, State
 from secateur.selection import select
 from secateur.settings import Settings, with_values
-from secateur_tui.state.ledger_answer import ABSENT
-from secateur_tui.state.search_answer import SearchComparison
+from secateur_tui.state.answer import ABSENT, AnswerComparison
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets.candidate_list import draw_trim_diff
+from secateur_tui.widgets.candidates import draw_trim_diff
+
+
+def answer(pool: Pool, settings: Settings) -> SearchAnswer:
+    return search_answer(select(pool, settings), settings)
+
+
+def flips(comparison: AnswerComparison, before: bool, after: bool) -> set[int]:
+    """The rows that went out before, or did not, and do now, or do not."""
+    was, are = comparison.state_then != State.DROPPED, comparison.now.state != State.DROPPED
+    return set(np.flatnonzero(comparison.flipped & (was == before) & (are == after)).tolist())
 
 
 def test_ranks_and_flips_between_two_budgets() -> None:
     pool = make_pool()
-    then, now = select(pool, Settings(budget=2000)), select(pool, Settings(budget=4000))
-    comparison = SearchComparison(then, now)
-    assert not comparison.moved.any(), "a budget does not change ranks"
-    entered = comparison.flips(State.DROPPED, None)
-    left = comparison.flips(None, State.DROPPED)
-    assert entered == [row for row in now.kept_rows if row not in then.kept_rows]
-    assert left == [row for row in then.kept_rows if row not in now.kept_rows]
+    then, now = answer(pool, Settings(budget=2000)), answer(pool, Settings(budget=4000))
+    comparison = AnswerComparison(then, now)
+    assert not comparison.climbed.any(), "a budget does not change ranks"
+    out_then, out_now = set(then.selection.kept_rows), set(now.selection.kept_rows)
+    assert flips(comparison, False, True) == out_now - out_then
+    assert flips(comparison, True, False) == out_then - out_now
 
 
 def test_places_gained_are_counted_upwards() -> None:
     pool = make_pool()
-    then = select(pool, Settings())
-    now = select(
-        pool, structs.replace(Settings(), smart_pruning=structs.replace(Settings().smart_pruning, strategy="relevance"))
-    )
-    comparison = SearchComparison(then, now)
+    then = answer(pool, Settings())
+    now = answer(pool, with_values(Settings(), {"smart_pruning.strategy": "relevance"}))
+    comparison = AnswerComparison(then, now)
     for row in range(len(pool)):
-        assert comparison.moved[row] == int(then.rank[row]) - int(now.rank[row])
+        assert comparison.climbed[row] == int(then.rank[row]) - int(now.rank[row])
 
 
 def test_candidates_only_one_pool_holds() -> None:
     flat = [replace(candidate, predecessor=-1) for candidate in ORDERS]
-    then, now = select(make_pool(flat[:6]), Settings()), select(make_pool(flat[3:]), Settings())
-    comparison = SearchComparison(then, now)
-    assert list(comparison.row_then[:3]) == [3, 4, 5]
-    assert all(comparison.row_then[3:] == ABSENT)
-    assert comparison.vanished == [row for row in then.kept_rows if row < 3]
-    assert set(comparison.flips(State.DROPPED, None)) == {row for row in now.kept_rows if row >= 3}
+    then, now = answer(make_pool(flat[:6]), Settings()), answer(make_pool(flat[3:]), Settings())
+    comparison = AnswerComparison(then, now)
+    assert list(comparison.item_then[:3]) == [3, 4, 5]
+    assert all(comparison.item_then[3:] == ABSENT)
+    assert comparison.vanished == [row for row in then.selection.kept_rows if row < 3]
+    assert flips(comparison, False, True) == {row for row in now.selection.kept_rows if row >= 3}
 
 
 @pytest.mark.parametrize(("heading", "budget", "more"), [("moved", 100_000, True), ("left", 2_000, False)])
@@ -51,8 +58,8 @@ def test_a_heading_counts_what_is_listed_below_it_and_what_is_said_to_be_more(
 ) -> None:
     pool, weights = make_pool(), "smart_pruning.priority_weights."
     turned = with_values(Settings(budget=budget), {f"{weights}relevance": 0.0, f"{weights}hotspot": 1.0})
-    comparison = SearchComparison(select(pool, Settings(budget=100_000)), select(pool, turned))
-    lines = [plain(one) for one in draw_trim_diff(comparison, (0, 0), 80)]
+    comparison = AnswerComparison(answer(pool, Settings(budget=100_000)), answer(pool, turned))
+    lines = [plain(one) for one in draw_trim_diff(comparison, 80)]
     place, count = next((at, int(text.split("(")[1][:-1])) for at, text in enumerate(lines) if text.startswith(heading))
     below = [*lines[place + 1 :], ""]
     listed = below[: below.index("")]

@@ -8,7 +8,6 @@ from secateur.model import Pool
 from secateur.settings import Settings, with_profile, with_values
 from secateur_tui.pages.search import Retrieved, SearchPage
 from secateur_tui.state.bench_state import BenchState, Reading
-from secateur_tui.state.search_answer import SearchAnswer
 
 
 def opened(settings: Settings | None = None) -> BenchState[SearchPage]:
@@ -36,7 +35,7 @@ def test_the_first_change_pins_the_answer_before_it() -> None:
         reselect(state)
     assert state.baseline is first
     assert state.comparison is not None
-    assert state.comparison.then is first.selection if first else False
+    assert state.comparison.then is first
 
 
 def test_repinning_compares_with_the_present_answer() -> None:
@@ -66,7 +65,7 @@ def test_an_answer_to_an_older_question_is_refused() -> None:
     before, reading = state.answer, state.reading
     assert before is not None and state.type("query", "rounding")
     state.read(Reading(old, Retrieved(make_pool(query="refund"), "")))
-    state.accept(asked, SearchAnswer(state.settings, before.selection))
+    state.accept(asked, before)
     assert state.answer is before and state.reading is reading
     assert state.needs_reading
 

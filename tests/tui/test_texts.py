@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.terminal import visible
 from secateur_tui.styled_text import cut_cells, plain, width
-from secateur_tui.widgets.text_page import LONGEST_SHOWN, text_lines
-from secateur_tui.widgets.text_view import find_row_starts
-from secateur_tui.widgets.texts import LONGEST_COMPARED, draw_changes
+from secateur_tui.widgets.item_pages import LONGEST_COMPARED, draw_changes
+from secateur_tui.widgets.text_view import LONGEST_SHOWN, find_row_starts, text_lines
 
 LETTERS = (*"ab \n日e\x1b\u202e[]", "e\u0301")  # a mark stands on a letter: alone it has no cell of its own
 TEXTS = st.lists(st.sampled_from(LETTERS), max_size=120).map("".join)

@@ -7,11 +7,10 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from secateur.kinds import registry
 from secateur.model import Notice
 from textual.binding import Binding
 from textual.keys import KEY_NAME_REPLACEMENTS, format_key
-
-from secateur_tui.bench_names import BENCHES
 
 QUIT = "quit"
 """The action that always has a key."""
@@ -20,6 +19,9 @@ REPLAY_NEXT, REPLAY_BACK = "replay-next", "replay-back"
 
 BENCH = "bench-"
 """The beginning of the ids of actions that open a bench."""
+
+LAST_KEY = 9
+"""Benches that a digit opens; further ones are opened from the command palette, or by a key of the user's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +107,13 @@ ACTIONS = (
     Action(REPLAY_BACK, ("N", "backspace"), "Previous", "The stop before", "Recording"),
     *(
         Action(
-            BENCH + bench.name,
-            (bench.key,) if bench.key else (),
+            BENCH + name,
+            (str(number),) if number <= LAST_KEY else (),
             bench.title,
             f"The {bench.title} bench: {bench.about}",
             "Benches",
         )
-        for bench in BENCHES.values()
+        for number, (name, bench) in enumerate(registry.benches().items(), 1)
     ),
     Action("theme", ("t",), "Theme", "The next theme", "Program"),
     Action("back", ("escape",), "Back", "Close what lies on top; go to the items", "Program"),

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
-from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
 from secateur.terminal import cell_width
@@ -121,18 +120,16 @@ def _row(segments: Iterable[Segment]) -> Row:
 
 
 def _read_style(style: Style) -> tuple[str, str, str]:
-    colour, background = _format_colour(style.color), _format_colour(style.bgcolor)
-    if style.reverse:
-        colour, background = background, colour
+    colours = (style.bgcolor, style.color) if style.reverse else (style.color, style.bgcolor)
+    colour, background = ("" if part is None or part.is_default else part.get_truecolor().hex for part in colours)
     weight = "b" * bool(style.bold) + "i" * bool(style.italic) + "u" * bool(style.underline) + "d" * bool(style.dim)
     return colour, background, weight
 
 
-def _format_colour(colour: Color | None) -> str:
-    return "" if colour is None or colour.is_default else colour.get_truecolor().hex
-
-
 # --- from runs to the picture -----------------------------------------------------------------------------------------
+
+
+_WEIGHTS = {"b": "font-weight:bold", "i": "font-style:italic", "u": "text-decoration:underline", "d": "opacity:.6"}
 
 
 def draw_svg(
@@ -151,14 +148,11 @@ def draw_svg(
     for line_row, at in seen.items():
         groups.setdefault(tuple(at), []).append(line_row)
     looks: dict[tuple[str, str], str] = {}
-    drawn = {
-        numbers: "".join(_draw_row(line, row, background, looks) for line, row in sorted(groups[numbers]))
-        for numbers in sorted(groups)
-    }
     total = sum(seconds)
     starts = [sum(seconds[:index]) / total * 100 for index in range(len(seconds))]
     style, body = [], []
-    for index, (numbers, text) in enumerate(drawn.items()):
+    for index, numbers in enumerate(sorted(groups)):
+        text = "".join(_draw_row(line, row, background, looks) for line, row in sorted(groups[numbers]))
         if len(numbers) == len(screens) or not text:
             body.append(text)
             continue
@@ -170,7 +164,10 @@ def draw_svg(
     columns = max((cell_width("".join(run.text for run in row)) for screen in screens for row in screen), default=0)
     width, height = columns * CELL + 2 * EDGE, max(map(len, screens)) * LINE + 2 * EDGE
     fonts = f"font:{FONT}px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-    rules = [f".{name}{{{_write_css(look)}}}" for look, name in looks.items()]
+    rules = []
+    for (colour, weight), name in looks.items():
+        css = [f"fill:{colour or '#ffffff'}", *(_WEIGHTS[letter] for letter in weight)]
+        rules.append(f".{name}{{{';'.join(css)}}}")
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">',
@@ -215,13 +212,3 @@ def _draw_row(line: int, row: Row, background: str, looks: dict[tuple[str, str],
             attributes = f'x="{start:.4g}" y="{top + FONT - 1}" class="{name}"{length}'
             texts.append(f"<text {attributes}>{escape(stripped, quote=False).replace(' ', NO_BREAK)}</text>")
     return "".join(rects + texts)
-
-
-def _write_css(look: tuple[str, str]) -> str:
-    colour, weight = look
-    parts = [f"fill:{colour or '#ffffff'}"]
-    parts += ["font-weight:bold"] if "b" in weight else []
-    parts += ["font-style:italic"] if "i" in weight else []
-    parts += ["text-decoration:underline"] if "u" in weight else []
-    parts += ["opacity:.6"] if "d" in weight else []
-    return ";".join(parts)

@@ -22,8 +22,8 @@ from secateur_tui.host import Pace
 from secateur_tui.jobs import DEBOUNCE, ENGINE
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
-from secateur_tui.state.kind_reader import ShownAnswer
 
 PATIENCE = 0.1
 """Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
@@ -117,6 +117,7 @@ class Answering:
         page = state.kind_page
         jobs.number += 1
         job, start = jobs.number, time.perf_counter()
+        progress = jobs.reporting(job)
         if not page.instant and not jobs.waits(_PATIENCE):
             jobs.after(_PATIENCE, PATIENCE, self._be_late, matters=False)
         try:
@@ -124,15 +125,30 @@ class Answering:
             if page.preparing and (again or not page.prepared):
                 self._act(page.preparing)
                 if state.needs_reading:
-                    await self._read_part(state, page)
+                    inputs, settings, key = dict(state.inputs), state.settings, state.key
+                    part = await jobs.run(lambda: page.read_part(inputs, settings, jobs.report), between=True)
+                    if part is not None:
+                        state.read(Reading(key, part))
+                        self._decide_at_once(state)
+                        self._paint()
                 await jobs.run(partial(page.prepare, jobs.report_giving_way))
                 jobs.progress, self.stale = None, ""
             if state.asks and (again or state.needs_reading):
                 self._act(page.reading)
-                await self._read(state, jobs.reporting(job))
+                inputs, settings, key = dict(state.inputs), state.settings, state.key
+                page.start_watching(inputs)
+                self._reads = key
+                read = suspend_collection()(partial(page.read, inputs, settings, progress))
+                state.read(Reading(key, await jobs.run(read)))
+                self._reads, jobs.progress, self.stale = None, None, ""
                 self._paint()
             if state.reading is not None and not state.needs_reading and state.needs_answer:
-                await self._decide(state, jobs.reporting(job))
+                if page.instant:
+                    self._decide_at_once(state)
+                else:
+                    asked, material, then = state.wanted, state.reading.material, state.baseline
+                    answer = await jobs.run(partial(_decide_quietly, page, material, asked, then, progress))
+                    state.accept(asked, answer)
         except SecateurError as error:
             if job == jobs.number:
                 if not page.instant:
@@ -145,32 +161,6 @@ class Answering:
             self.took = time.perf_counter() - start
             jobs.stop(_PATIENCE)
             self._paint()
-
-    async def _read(self, state: BenchState[Any], progress: Progress) -> None:
-        inputs, settings, key = dict(state.inputs), state.settings, state.key
-        state.kind_page.start_watching(inputs)
-        self._reads = key
-        read = suspend_collection()(partial(state.kind_page.read, inputs, settings, progress))
-        material = await self._jobs.run(read)
-        state.read(Reading(key, material))
-        self._reads, self._jobs.progress, self.stale = None, None, ""
-
-    async def _read_part(self, state: BenchState[Any], page: KindPage[Any, Any]) -> None:
-        inputs, settings, key, jobs = dict(state.inputs), state.settings, state.key, self._jobs
-        part = await jobs.run(lambda: page.read_part(inputs, settings, jobs.report), between=True)
-        if part is not None:
-            state.read(Reading(key, part))
-            self._decide_at_once(state)
-            self._paint()
-
-    async def _decide(self, state: BenchState[Any], progress: Progress) -> None:
-        assert state.reading is not None
-        if state.kind_page.instant:
-            self._decide_at_once(state)
-            return
-        asked, material, baseline = state.wanted, state.reading.material, state.baseline
-        answer = await self._jobs.run(lambda: _decide_quietly(state.kind_page, material, asked, baseline, progress))
-        state.accept(asked, answer)
 
     def _decide_at_once(self, state: BenchState[Any]) -> None:
         if state.asks and state.reading is not None:
@@ -185,11 +175,11 @@ class Answering:
 
 @suspend_collection()
 def _decide_quietly(
-    page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer | None, progress: Progress
-) -> ShownAnswer | SecateurError:
+    page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer[Any] | None, progress: Progress
+) -> ShownAnswer[Any] | SecateurError:
     """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
-        answer: ShownAnswer = page.decide(material, dict(asked.inputs), asked.settings, progress)
+        answer: ShownAnswer[Any] = page.decide(material, dict(asked.inputs), asked.settings, progress)
         page.prepare_answer(answer, baseline)
         return answer
     except SecateurError as error:

@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import chdir, closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, chdir, closing
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, cast
 
 from msgspec.structs import replace
 from secateur import directories
 from secateur.engine import Engine
 from secateur.errors import UsageError
 from secateur.kinds import registry
+from secateur.kinds.base import Kind
 from secateur.model import Notice
 from secateur.output_files import write_output
-from secateur.remembered.first_times import first_time
+from secateur.remembered.store import first_time
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur_lab.replays.recorder import Recorder
@@ -35,15 +37,13 @@ from textual.screen import ModalScreen, Screen
 from secateur_tui import actions
 from secateur_tui.animation import animate_recording
 from secateur_tui.background import reduce_collections
-from secateur_tui.bench_names import BENCHES, BenchTitle
-from secateur_tui.benches import Benches, page_of
 from secateur_tui.host import Host, Pace, RecordedStop
 from secateur_tui.pages.folder import FolderPage
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts import PARTS
 from secateur_tui.parts.asking import Asking
-from secateur_tui.replay_player import BenchStage, ReplayPlayer
+from secateur_tui.replay_player import ReplayPlayer
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
 
@@ -55,12 +55,6 @@ FOLLOWING = Pace(watch=1.0, rest=2.0)
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as of every command."""
-
-
-class Opener(Protocol):
-    """A function that opens a folder; it raises SecateurError."""
-
-    def __call__(self, path: str, settings: Settings) -> Engine: ...
 
 
 class ActionCommands(Provider):
@@ -83,14 +77,10 @@ class ActionCommands(Provider):
     def _commands(self) -> Iterator[tuple[str, str]]:
         """Yields (action, its label, keys and help), what people do most first, but not that of the palette."""
         most = dict.fromkeys((*actions.MOST_USED, *actions.BY_ID))
+        keymap = cast("Host", self.app).keymap
         for action in (actions.BY_ID[id_] for id_ in most if id_ != "palette"):
-            keys = " ".join(map(actions.key_name, self._host.keymap.keys[action.id]))
+            keys = " ".join(map(actions.key_name, keymap.keys[action.id]))
             yield action.id, f"{action.label}{f' ({keys})' if keys else ''}: {action.help}"
-
-    @property
-    def _host(self) -> Host:
-        assert isinstance(self.app, Host)
-        return self.app
 
     def _do(self, action: str) -> None:
         if isinstance(self.screen, Bench) and not self._chosen:
@@ -118,45 +108,58 @@ class Inspector(Host):
         path: str,
         bench: str = "search",
         query: str = "",
-        rev: str | None = None,
-        model: str = "",
         inputs: Mapping[str, str] = MappingProxyType({}),
         folder: str = "",
         scenario: OpenedScenario | None = None,
         environ: Mapping[str, str] | None = None,
-        opener: Opener | None = None,
+        opener: Callable[[str, Settings], Engine] | None = None,
         theme_folders: Sequence[Path] = (),
         pace: Pace | None = None,
         player: ReplayPlayer | None = None,
     ) -> None:
         super().__init__(settings, theme_folders, pace)
         self.engine = engine
-        self._settings, self._opener = settings, opener
         self.environ = os.environ if environ is None else environ
-        query = visible(query, keep_newlines=True)
-
-        def make_bench(name: str) -> Bench:
-            if name == bench and scenario is not None:
-                return _bench_of(scenario, engine, settings)
-            if name == "search":
-                assert engine is not None
-                return bench_on(SearchPage(engine, path, rev), settings, {"query": query})
-            page = page_of(registry.get_kind(name))
-            typed = {"path": path, "model": model, **inputs, "query": query} if name == bench else {}
-            if folder and page.kind.inputs[0].folders:
-                typed = {"path": folder, "query": query}
-            return bench_on(page, settings, typed)
-
-        there = (name for name in BENCHES if name != "search" or engine is not None)
-        self._benches = Benches({name: partial(make_bench, name) for name in there}, self.install_screen)
-        self._first = bench
-        self._player = player
+        self._settings, self._opener, self._player = settings, opener, player
+        self._path, self._folder, self._first, self._scenario = path, folder, bench, scenario
+        self._inputs = {"path": path, **inputs, "query": visible(query, keep_newlines=True)}  # of the first bench
+        self._benches: dict[str, Bench] = {}
         if player is not None:
-            player.stage = BenchStage(self._benches, self._present, self.show_bench, self._add_search)
+            player.stage = self
+
+    def bench(self, name: str) -> Bench | None:
+        """Returns the bench of a kind, made where somebody first looks at it: most sessions see one or two, and kinds
+        take a while to import. None for a search while no folder is open."""
+        if name not in self._benches and (name != "search" or self.engine is not None):
+            self._put(name, self._make_bench(name))
+        return self._benches.get(name)
+
+    def _put(self, name: str, bench: Bench) -> None:
+        self._benches[name] = bench
+        self.install_screen(bench, name)
+
+    def _make_bench(self, name: str) -> Bench:
+        engine, scenario, settings = self.engine, self._scenario, self._settings
+        inputs: Mapping[str, Any] = self._inputs
+        if name == self._first and scenario is not None:  # how the screen looks and which keys there are is the user's
+            settings, inputs = replace(scenario.loaded.settings, ui=settings.ui), scenario.inputs
+            page: KindPage[Any, Any] = page_of(scenario.kind, scenario)
+            if engine is not None:
+                page = SearchPage(engine, inputs["path"], inputs["rev"], scenario)
+            return bench_on(page, settings, page.texts_of(inputs))
+        if name == "search":
+            assert engine is not None
+            page = SearchPage(engine, self._path, inputs.get("rev") or None)
+            return bench_on(page, settings, {"query": inputs["query"]})
+        page = page_of(registry.get_kind(name))
+        if self._folder and page.kind.inputs[0].folders:
+            return bench_on(page, settings, {"path": self._folder, "query": inputs["query"]})
+        return bench_on(page, settings, inputs if name == self._first else {})
 
     def on_mount(self) -> None:
-        self.push_screen(self._bench(self._first))
-        self.say_notices()
+        self.push_screen(self._shown(self._first))
+        if self.notices:
+            self.say("\n".join(notice.message for notice in self.notices))
         if self._player is not None:
             self.run_worker(self._player.begin(), group="replay")
 
@@ -186,31 +189,19 @@ class Inspector(Host):
     def show_bench(self, name: str) -> None:
         while isinstance(self.screen, ModalScreen):  # else the other bench would take its place, on top of this one
             self.screen.dismiss(None)
-        bench = self._bench(name)
-        if bench is not self._present() and self._player is None:
-            self._take_along(self._present(), bench)
-        self.switch_screen(bench)
-
-    def _take_along(self, here: Bench, there: Bench) -> None:
-        """Asks what is asked here there too, where both read the same folder and nothing is asked there."""
+        there, here = self._shown(name), self.present()
+        # What is asked here is asked there too, where both read the same folder and nothing is asked there.
         query = here.state.inputs.get("query", "")
-        kinds = here.kind_page.kind, there.kind_page.kind
-        same = all(kind.name == "search" or kind.inputs[0].folders for kind in kinds)
-        if not query or not same or there.state.inputs.get("query", query):
-            return
-        if there.standing:
-            there.part(Asking).type({"query": query})
-        else:
-            there.state.type("query", query)
+        same = all(bench.name_of_bench == "search" or bench.kind_page.kind.inputs[0].folders for bench in (here, there))
+        if there is not here and self._player is None and query and same and not there.state.inputs.get("query", query):
+            if there.standing:
+                there.part(Asking).type({"query": query})
+            else:
+                there.state.type("query", query)
+        self.switch_screen(there)
 
-    def bench_titles(self, current: str) -> Sequence[BenchTitle]:
-        return [
-            BenchTitle(self.keymap.first_key(action := actions.BENCH + name), bench.title, name == current, action)
-            for name, bench in BENCHES.items()
-        ]
-
-    def _bench(self, name: str) -> Bench:
-        if (bench := self._benches.get(name)) is not None:
+    def _shown(self, name: str) -> Bench:
+        if (bench := self.bench(name)) is not None:
             return bench
         return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
 
@@ -228,13 +219,15 @@ class Inspector(Host):
         if self._opener is None:
             raise UsageError("no folder can be opened here", hint="start the inspector on it: secateur inspect FOLDER")
         self.engine = self._opener(path, self._settings)
-        self._add_search(BenchState(SearchPage(self.engine, path), self._settings, {}))
+        self.add_search(BenchState(SearchPage(self.engine, path), self._settings, {}))
 
-    def _add_search(self, state: BenchState[Any]) -> None:
-        self._benches.put("search", Bench(state, PARTS))
+    def add_search(self, state: BenchState[Any]) -> None:
+        """Shows a search on a folder that was opened."""
+        self._put("search", Bench(state, PARTS))
         self.show_bench("search")
 
-    def _present(self) -> Bench:
+    def present(self) -> Bench:
+        """Returns the bench that is shown."""
         return next(screen for screen in reversed(self.screen_stack) if isinstance(screen, Bench))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
@@ -246,37 +239,24 @@ def bench_on(page: KindPage[Any, Any], settings: Settings, typed: Mapping[str, s
     return Bench(BenchState(page, settings, dict(typed)), PARTS)
 
 
-def _bench_of(scenario: OpenedScenario, engine: Engine | None, settings: Settings) -> Bench:
-    """Returns the bench of a scenario under its settings; how the screen looks and which keys there are is the
-    user's."""
-    under, inputs = replace(scenario.loaded.settings, ui=settings.ui), scenario.inputs
-    page: KindPage[Any, Any] = page_of(scenario.kind, scenario)
-    if engine is not None:
-        page = SearchPage(engine, inputs["path"], inputs["rev"], scenario)
-    return bench_on(page, under, page.texts_of(inputs))
+PAGES: Mapping[str, str] = {
+    "files": "FilesPage",
+    "conversation": "ConversationPage",
+    "envelope": "EnvelopePage",
+    "diff": "DiffPage",
+    "log": "LogPage",
+}
+"""Kinds with a page class of their own; any other kind uses `KindPage`. A search is opened on an
+engine, and has `SearchPage`."""
 
 
-def _engine_of(scenario: OpenedScenario) -> Engine:
-    inputs, outside, settings = scenario.inputs, scenario.environment, scenario.loaded.settings
-    folder, rev = outside.folder_of(inputs["path"]), inputs["rev"] or None
-    return Engine.open(
-        folder, settings, rev=rev, environ=outside.environ, notices=outside.notices, within=outside.within
-    )
-
-
-@contextmanager
-def record_session(app: Inspector, path: Path | None, environ: Mapping[str, str]) -> Iterator[None]:
-    """Records what is done in the application; without a path nothing is.
-
-    Raises:
-        SecateurError: the file cannot be written, or already exists.
-    """
-    if path is None:
-        yield
-        return
-    with session(environ) as opened, closing(Recorder(path, opened, time.monotonic)) as recorder:
-        app.recorder = recorder
-        yield
+def page_of(kind: Kind[Any, Any], opened: OpenedScenario | None = None) -> KindPage[Any, Any]:
+    """Returns the page of a kind that is not a search."""
+    if kind.name not in PAGES:
+        return KindPage(kind, opened)
+    module = import_module(f"secateur_tui.pages.{kind.name}")  # late: it imports what its kind decides with
+    page: KindPage[Any, Any] = getattr(module, PAGES[kind.name])(kind, opened)
+    return page
 
 
 def run(
@@ -323,8 +303,8 @@ def run(
         return serve_pages(serve)
     if replay is not None:
         return play(replay, settings, picture=picture, environ=environ)
-    if bench not in BENCHES:
-        raise UsageError(f"there is no bench {bench}", hint="benches: " + ", ".join(BENCHES))
+    if bench not in registry.benches():
+        raise UsageError(f"there is no bench {bench}", hint="benches: " + ", ".join(registry.benches()))
 
     def open_engine(folder: str | Path, under: Settings, commit: str | None = None) -> Engine:
         return Engine.open(folder, under, rev=commit, notices=tuple(notices), cache_dir=cache_dir, environ=environ)
@@ -333,19 +313,27 @@ def run(
         return folder_of(folder, directories.cache_dir(variables), FetchOptions(environ=variables))
 
     variables = os.environ if environ is None else environ
-    rev = inputs.get("rev") or None
     folder, engine = str(path) if bench == "search" else "", None
     if scenario is not None and bench == "search":
-        folder, engine = str(scenario.environment.folder_of(scenario.inputs["path"])), _engine_of(scenario)
+        outside, given = scenario.environment, scenario.inputs
+        root = outside.folder_of(given["path"])
+        engine = Engine.open(
+            root,
+            scenario.loaded.settings,
+            rev=given["rev"] or None,
+            environ=outside.environ,
+            notices=outside.notices,
+            within=outside.within,
+        )
+        folder = str(root)
     elif bench == "search":
-        engine = open_engine(find_folder(folder), settings, rev)
+        engine = open_engine(find_folder(folder), settings, inputs.get("rev") or None)
     app = Inspector(
         engine,
         settings,
         path=str(path),
         bench=bench,
         query=inputs.get("query", ""),
-        rev=rev,
         inputs=inputs,
         folder=folder,
         scenario=scenario,
@@ -355,10 +343,14 @@ def run(
         pace=FOLLOWING if follow else None,
     )
     app.cases = tuple(cases)
-    app.watching = "follow" if follow else app.watching
+    app.follows = follow
     if scenario is None and record is None:
         app.first_time = partial(first_time, directories.config_dir(variables), Path(path))
-    with reduce_collections(), record_session(app, record, variables):
+    with ExitStack() as stack:
+        stack.enter_context(reduce_collections())
+        if record is not None:
+            recorder = Recorder(record, stack.enter_context(session(variables)), time.monotonic)
+            app.recorder = stack.enter_context(closing(recorder))
         code = app.run()
     return _finish(app, code)
 
@@ -375,8 +367,7 @@ def open_replay(player: ReplayPlayer, pace: Pace, theme_folders: Sequence[Path] 
         path=typed["path"],
         bench=kind,
         query=typed.get("query", ""),
-        rev=inputs.get("rev") or None,
-        inputs=typed,
+        inputs={**typed, "rev": inputs.get("rev") or ""},
         theme_folders=theme_folders,
         pace=pace,
         player=player,

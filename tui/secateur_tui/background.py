@@ -148,17 +148,15 @@ def _do(job: _Job) -> bool:
         outcome, error = call(), None
     except BaseException as raised:
         outcome, error = None, raised
+
+    def deliver() -> None:
+        if not future.done() and error is None:
+            future.set_result(outcome)
+        elif not future.done() and error is not None:
+            future.set_exception(error)
+
     try:
-        loop.call_soon_threadsafe(_deliver, future, outcome, error)
+        loop.call_soon_threadsafe(deliver)
     except RuntimeError:  # the loop is closed
         return False
     return True
-
-
-def _deliver(future: asyncio.Future[Any], outcome: Any, error: BaseException | None) -> None:
-    if future.done():
-        return
-    if error is None:
-        future.set_result(outcome)
-    else:
-        future.set_exception(error)

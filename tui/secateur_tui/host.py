@@ -30,10 +30,9 @@ from textual.worker import WorkerFailed
 
 from secateur_tui import actions
 from secateur_tui.background import Courtesy, EngineThread
-from secateur_tui.bench_names import BenchTitle
 from secateur_tui.guards import Guarded, PatientPalette, guarded_driver
-from secateur_tui.palette import Palette
-from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
+from secateur_tui.styled_text import describe_error
+from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, Palette, load_themes
 
 _WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 """Matches the rules of a picture that would fetch a font."""
@@ -71,12 +70,13 @@ class Host(Guarded, App[int]):
     Attributes:
         keymap: which keys do what.
         environ: variables by which the cache and the settings of the user are found.
-        watching: `ui.watch`.
+        follows: tells whether what changed on disk is read and asked again, and not only named.
         thread: runs what retrieves, reads and decides.
         watcher: looks for changes on disk: that must neither wait for a retrieval nor hold one up.
         prover: proves hints.
         judge: reads and decides the cases of `--cases`.
         cases: folders of judged cases and scenarios that knobs are turned against.
+        notices: what was wrong with kinds of other distributions, themes and keys.
         courtesy: makes the prover wait while keys arrive.
         recorder: writes down what is done; None: nothing does.
         first_time: tells whether something is said about the repository for the first time; it is told once.
@@ -89,7 +89,7 @@ class Host(Guarded, App[int]):
         self.animation_level = "none"
         self._survived = ""
         self.environ: Mapping[str, str] = os.environ
-        self.watching = settings.ui.watch
+        self.follows = False
         self.pace = pace or Pace()
         self.thread, self.watcher, self.prover = EngineThread(), EngineThread(), EngineThread()
         self.judge = EngineThread()
@@ -101,19 +101,14 @@ class Host(Guarded, App[int]):
         self.set_keymap(actions.list_overrides(self.keymap))
         self._palette: tuple[str, Palette] | None = None
         self._themes, theme_notices = load_themes((directories.data_dir("themes"), *theme_folders))
-        self._notices: tuple[Notice, ...] = (*registry.problems(), *theme_notices, *self.keymap.notices)
+        self.notices: tuple[Notice, ...] = (*registry.problems(), *theme_notices, *self.keymap.notices)
         for theme in self._themes.values():
             self.register_theme(theme)
         if settings.ui.theme not in self._themes:
             known = ", ".join(self._themes)
             message = f"there is no usable theme {settings.ui.theme}; {DEFAULT_THEME} takes its place; themes: {known}"
-            self._notices += (Notice("no_theme", message),)
+            self.notices += (Notice("no_theme", message),)
         self.theme = settings.ui.theme if settings.ui.theme in self._themes else DEFAULT_THEME
-
-    def say_notices(self) -> None:
-        """Shows what was wrong with kinds of other distributions, themes and keys."""
-        if self._notices:
-            self.say("\n".join(notice.message for notice in self._notices))
 
     def run(self, **options: Any) -> int | None:
         hasten_end(_LAST_SECONDS)
@@ -191,10 +186,6 @@ class Host(Guarded, App[int]):
     def show_bench(self, name: str) -> None:
         """Switches to another bench; each stays as it was left."""
 
-    @abstractmethod
-    def bench_titles(self, current: str) -> Sequence[BenchTitle]:
-        """Returns all benches, for the title line."""
-
     def picture(self) -> str:
         """Returns the screen as SVG, which loads nothing: the font's name stays, with monospace behind it."""
         return _WEB_FONT.sub("", self.export_screenshot())
@@ -215,32 +206,27 @@ class Host(Guarded, App[int]):
     def observe(self, seen: Observation | None) -> None:
         """Records what was done on a bench, where the session is recorded; None: it has not come to rest."""
         if self.recorder is not None and seen is not None:
-            try:
-                self.recorder.observe(seen)
-            except SecateurError as error:
-                self._stop_recording(error)
+            self._record(self.recorder.observe, seen)
 
     def look(self, entry: str) -> None:
         """Records which entry is looked at, where the session is recorded."""
         if self.recorder is not None and entry:
-            try:
-                self.recorder.look(entry)
-            except SecateurError as error:
-                self._stop_recording(error)
+            self._record(self.recorder.look, entry)
 
-    def _stop_recording(self, error: SecateurError) -> None:
-        self.recorder = None
-        self.say(f"the recording ends here: {error.message}" + (f"; {error.hint}" if error.hint else ""))
+    def _record(self, write: Callable[[Any], object], what: Observation | str) -> None:
+        try:
+            write(what)
+        except SecateurError as error:
+            self.recorder = None
+            self.say(f"the recording ends here: {describe_error(error)}")
 
     @property
     def palette(self) -> Palette:
         """Styles of the present theme."""
         if self._palette is None or self._palette[0] != self.theme:
             theme = self.current_theme
-            self._palette = (
-                self.theme,
-                Palette({**theme.variables, **{name: getattr(theme, name) for name in BASE_COLOURS}}),
-            )
+            colours = {**theme.variables, **{name: getattr(theme, name) for name in BASE_COLOURS}}
+            self._palette = self.theme, Palette(colours)
         return self._palette[1]
 
     def next_theme(self) -> None:

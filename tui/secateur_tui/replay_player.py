@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 from secateur.engine import Engine
@@ -34,21 +34,21 @@ from secateur_lab.replays.events import (
     PageShown,
     Redone,
     Refreshed,
+    SettingEvent,
     Undone,
 )
 from secateur_lab.replays.recording import Recording
-from secateur_lab.replays.replaying import locate_error, resolve_opened, root_for
-from secateur_lab.replays.setting_events import SettingEvent, settings_after
+from secateur_lab.replays.replaying import locate_error, resolve_opened, root_for, settings_after
 from secateur_lab.replays.words import describe_event
 from secateur_lab.scenarios.running import Session
 
-from secateur_tui.benches import Benches
 from secateur_tui.host import RecordedStop
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts.asking import Asking
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.history import SettingsHistory
+
+_ACTIONS: Mapping[type[AnyEvent], str] = {Undone: "undo", Redone: "redo", Refreshed: "refresh", BaselineSet: "ghost"}
 
 TOGETHER = 1.0
 """Seconds within which an event belongs to the stop of the one before."""
@@ -86,14 +86,16 @@ class _Snapshot:
     done: str
 
 
-@dataclass
-class BenchStage:
-    """The benches of the inspector, as far as a player needs them."""
+class ReplayStage(Protocol):
+    """The application, as far as a player needs it."""
 
-    benches: Benches  # by kind; Search is missing until a folder is opened
-    present: Callable[[], Bench]
-    show: Callable[[str], None]
-    add_search: Callable[[BenchState[Any]], None]
+    def bench(self, name: str) -> Bench | None: ...
+
+    def present(self) -> Bench: ...
+
+    def show_bench(self, name: str) -> None: ...
+
+    def add_search(self, state: BenchState[Any]) -> None: ...
 
 
 @dataclass
@@ -107,7 +109,7 @@ class ReplayPlayer:
     caption: str = ""
     done: str = ""
     error: SecateurError | None = None
-    stage: BenchStage = field(init=False)
+    stage: ReplayStage = field(init=False)
     _wanted: int = 0
     _moving: bool = False
     _snapshots: list[_Snapshot] = field(default_factory=list)
@@ -119,25 +121,14 @@ class ReplayPlayer:
     @property
     def drawn(self) -> RecordedStop:
         """The stop that is shown."""
-        ends = self.unavailable(1), self.unavailable(-1)
-        return RecordedStop(self.place + 1, len(self.stops), self.done, self.caption, *ends)
-
-    @property
-    def _bench(self) -> Bench:
-        return self.stage.present()
+        no_next = "this is the end of the recording" if self._wanted + 1 >= len(self.stops) else ""
+        no_previous = "this is the beginning of the recording" if self._wanted == 0 else ""
+        return RecordedStop(self.place + 1, len(self.stops), self.done, self.caption, no_next, no_previous)
 
     @property
     def busy(self) -> bool:
         """Tells whether a stop is being reached."""
         return self._moving or not self._snapshots
-
-    def unavailable(self, by: int) -> str:
-        """Returns the reason why there is no way forwards (1) or back (-1); "" where there is one."""
-        if by > 0 and self._wanted + 1 >= len(self.stops):
-            return "this is the end of the recording"
-        if by < 0 and self._wanted == 0:
-            return "this is the beginning of the recording"
-        return ""
 
     def first(self) -> Opening:
         """Returns the opening that the recording begins with.
@@ -154,13 +145,11 @@ class ReplayPlayer:
 
     def open_engine(self, opening: Opening) -> Engine:
         """Opens the engine of a search, for which nothing of the user counts but the cache."""
-        environment = self.session.environment(self.root)
-        folder = environment.folder_of(opening.inputs["path"])
-        rev = opening.inputs["rev"] or None
+        environment, inputs = self.session.environment(self.root), opening.inputs
         return Engine.open(
-            folder,
+            environment.folder_of(inputs["path"]),
             opening.settings,
-            rev=rev,
+            rev=inputs["rev"] or None,
             notices=opening.notices,
             environ=environment.environ,
             within=environment.within,
@@ -195,12 +184,12 @@ class ReplayPlayer:
         finally:
             self._moving = False
             self._wanted = self.place
-            self._bench.repaint_frame()
+            self.stage.present().repaint_frame()
 
     async def _play(self, events: Sequence[AnyEvent]) -> None:
         for event in events:
             try:
-                bench = self._bench
+                bench = self.stage.present()
                 sentence = describe_event(event, bench.kind_page.kind, bench.state.settings)
                 if isinstance(event, Captioned):
                     self.caption = " ".join(part for part in (self.caption, sentence) if part)
@@ -214,11 +203,15 @@ class ReplayPlayer:
                 message = self.error.message
                 self.caption = visible(f"{message}; {error.hint}" if error.hint else message)
                 break
-        self._snapshots.append(self._snapshot())
-        self._bench.repaint_frame()
+        benches = self._benches()
+        states = {name: copy.copy(bench.state) for name, bench in benches.items()}
+        in_page = {name: bench.in_page for name, bench in benches.items() if bench.is_mounted}
+        shown = self.stage.present().name_of_bench
+        self._snapshots.append(_Snapshot(shown, states, in_page, self.caption, self.done))
+        self.stage.present().repaint_frame()
 
     async def _answered(self) -> None:
-        while not self._bench.answered:
+        while not self.stage.present().answered:
             await asyncio.sleep(_LOOK_EVERY)
 
     # --- doing events -------------------------------------------------------------------------------------------------
@@ -226,9 +219,19 @@ class ReplayPlayer:
     async def _do(self, event: AnyEvent, bench: Bench) -> None:
         match event:
             case Opened():
-                self._open(self._opening(event))
+                opening = self._opening(event)
+                name = opening.kind.name
+                opened = self.stage.bench(name)
+                if opened is None:
+                    self.stage.add_search(self._searching(opening))
+                else:
+                    page, state = opened.kind_page, None
+                    if name != "search":
+                        state = BenchState(page, opening.settings, page.texts_of(opening.inputs))
+                    self._replace_state(opened, state or self._searching(opening))
+                self.stage.show_bench(name)
             case BenchShown(kind=kind):
-                self.stage.show(kind)
+                self.stage.show_bench(kind)
             case InputChanged(input=changed):
                 self._type(bench, changed)
             case Held(id=id_):
@@ -236,14 +239,8 @@ class ReplayPlayer:
                 if reason := bench.unavailable("hold"):
                     raise SecateurError(f"{id_} cannot be held: {reason}", hint="leave the event out")
                 bench.do("hold")
-            case Undone():
-                bench.do("undo")
-            case Redone():
-                bench.do("redo")
-            case Refreshed():
-                bench.do("refresh")
-            case BaselineSet():
-                bench.do("ghost")
+            case Undone() | Redone() | Refreshed() | BaselineSet():
+                bench.do(_ACTIONS[type(event)])
             case ComparisonShown():
                 bench.show_page("diff")
             case CursorPlaced(id=id_):
@@ -260,37 +257,25 @@ class ReplayPlayer:
         kind, inputs, loaded = resolve_opened(event, self.session, self.root)
         return Opening(kind, inputs, replace(loaded.settings, ui=self.own.ui), loaded.notices)
 
-    def _open(self, opening: Opening) -> None:
-        bench, inputs = self.stage.benches.get(opening.kind.name), opening.inputs
-        if opening.kind.name == "search":
-            search = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
-            state: BenchState[Any] = BenchState(
-                search, opening.settings, {"query": visible(inputs["query"], keep_newlines=True)}
-            )
-        elif bench is not None:
-            page = bench.kind_page
-            state = BenchState(page, opening.settings, page.texts_of(inputs))
-        if bench is None:
-            self.stage.add_search(state)
-        else:
-            state.page = bench.state.page
-            bench.take_state(state)
-            if bench.is_mounted:
-                bench.read_again()
-        self.stage.show(opening.kind.name)
+    def _searching(self, opening: Opening) -> BenchState[Any]:
+        """Returns the state of a search on what is opened."""
+        inputs = opening.inputs
+        page = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
+        return BenchState(page, opening.settings, {"query": visible(inputs["query"], keep_newlines=True)})
+
+    def _replace_state(self, bench: Bench, state: BenchState[Any]) -> None:
+        state.page = bench.page
+        bench.take_state(state)
+        if bench.is_mounted:
+            bench.read_again()
 
     def _type(self, bench: Bench, changed: Mapping[str, Any]) -> None:
         state, page = bench.state, bench.kind_page
         inputs = {**bench.given, **changed}
         if isinstance(page, SearchPage) and set(changed) != {"query"}:
-            engine = self.open_engine(Opening(page.kind, inputs, state.opened))
-            page = SearchPage(engine, inputs["path"], inputs["rev"] or None)
-            other: BenchState[Any] = BenchState(
-                page, state.opened, {"query": visible(inputs["query"], keep_newlines=True)}, page=state.page
-            )
-            other.history = SettingsHistory(list(state.history.entries), state.history.place)
-            bench.take_state(other)
-            bench.read_again()
+            other = self._searching(Opening(page.kind, inputs, state.opened))
+            other.history = state.history
+            self._replace_state(bench, other)
             return
         texts = {name: visible(text, keep_newlines=True) for name, text in page.texts_of(inputs).items()}
         bench.part(Asking).type({name: text for name, text in texts.items() if text != state.inputs[name]})
@@ -298,28 +283,22 @@ class ReplayPlayer:
     # --- going back ---------------------------------------------------------------------------------------------------
 
     def _benches(self) -> dict[str, Bench]:
-        names = {event.kind for event in self.recording.events if isinstance(event, Opened)}
-        return {name: bench for name in sorted(names) if (bench := self.stage.benches.get(name)) is not None}
-
-    def _snapshot(self) -> _Snapshot:
-        benches = self._benches()
-        states = {name: _copy_state(bench.state) for name, bench in benches.items()}
-        in_page = {name: bench.in_page for name, bench in benches.items() if bench.is_mounted}
-        return _Snapshot(self._bench.name_of_bench, states, in_page, self.caption, self.done)
+        names = sorted({event.kind for event in self.recording.events if isinstance(event, Opened)})
+        return {name: bench for name in names if (bench := self.stage.bench(name)) is not None}
 
     def _restore(self, snapshot: _Snapshot) -> None:
         self.caption, self.done = snapshot.caption, snapshot.done
         for name, bench in self._benches().items():
-            if name in snapshot.states:
-                in_page = snapshot.in_page.get(name, False)
-                bench.take_state(state := _copy_state(snapshot.states[name]))
-                if bench.standing:  # the answer is among what it knew, and nothing is decided anew
-                    bench.go_home()
-                    if in_page:
-                        bench.show_page(state.page)
-                    bench.paint()
-        if self._bench.name_of_bench != snapshot.bench:
-            self.stage.show(snapshot.bench)
+            if name not in snapshot.states:
+                continue
+            bench.take_state(copy.copy(snapshot.states[name]))
+            if bench.standing:  # the answer is among what it knew, and nothing is decided anew
+                bench.go_home()
+                if snapshot.in_page.get(name, False):
+                    bench.show_page(bench.page)
+                bench.paint()
+        if self.stage.present().name_of_bench != snapshot.bench:
+            self.stage.show_bench(snapshot.bench)
 
 
 def group_stops(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
@@ -334,12 +313,6 @@ def group_stops(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
             runs.append([event])
         last = event.at if shown else last
     return tuple(Stop(tuple(run), run[0].at) for run in runs)
-
-
-def _copy_state(state: BenchState[Any]) -> BenchState[Any]:
-    copied = copy.copy(state)
-    copied.history = SettingsHistory(list(state.history.entries), state.history.place)
-    return copied
 
 
 def _go_to_entry(bench: Bench, entry: str) -> None:

@@ -44,21 +44,19 @@ from secateur_tui.frame import (
 )
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
-from secateur_tui.jobs import Jobs
-from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, KnobClicked, Report, SegmentChosen
+from secateur_tui.jobs import ActionClicked, CursorMoved, IndexProgress, Jobs, KnobClicked, Report, SegmentChosen
 from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
-from secateur_tui.state.bench_state import BenchState, Request
-from secateur_tui.state.history import WrittenFile
+from secateur_tui.state.bench_state import BenchState, Request, WrittenFile
 from secateur_tui.state.list_view import ListChoice
-from secateur_tui.styled_text import Line, Span, clip_line, line, plain
+from secateur_tui.styled_text import Line, Span, clip_line, describe_error, line, plain
 from secateur_tui.widgets.budget_bar import BudgetBar
 from secateur_tui.widgets.item_list import ItemList
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import DrawnView, Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.tab_line import TabLine
-from secateur_tui.widgets.title import TitleFacts, draw_title
+from secateur_tui.widgets.title import BenchTitle, TitleFacts, draw_title
 
 WITHOUT_A_FOLDER = ("query", "theme", "back", "palette", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""
@@ -319,21 +317,22 @@ class Bench(Guarded, Screen[None]):
         self.action_do(event.action)
 
     def do(self, action: str) -> None:
-        """Does an action, whether or not it can be done by the user now."""
-        self._doers[action]()
+        """Does an action, whether or not it can be done by the user now; says why where it fails."""
+        self._try(self._doers[action])
+
+    def _try(self, do: Callable[..., object], *arguments: object) -> None:
+        try:
+            do(*arguments)
+        except SecateurError as error:
+            self.app.say(describe_error(error))
 
     def returned_to(self) -> None:
         """The terminal came to the front again: what was read may have changed meanwhile."""
         self._each(lambda part: part.returned())
 
     def ask(self, dialogue: Screen[Any], then: Callable[[Any], object]) -> None:
-        """Opens a dialogue, and hands on its answer, unless it is left without one."""
-
-        def take(answer: Any) -> None:
-            if answer is not None:
-                then(answer)
-
-        self.app.push_screen(dialogue, take)
+        """Opens a dialogue, and hands on its answer, unless it is left without one; says why where that fails."""
+        self.app.push_screen(dialogue, lambda answer: self._try(then, answer) if answer is not None else None)
 
     # --- settings and answers ---
 
@@ -509,6 +508,7 @@ class Bench(Guarded, Screen[None]):
         """While the keys go to a field those of the benches are faint: they would be typed."""
         scene, jobs, stale, state, page = self.scene, self.jobs, self.answering.stale, self.state, self.kind_page
         activity, key, fresh = jobs.activity, self.app.keymap.first_key("refresh"), None
+        bench = actions.BENCH + page.kind.name
         if jobs.error is None:
             fresh = page.fresh(state.reading.material if state.reading is not None else None)
         if activity and state.partial:  # while a partial answer is shown, how far the whole one is
@@ -524,7 +524,11 @@ class Bench(Guarded, Screen[None]):
             stale=stale,
             remedy=f"{key} reads again" if key else "",
             activity=activity,
-            benches=self.app.bench_titles(page.kind.name),
+            benches=[
+                BenchTitle(self.app.keymap.first_key(action.id), action.label, action.id == bench, action.id)
+                for action in actions.ACTIONS
+                if action.id.startswith(actions.BENCH)
+            ],
         )
         drawn = draw_title(facts, cells)
         return [tuple(span._replace(role="faint") if scene.typing and span.action else span for span in drawn)]
@@ -555,9 +559,10 @@ class Bench(Guarded, Screen[None]):
     def paint_knobs(self) -> None:
         """Paints the knobs from the state."""
         if self.standing:
-            state = self.state
+            state, scene = self.state, self.scene
+            ranges = scene.ranges if scene.proven else {}
             notes = state.kind_page.knob_notes(state)
-            self.knobs.show(state.settings, state.opened, self.scene.ranges, notes, self.scene.ranges_pending)
+            self.knobs.show(state.settings, state.opened, ranges, notes, scene.ranges_pending)
 
     def paint_page(self) -> None:
         """Paints the open page where it is in sight."""
@@ -609,7 +614,7 @@ class ScreenPart:
 
     @property
     def state(self) -> BenchState[Page]:
-        """What is known."""
+        """The state of the bench."""
         return self.bench.state
 
     @property

@@ -12,20 +12,20 @@ from pathlib import Path
 
 from secateur import directories
 from secateur.engine import Engine
+from secateur.kinds import registry
 from secateur.output_files import write_output
 from secateur.settings import load
 from secateur.sources.named import folder_of
 
 from secateur_tui.animation import wait_for_rest
 from secateur_tui.app import Inspector
-from secateur_tui.bench_names import BENCHES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the SVG; exit code 0."""
     parser = argparse.ArgumentParser(prog="python -m secateur_tui.shot", description=__doc__)
     parser.add_argument("path", help="what is inspected: a folder, sample:NAME, or a file")
-    parser.add_argument("--bench", choices=tuple(BENCHES), default="search")
+    parser.add_argument("--bench", choices=tuple(registry.benches()), default="search")
     parser.add_argument("--query", default="")
     parser.add_argument("--model", default="")
     parser.add_argument("--keys", default="", help="keys to press, separated by spaces, named as Textual names them")
@@ -43,7 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with contextlib.ExitStack() as stack:
         engine = stack.enter_context(Engine.open(path, settings)) if options.bench == "search" else None
         app = Inspector(
-            engine, settings, path=options.path, bench=options.bench, query=options.query, model=options.model
+            engine,
+            settings,
+            path=options.path,
+            bench=options.bench,
+            query=options.query,
+            inputs={"model": options.model},
         )
         asyncio.run(_take(app, (columns, rows), options.keys.split(), options.output))
     return 0

@@ -75,17 +75,10 @@ def clip_line(spans: Line, cells: int) -> Line:
     room = cells
     for span in spans:
         used = cell_width(span.text)
-        if used > room - 1:
+        if used >= room:
             # One cell is kept back for the ellipsis, even when this span alone would just have fitted.
-            out.append(
-                span._replace(
-                    text=clip(span.text, room)
-                    if used > room
-                    else span.text[:-1] + ELLIPSIS
-                    if used == room
-                    else span.text + ELLIPSIS
-                )
-            )
+            cut = clip(span.text, room) if used > room else span.text[:-1] + ELLIPSIS
+            out.append(span._replace(text=cut))
             break
         out.append(span)
         room -= used
@@ -139,6 +132,13 @@ def mark_places(spans: Line, places: Sequence[tuple[int, int]], role: str = "mat
         out.append(span._replace(text=text[done:]))
         at += len(text)
     return tuple(span for span in out if span.text)
+
+
+def mark_cursor(drawn: Line, sign: str = "▸", role: str = "cursor") -> Line:
+    """Returns a row with the cursor: a sign in place of the blank that it begins with."""
+    first, *others = drawn
+    spans = (first._replace(text=first.text[1:]), *others)
+    return (Span(sign, f"accent {role}"), *(Span(span.text, f"{span.role} {role}") for span in spans if span.text))
 
 
 def fit_text(text: str, cells: int) -> str:
@@ -224,3 +224,8 @@ def format_change(before: int, after: int) -> str:
 def format_signed(number: int) -> str:
     """`+11`, `−11`, `±0`, with thousands separators."""
     return f"+{number:,}" if number > 0 else f"−{-number:,}" if number < 0 else "±0"
+
+
+def format_places(climbed: int) -> str:
+    """`▲3` for places gained, `▼2` for places lost."""
+    return f"{'▲' if climbed > 0 else '▼'}{abs(climbed):,}"

@@ -1,20 +1,24 @@
-"""Themes of the inspector: the program's own and the user's `themes` folder beside the configuration.
+"""Themes of the inspector: the program's own and the user's `themes` folder beside the configuration; and from roles of
+styled text to the terminal styles of a theme.
 
 A theme that cannot be used degrades: it is left out, the default takes its place, and a notice says which file, which
 key, and why. `secateur.render.theme_files` reads them.
+
+Roles are looked up here and not in the stylesheets: two dozen component classes on every widget make Textual match
+thousands of rules on each change of focus, which takes longer than deciding about a hundred thousand candidates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from rich.style import Style
 from secateur.model import Notice
 from secateur.render.theme_files import PALETTE, SIGNALS, STATES, ThemeError, read_colours
 from textual.theme import Theme
-
-__all__ = ["BASE_COLOURS", "DEFAULT_THEME", "PALETTE", "SIGNALS", "STATES", "load_themes", "variables"]
 
 DEFAULT_THEME = "secateur-dark"
 
@@ -34,14 +38,68 @@ def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[Notice
                 notices.append(Notice("broken_theme", f"theme {path.name} is left out: {error}"))
                 continue
             base: dict[str, Any] = {key: read.colours[key] for key in BASE_COLOURS}
-            themes[path.stem] = Theme(name=read.name, dark=read.dark, variables=variables(read.colours), **base)
+            # of the stylesheets, beside Textual's own: `$faint`, `$state-kept`, `$signal-relevance`, ...
+            faint, idle, focus = (read.colours[key] for key in ("faint", "panel", "primary"))
+            variables = {"faint": faint, "border-idle": idle, "border-focus": focus}
+            variables |= {f"state-{key}": read.colours[key] for key in STATES}
+            variables |= {f"signal-{key}": read.colours[key] for key in SIGNALS}
+            themes[path.stem] = Theme(name=read.name, dark=read.dark, variables=variables, **base)
     return themes, tuple(notices)
 
 
-def variables(colours: Mapping[str, str]) -> dict[str, str]:
-    """Variables of the stylesheets beside Textual's own: `$faint`, `$state-kept`, `$signal-relevance`, ..."""
-    return (
-        {"faint": colours["faint"], "border-idle": colours["panel"], "border-focus": colours["primary"]}
-        | {f"state-{key}": colours[key] for key in STATES}
-        | {f"signal-{key}": colours[key] for key in SIGNALS}
-    )
+_COLOURS = {
+    "faint": "faint",
+    "accent": "accent",
+    "warning": "warning",
+    "error": "error",
+    "success": "success",
+    "kept": "state-kept",
+    "shortened": "state-shortened",
+    "summarised": "state-summarised",
+    "dropped": "state-dropped",
+    "relevance": "signal-relevance",
+    "hotspot": "signal-hotspot",
+    "distance": "signal-distance",
+    "preference": "signal-preference",
+    "boost": "signal-boost",
+    "up": "success",
+    "down": "error",
+    "key": "accent",
+    "string": "success",
+    "comment": "faint",
+    "keyword": "signal-relevance",
+    "number": "signal-hotspot",
+}
+"""Variable of the theme that colours a role."""
+
+_GROUNDS = {"cursor": "panel", "cursor-blurred": "surface"}
+"""Variable of the theme behind a role."""
+
+_BOLD = frozenset({"bold", "key", "cursor", "match"})
+_ITALIC = frozenset({"comment"})
+_UNDERLINED = frozenset({"match"})
+
+ROLES = frozenset({"bold", *_UNDERLINED, *_COLOURS, *_GROUNDS})
+
+
+class Palette:
+    """Styles by role. A role may be several names; later ones lie on top. Unknown names add nothing."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self._single = {
+            role: Style(
+                color=variables[_COLOURS[role]] if role in _COLOURS else None,
+                bgcolor=variables[_GROUNDS[role]] if role in _GROUNDS else None,
+                bold=True if role in _BOLD else None,
+                italic=True if role in _ITALIC else None,
+                underline=True if role in _UNDERLINED else None,
+            )
+            for role in sorted(ROLES)
+        }
+        self.style = lru_cache(maxsize=512)(self._style)
+
+    def _style(self, role: str) -> Style:
+        style = Style.null()
+        for name in role.split():
+            style += self._single.get(name, Style.null())
+        return style

@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from secateur import directories
 from secateur.cli.command_parser import ON, CommandParser
-from secateur.cli.common import CommandCall
-from secateur.cli.executing import open_executor
+from secateur.cli.common import CommandCall, open_executor
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.cli.status import render, size_text
@@ -49,7 +48,7 @@ def arguments(parser: CommandParser) -> None:
 def run(options: CommandCall) -> int:
     """Runs the command. Files that were skipped are counted, and the exit code is 0."""
     from secateur.engine import Engine
-    from secateur.index.open_workspace import WorkspaceOpener, opener_of
+    from secateur.index.workspace_index import WorkspaceOpener, opener_of
     from secateur.redaction import not_scanned
 
     options.path = options.workspace_or_path()

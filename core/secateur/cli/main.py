@@ -24,7 +24,7 @@ from secateur.cli.output import on_terminal, report_interruption
 from secateur.cli.parsing import Parser, literal, paragraph, refuse_command
 from secateur.distributions import entry_points_of
 from secateur.errors import SecateurError, UsageError
-from secateur.kind_places import COMMANDS_GROUP, unusable
+from secateur.kind_places import BUILT_IN, COMMANDS_GROUP, unusable
 from secateur.kind_places import commands as commands_beside
 from secateur.kinds import registry
 from secateur.recognised import begin_run, ignore_allowed, may_hold_token
@@ -50,7 +50,7 @@ def leave(code: int) -> None:
         os._exit(code)
 
 
-_OF_KINDS = {kind.command: kind.summary for kind in registry.BUILT_IN}
+_OF_KINDS = {kind.command: kind.summary for kind in BUILT_IN}
 
 COMMANDS = {
     "search": _OF_KINDS["search"],
@@ -163,10 +163,10 @@ def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[Comma
     """Finds the functions that declare and run a command. Nothing of other commands is imported. Raises UsageError: its
     module cannot be loaded, or is not installed."""
     if name in _OF_KINDS or (name not in COMMANDS and name not in commands_beside()[0]):
-        from secateur.cli import kinds
+        from secateur.cli import kind_command
 
         kind = registry.kind_of(name)
-        return partial(kinds.arguments, kind), partial(kinds.run, kind)
+        return partial(kind_command.arguments, kind), partial(kind_command.run, kind)
     if name in _IN_THIS_FOLDER:
         module = import_module(f"secateur.cli.{name}")
         return module.arguments, module.run

@@ -17,7 +17,7 @@ from secateur.cli.output import emit
 from secateur.cli.parsing import literal, one_of
 from secateur.errors import UsageError, unreadable_folder
 from secateur.notice import Notice
-from secateur.remembered.preferences import RULE, PreferenceStore
+from secateur.remembered.preferences import HALF_LIFE, RULE, PreferenceStore
 from secateur.remembered.store import RememberedError
 from secateur.render.page import Column, Page, Section
 from secateur.render.structured import dumps
@@ -89,25 +89,27 @@ def run(options: CommandCall) -> int:
         raise unreadable_folder(root)
     settings = options.repository_settings(root).settings
     store = PreferenceStore(directories.config_dir(os.environ), root, time.time)
-    half_life, warnings = settings.preference.half_life, []
-    changed = ""
+    warnings, changed = list[str](), ""
     if options.action == "add":
         changed = _resolve_symbol(symbol, root, settings, options)
-        if store.add(changed, 1.0 if options.strength is None else options.strength, half_life):
+        if store.add(changed, 1.0 if options.strength is None else options.strength):
             warnings.append("What was remembered here could not be read; it was set aside, and this begins anew.")
     elif options.action == "remove":
-        changed = _remove(store, symbol, half_life, everything=options.all)
+        changed = _remove(store, symbol, everything=options.all)
     try:
-        values = store.symbols(half_life)
+        values = store.symbols()
     except RememberedError as error:
         values = []
         warnings.append(f"{error.message}; nothing that was remembered here counts. `prefer add` begins anew.")
-    rows = [Preferred(row.symbol, store.value(row, half_life), row.strength, store.days(row)) for row in values]
+    rows = [Preferred(row.symbol, store.value(row), row.strength, store.days(row)) for row in values]
     for warning in warnings:
         options.say(f"warning: {warning}")
-    emit(
-        _json(options.action, changed, rows, settings, warnings) if options.format == "json" else _text(rows, settings)
-    )
+    if options.format == "json":
+        figures = settings.preference.enabled, settings.preference.weight, HALF_LIFE
+        notices = [Notice("preferences_unreadable", warning) for warning in warnings]
+        emit(dumps(PreferOutput(options.action, changed, *figures, rows, notices)))
+    else:
+        emit(_text(rows, settings))
     return 0
 
 
@@ -128,12 +130,12 @@ def _words(options: CommandCall) -> tuple[str, str]:
     return symbol, path or "."
 
 
-def _remove(store: PreferenceStore, symbol: str, half_life: int, *, everything: bool) -> str:
+def _remove(store: PreferenceStore, symbol: str, *, everything: bool) -> str:
     """Forgets a symbol, given whole or by its end, or all; returns its id."""
     if everything:
         store.clear()
         return ""
-    known = [entry.symbol for entry in store.symbols(half_life)]
+    known = [entry.symbol for entry in store.symbols()]
     ends = [entry for entry in known if _is_end(symbol, entry)]
     if symbol not in known and len(ends) != 1:
         if ends:
@@ -142,7 +144,7 @@ def _remove(store: PreferenceStore, symbol: str, half_life: int, *, everything: 
         hint = f"did you mean {near}? " if near else ""
         raise UsageError(f"{symbol} is not remembered here", hint=f"{hint}secateur prefer list shows what is")
     removed = symbol if symbol in known else ends[0]
-    store.remove(removed, half_life)
+    store.remove(removed)
     return removed
 
 
@@ -188,12 +190,6 @@ def _list_names(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + more
 
 
-def _json(action: str, changed: str, rows: list[Preferred], settings: Settings, warnings: list[str]) -> str:
-    preference, notices = settings.preference, [Notice("preferences_unreadable", warning) for warning in warnings]
-    figures = preference.enabled, preference.weight, preference.half_life
-    return dumps(PreferOutput(action, changed, *figures, rows, notices))
-
-
 def _text(rows: list[Preferred], settings: Settings) -> str:
     preference = settings.preference
     lines = [("value", "strength", "days", "symbol")] if rows else []
@@ -202,7 +198,7 @@ def _text(rows: list[Preferred], settings: Settings) -> str:
         status = f"on: the priority gains {preference.weight:g} × value"
     else:
         status = f"off: none counts until your own configuration, or --set, says {_TO_TURN_ON}"
-    head = [("preference", status), ("half-life", f"{preference.half_life:,} days"), ("remembered", f"{len(rows):,}")]
+    head = [("preference", status), ("half-life", f"{HALF_LIFE} days"), ("remembered", f"{len(rows):,}")]
     columns = (Column(6, right=True, gap=0), Column(8, right=True), Column(5, right=True), Column())
     return Page(head, [Section(lines, columns=columns)] if lines else [], label_cells=11).text()
 

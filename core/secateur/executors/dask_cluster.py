@@ -47,8 +47,7 @@ PAGE = "docs/cluster.md"
 def check_address(text: str) -> None:
     """Checks the address of a scheduler, `tcp://127.0.0.1:8786` or `tls://host:8786`. Raises UsageError: the text is
     not an address, or the address leads to another machine without encryption."""
-    match = _ADDRESS.fullmatch(text)
-    if match is None or not 1 <= int(match[3]) <= MOST_PORT:
+    if (match := _ADDRESS.fullmatch(text)) is None or not 1 <= int(match[3]) <= MOST_PORT:
         raise UsageError(
             f"--on {shown(without_password(text))} is no address of a cluster",
             hint="tcp://127.0.0.1:8786 on this machine, tls://host:8786 beyond it; processes:4 without a cluster",
@@ -93,16 +92,16 @@ def connect(address: str) -> DaskCluster:
     except ImportError as error:
         problem = "--on needs the extra cluster, which is not installed"
         raise SecateurError(problem, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
-    _silence_dask()
+    import logging
+
+    for name in ["distributed", "tornado", "asyncio", *logging.root.manager.loggerDict]:
+        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)  # we raise errors instead
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings about versions, which we check ourselves
             client = distributed.Client(
-                address,
-                security=_security(address),
-                timeout=CONNECT_SECONDS,
-                set_as_default=False,
-                name="secateur",
+                address, security=_security(address), timeout=CONNECT_SECONDS, set_as_default=False, name="secateur"
             )
     except (OSError, RuntimeError, ValueError, ImportError) as error:
         cause: BaseException = error
@@ -204,8 +203,7 @@ class DaskCluster:
         from distributed import fire_and_forget
 
         with suppress(Exception):
-            ends = [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]
-            for end in ends:
+            for end in [self._submit(end_connection, self._name, workers=[address]) for address in self.live()]:
                 fire_and_forget(end) if self._hurried else end.result(timeout=LAST_SECONDS)
         with suppress(Exception):
             self.client.close(timeout=1)
@@ -244,8 +242,7 @@ class DaskCluster:
         return self._seen
 
     def _check(self, addresses: Collection[str]) -> None:
-        new = [address for address in addresses if address not in self._checked]
-        if not new:
+        if not (new := [address for address in addresses if address not in self._checked]):
             return
         info = self._identity()
         workers = {address: worker for address, worker in info["workers"].items() if address in new}
@@ -267,7 +264,17 @@ class DaskCluster:
         )
         for address, there in versions.items():
             if not isinstance(there, OSError):  # else it died while it was asked
-                _check_versions(address, there)
+                hint = f"install the same on all machines: pip freeze there and here; {PAGE}"
+                if isinstance(there, BaseException):
+                    problem = f"worker {address} cannot run secateur: {type(there).__name__}: {there}"
+                    raise SecateurError(problem, hint=hint, code="CLUSTER_WORKER")
+                here = list_versions()
+                if there != here:
+                    more, less = sorted(set(there) - set(here)), sorted(set(here) - set(there))
+                    problem = f"worker {address} is not as this process is: it has {shown(', '.join(more) or 'less')}"
+                    raise SecateurError(
+                        f"{problem}; here: {shown(', '.join(less) or 'less')}", hint=hint, code="CLUSTER_WORKER"
+                    )
                 self._checked.add(address)
 
     def _identity(self) -> Mapping[str, Any]:
@@ -327,18 +334,6 @@ def _hash_versions() -> str:
 # --- connecting -------------------------------------------------------------------------------------------------------
 
 
-def _check_versions(address: str, there: Any) -> None:
-    hint = f"install the same on all machines: pip freeze there and here; {PAGE}"
-    if isinstance(there, BaseException):
-        problem = f"worker {address} cannot run secateur: {type(there).__name__}: {there}"
-        raise SecateurError(problem, hint=hint, code="CLUSTER_WORKER")
-    here = list_versions()
-    if there != here:
-        more, less = sorted(set(there) - set(here)), sorted(set(here) - set(there))
-        problem = f"worker {address} is not as this process is: it has {shown(', '.join(more) or 'less')}"
-        raise SecateurError(f"{problem}; here: {shown(', '.join(less) or 'less')}", hint=hint, code="CLUSTER_WORKER")
-
-
 def _security(address: str) -> Any:
     """Returns Dask's settings of certificates. Raises UsageError: the address is encrypted and a file is missing."""
     from distributed.security import Security
@@ -365,12 +360,3 @@ def _security(address: str) -> Any:
             hint=f"name the files of the authority, the certificate and its key; {PAGE} says how they are made",
         )
     return security
-
-
-def _silence_dask() -> None:
-    """Makes Dask print nothing: we raise errors instead."""
-    import logging
-
-    for name in ["distributed", "tornado", "asyncio", *logging.root.manager.loggerDict]:
-        if name.partition(".")[0] in ("distributed", "tornado", "asyncio"):
-            logging.getLogger(name).setLevel(logging.CRITICAL + 1)

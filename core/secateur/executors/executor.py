@@ -117,8 +117,7 @@ _KEPT: dict[str, tuple[Hashable, Any]] = {}
 
 def keep_open(kind: str, of: Hashable, opening: Callable[[], C]) -> C:
     """Returns the kept thing of a kind if it was opened for the same `of`; else closes it and opens another."""
-    known = _KEPT.get(kind)
-    if known is None or known[0] != of:
+    if (known := _KEPT.get(kind)) is None or known[0] != of:
         if known is not None:
             del _KEPT[kind]
             known[1].close()

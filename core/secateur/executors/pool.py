@@ -203,7 +203,17 @@ class _Worker(threading.Thread):
         try:
             message, answer = pickle.dumps((entry.function, entry.argument)), None
             with suppress(OSError, ValueError):
-                process = self._start()
+                if self._process is not None and self._process.poll() is not None:
+                    self._end(at_once=True)  # it ended between two tasks, so the next task does not lose an attempt
+                if self._process is None:
+                    self._process = Child(
+                        isolated_python(_BOOT, str(os.getpid())),
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.DEVNULL,
+                        env=dict(self._environ),
+                    )
+                process = self._process
                 assert process.stdin is not None
                 assert process.stdout is not None
                 send(process.stdin, message)
@@ -225,8 +235,7 @@ class _Worker(threading.Thread):
 
     def _end(self, *, at_once: bool) -> None:
         """Ends the process; unless `at_once`, it closes its files first."""
-        process = self._process
-        if process is None:
+        if (process := self._process) is None:
             return
         if not at_once and process.stdin is not None:
             with suppress(OSError):
@@ -237,19 +246,6 @@ class _Worker(threading.Thread):
         with suppress(OSError), process:  # closing flushes bytes that nobody reads any more, which is an error
             pass
         self._process = None
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        if self._process is not None and self._process.poll() is not None:
-            self._end(at_once=True)  # it ended between two tasks, so the next task does not lose an attempt
-        if self._process is None:
-            self._process = Child(
-                isolated_python(_BOOT, str(os.getpid())),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env=dict(self._environ),
-            )
-        return self._process
 
 
 @contextmanager

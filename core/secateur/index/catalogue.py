@@ -58,11 +58,6 @@ class KeptMember(msgspec.Struct, frozen=True):
     said: str
     states: dict[str, KeptState]
 
-    def with_state(self, version: str, state: KeptState) -> KeptMember:
-        """Returns a copy with another state of a version."""
-        states = [(name, kept) for name, kept in self.states.items() if name != version]
-        return msgspec.structs.replace(self, states=dict([*states, (version, state)][-KEPT_STATES:]))
-
 
 @dataclass
 class Catalogue:

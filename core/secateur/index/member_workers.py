@@ -14,16 +14,17 @@ from secateur.errors import SecateurError
 from secateur.executors.executor import Executor
 from secateur.executors.pool import ProcessPool
 from secateur.index.facts.embedding import Models, vectors_of
-from secateur.index.open_member import OpenMember
-from secateur.index.open_workspace import WorkspaceOpener
+from secateur.index.member_index import MemberIndex
 from secateur.index.store.records import UnwritableIndex
 from secateur.index.update.parallel import Extractor
+from secateur.index.workspace_index import WorkspaceOpener
 from secateur.progress import Progress, unreported
-from secateur.settings import InputLimits, Settings
+from secateur.settings import Settings
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.files import path_bytes
 from secateur.sources.named import is_named
 from secateur.sources.workspace_file import WorkspaceMember
+from secateur.tokens import get_counter
 
 
 class MemberTask(Struct, frozen=True):
@@ -32,14 +33,14 @@ class MemberTask(Struct, frozen=True):
     Attributes:
         member: at an absolute path, or a URL.
         known: the records that the process that asks has; None: the worker shares its cache.
-        fetching: whether and how to fetch a URL: refresh, shallow, limits.
+        fetching: whether and how to fetch a URL: refresh, shallow.
     """
 
     path: Path
     member: WorkspaceMember
     settings: Settings
     known: frozenset[tuple[bytes, bytes]] | None
-    fetching: tuple[bool, bool, InputLimits] | None
+    fetching: tuple[bool, bool] | None
 
 
 class MemberRecord(Struct, frozen=True):
@@ -58,8 +59,8 @@ def index_members(
     workspace, which meets them again."""
     version = _extractor_of(settings).version
     fetching = opener.fetching
-    terms = (fetching.refresh, fetching.shallow, fetching.limits()) if fetching is not None else None
-    members: list[OpenMember] = []
+    terms = (fetching.refresh, fetching.shallow) if fetching is not None else None
+    members: list[MemberIndex] = []
     tasks: list[MemberTask] = []
     try:
         for member in opener.members:
@@ -88,8 +89,7 @@ def record_member(task: MemberTask) -> list[MemberRecord]:
     extractor = _extractor_of(replace(settings, index=replace(settings.index, workers=settings.index.workers or 1)))
     fetching = None
     if task.fetching is not None:
-        refresh, shallow, limits = task.fetching
-        fetching = FetchOptions(refresh, shallow, lambda: limits)
+        fetching = FetchOptions(*task.fetching)
     opener = WorkspaceOpener(task.path, settings.index, fetching)
     with closing(opener.member(task.member, directories.cache_dir(os.environ), None)) as member:
         files = [(path_bytes(path), digest) for path, digest in member.record(extractor).present]
@@ -99,6 +99,5 @@ def record_member(task: MemberTask) -> list[MemberRecord]:
 
 
 def _extractor_of(settings: Settings) -> Extractor:
-    models = Models(os.environ)
-    counter, vectors = models.counter(settings.tokens.counter), vectors_of(models, settings)
+    counter, vectors = get_counter(settings.tokens.counter), vectors_of(Models(os.environ), settings)
     return Extractor.of(settings, counter, vectors, directories.cache_dir(os.environ))

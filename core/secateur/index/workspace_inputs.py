@@ -13,10 +13,10 @@ from secateur.index.facts.extract import digest_of
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import MEMBER_STATES, UNREAD, Snapshot
 from secateur.index.graph.resolve.members import Members
-from secateur.index.open_member import OpenMember, below
+from secateur.index.member_index import MemberIndex, below
 from secateur.index.store.arrayfile import Arrays, pack_strings
 from secateur.index.update.edits import Edit
-from secateur.index.update.snapshots import FactsOfFiles
+from secateur.index.update.snapshot_manager import FactsOfFiles
 from secateur.languages import rules_of
 from secateur.languages.packages import ManifestPackages, manifests_of, packages_of
 from secateur.model import FileFacts, IntArray, Notice
@@ -28,7 +28,7 @@ from secateur.sources.source import HISTORY_INCOMPLETE
 class WorkspaceInputs:
     """The inputs of a workspace's snapshot; see `SnapshotInputs`. `present`: the digest of each file."""
 
-    members: Mapping[str, OpenMember]
+    members: Mapping[str, MemberIndex]
     present: Mapping[str, bytes]
     _packages: Mapping[str, ManifestPackages] = field(default_factory=dict)
 

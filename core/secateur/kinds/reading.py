@@ -1,59 +1,24 @@
-"""Reads input files for every front end, with a limit on their size and errors that name them."""
+"""Reads files that secateur wrote, with a limit on their size and errors that name them.
+
+JSON objects with two fields of one name are refused: readers differ in which of them counts.
+
+    json.loads(text, object_pairs_hook=unique)
+"""
 
 from __future__ import annotations
 
-import stat
-from collections.abc import Callable
+import json
+import re
+from collections import Counter as Tally
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from secateur.errors import no_standard_input, too_large, unreadable
+from secateur.errors import too_large, unreadable
+from secateur.terminal import clip
 
 LARGEST = 256 << 20
 """Most bytes of an input: a hundred times the largest window of any model."""
-
-
-def read_input(
-    name: str,
-    what: str,
-    *,
-    hint: str = "",
-    flag: str = "",
-    stdin: Callable[[int], bytes] | None = None,
-    instead: str = "name a file instead of -",
-    regular: bool = False,
-    folder: Path | None = None,
-) -> bytes:
-    """Returns the bytes of a file, a pipe, or with `-` of standard input.
-
-    Args:
-        what: the kind of input for errors, such as "transcript".
-        flag: the flag that named it, for errors of commands that read several.
-        stdin: reads at most so many bytes of standard input; None: the command reads none.
-        instead: what to do if there is no standard input.
-        regular: refuse devices and pipes, which may never end.
-        folder: relative names start from it; None: from the working folder.
-
-    Raises:
-        UsageError: there is no standard input.
-        SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`.
-    """
-    if name == "-" and not regular:
-        if stdin is None:
-            raise no_standard_input(what, instead, flag=flag)
-        data = stdin(LARGEST + 1)
-    else:
-        path = folder / name if folder is not None else Path(name)
-        try:
-            mode = path.stat().st_mode
-            if regular and not stat.S_ISREG(mode):
-                raise unreadable(name, "it is a folder" if stat.S_ISDIR(mode) else "it is not a file", flag=flag)
-            with path.open("rb") as file:
-                data = file.read(LARGEST + 1)
-        except (OSError, ValueError) as error:
-            raise unreadable(name, error, hint=hint, flag=flag) from error
-    if len(data) > LARGEST:
-        raise too_large("standard input" if name == "-" else name, LARGEST, what, flag=flag)
-    return data
 
 
 def read_file(path: Path, largest: int, what: str) -> bytes:
@@ -70,3 +35,35 @@ def read_file(path: Path, largest: int, what: str) -> bytes:
     if len(data) > largest:
         raise too_large(path, largest, what)
     return data
+
+
+LONGEST_SHOWN = 120  # cells of a field's name in an error
+_LINES_NAMED = 5
+
+
+class DuplicateField(ValueError):
+    """An object has two fields named `field`."""
+
+    def __init__(self, field: str) -> None:
+        super().__init__(field)
+        self.field = field
+
+    def message(self, text: str) -> str:
+        """The error message, with the lines of `text` that have such fields."""
+        lines = lines_of(text, re.escape(json.dumps(self.field, ensure_ascii=False)) + r"\s*:")
+        where = f"; fields of that name are on lines {lines}" if lines else ""
+        return f"the field {clip(repr(self.field), LONGEST_SHOWN)} is there twice in one object{where}"
+
+
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Makes an object of fields. Raises DuplicateField."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise DuplicateField(Tally(name for name, _ in pairs).most_common(1)[0][0])
+    return fields
+
+
+def lines_of(text: str, pattern: str) -> str:
+    """Numbers of the first lines that match, for messages, or ""."""
+    lines = [str(text.count("\n", 0, match.start()) + 1) for match in islice(re.finditer(pattern, text), _LINES_NAMED)]
+    return ", ".join(dict.fromkeys(lines))

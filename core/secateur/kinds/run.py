@@ -225,8 +225,7 @@ def _decide(
     if outcome.calls:
         return structs.replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
     trials, limit = trials_of(kind, material, inputs, settings, outcome), parse_dropped_limit(inputs.get(DROPPED))
-    items = kind.examined(outcome, limit)
-    proven = what_if.explanation.explain(trials, items, progress=progress, dropped=limit)
+    proven = what_if.explanation.explain(trials, kind.examined(outcome, limit), progress=progress, dropped=limit)
     return structs.replace(outcome, explanation=proven)
 
 

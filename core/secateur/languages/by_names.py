@@ -71,10 +71,7 @@ LANGUAGES = (
     LanguageTraits(
         name="kotlin",
         extensions="kt kts",
-        test_names=(
-            ("kt kts", CAMEL_CASE_TEST),
-            ("kt", r"Test[A-Z0-9]\w*|\w+(Spec|Suite)"),
-        ),
+        test_names=(("kt kts", CAMEL_CASE_TEST), ("kt", r"Test[A-Z0-9]\w*|\w+(Spec|Suite)")),
         grammar=Grammar("tree_sitter_kotlin", __name__),
         silent=JAVA_SILENT,
         rules=NameRules(
@@ -159,10 +156,7 @@ LANGUAGES = (
         interpreters="sh bash dash zsh ksh fish",
         line_comment="#",
         block_comments=False,
-        test_names_lower=(
-            ("sh", TEST_FILE),
-            ("bats", r".*"),
-        ),
+        test_names_lower=(("sh", TEST_FILE), ("bats", r".*")),
         grammar=Grammar("tree_sitter_bash", __name__),
         silent=SHELL_SILENT,
         lines_end_statements=True,

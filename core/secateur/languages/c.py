@@ -55,10 +55,7 @@ LANGUAGES = (
         claims=_CPP_SIGNS,
         claimed="h",
         test_names=(("cc cpp", CAMEL_CASE_TEST),),
-        test_names_lower=(
-            ("cc cpp hpp", r"test_.*"),
-            ("cc cpp cxx hpp", TESTED),
-        ),
+        test_names_lower=(("cc cpp hpp", r"test_.*"), ("cc cpp cxx hpp", TESTED)),
         grammar=Grammar("tree_sitter_cpp", __name__, queries="c cpp"),
         silent=C_SILENT,
         rules=RULES,
@@ -70,15 +67,13 @@ _DECLARATORS = words(
     "pointer_declarator reference_declarator parenthesized_declarator attributed_declarator init_declarator"
     " array_declarator function_declarator"
 )
-_DEEPEST_DECLARATOR = 12
-"""Most layers of pointers, arrays and functions around a name that are read."""
+_DEEPEST_DECLARATOR = 12  # most layers of pointers, arrays and functions around a name that are read
 
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _TEST_MACROS = words("TEST TEST_F TEST_P TYPED_TEST TYPED_TEST_P TEST_CASE SCENARIO BOOST_AUTO_TEST_CASE BENCHMARK_F")
 _MACRO_CALL = re.compile(rb"([A-Z][A-Z0-9_]+)\s*(?=\()")
 _CREATED_TYPE = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)|new\s+([\w:]+)|([\w:]*[A-Z]\w*)\s*[({]")
-_VALUE_LENGTH = 200
-"""Most characters of an initial value that are searched for a type."""
+_VALUE_LENGTH = 200  # most characters of an initial value that are searched for a type
 
 _IDENTIFIERS = frozenset({"identifier", "field_identifier", "type_identifier"})
 
@@ -102,7 +97,17 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("function", ()):
         _read_function(node, templates.get(node.id, node), out)
     for node in captures.get("typed", ()):
-        _read_declaration(node, out)
+        declared_type = out.field_text(node, "type")
+        for declarator in node.children_by_field_name("declarator"):
+            bound = _skip_declarators(declarator, "function_declarator")
+            if bound is None or bound.type not in _IDENTIFIERS:
+                continue
+            type_ = declared_type
+            if type_ == "auto":
+                value = declarator.child_by_field_name("value")
+                match = _CREATED_TYPE.match(out.text(value)[:_VALUE_LENGTH]) if value is not None else None
+                type_ = next(filter(None, match.groups()), "") if match else ""
+            out.annotate(declarator, out.text(bound), type_)
 
 
 def _read_classes(captures: Captures, templates: dict[int, Node], out: Collector) -> None:
@@ -119,8 +124,7 @@ def _read_classes(captures: Captures, templates: dict[int, Node], out: Collector
         if node.id in members:
             continue  # `struct { ... } position;` is a field
         name, outer = typedefs.get(node.id, ("", templates.get(node.id, node)))
-        own = _strip_template_arguments(out.field_text(node, "name"))
-        path = [part.strip() for part in (own or name).split("::")]
+        path = [part.strip() for part in (_strip_template_arguments(out.field_text(node, "name")) or name).split("::")]
         if not path[-1]:
             continue
         definition = out.define(node, FragmentKind.CLASS, path[-1], outer=outer, owner=".".join(path[:-1]))
@@ -197,17 +201,3 @@ def _split_qualified_name(node: Node | None, out: Collector) -> tuple[str, str]:
     else:
         name = "".join(out.text(node).split())
     return name, ".".join(filter(None, scopes))
-
-
-def _read_declaration(node: Node, out: Collector) -> None:
-    declared_type = out.field_text(node, "type")
-    for declarator in node.children_by_field_name("declarator"):
-        bound = _skip_declarators(declarator, "function_declarator")
-        if bound is None or bound.type not in _IDENTIFIERS:
-            continue
-        type_ = declared_type
-        if type_ == "auto":
-            value = declarator.child_by_field_name("value")
-            match = _CREATED_TYPE.match(out.text(value)[:_VALUE_LENGTH]) if value is not None else None
-            type_ = next(filter(None, match.groups()), "") if match else ""
-        out.annotate(declarator, out.text(bound), type_)

@@ -60,7 +60,16 @@ def read(captures: Captures, out: Collector) -> None:
     for name, start, end in [*_find_blocks(out.source), ("", len(out.source), len(out.source))]:
         block_start = max(at, out.source.rfind(b"\n", at, start) + 1 if name else start)
         if _add_section("template", at, block_start, out):
-            _collect_template_calls(at, block_start, out)
+            row, counted_to = out.source.count(b"\n", 0, at), at
+            for match in _EXPRESSION.finditer(out.source, at, block_start):
+                row += out.source.count(b"\n", counted_to, match.start())
+                counted_to = match.start()
+                expression = match[1] or match[2] or match[3] or b""
+                is_handler = _EVENT_ATTRIBUTE.search(out.source, max(at, match.start() - _EVENT_LOOKBACK), match.end())
+                handler = _NAME.fullmatch(expression) if is_handler else None
+                for call in [handler] if handler else _CALL.finditer(expression):
+                    if call[1] not in _KEYWORDS:
+                        out.calls.append((row, call[1].decode(), ""))
         if name == "style":
             _add_section("style", block_start, out.source.find(b">", end) + 1, out)
         at = out.source.find(b"\n", end) + 1 or len(out.source)
@@ -91,16 +100,3 @@ def _add_section(name: str, start: int, end: int, out: Collector) -> bool:
     last = first + out.source.count(b"\n", start, end)
     out.definitions.append(Definition(FragmentKind.SECTION, name, start, end, first, last, first, first, ALWAYS))
     return True
-
-
-def _collect_template_calls(start: int, end: int, out: Collector) -> None:
-    row, counted_to = out.source.count(b"\n", 0, start), start
-    for match in _EXPRESSION.finditer(out.source, start, end):
-        row += out.source.count(b"\n", counted_to, match.start())
-        counted_to = match.start()
-        expression = match[1] or match[2] or match[3] or b""
-        is_handler = _EVENT_ATTRIBUTE.search(out.source, max(start, match.start() - _EVENT_LOOKBACK), match.end())
-        handler = _NAME.fullmatch(expression) if is_handler else None
-        for call in [handler] if handler else _CALL.finditer(expression):
-            if call[1] not in _KEYWORDS:
-                out.calls.append((row, call[1].decode(), ""))

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from secateur.languages.syntax.collector import Captures, Collector
 from secateur.languages.syntax.names import read_type_name, words
 from secateur.languages.traits import C_SILENT, CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 _BUILTINS = words(
     """
@@ -43,8 +38,7 @@ LANGUAGES = (
 )
 
 
-_PROPERTY_LINES = 3
-"""A property with at most this many lines stays in the header of its class."""
+_PROPERTY_LINES = 3  # a property with at most this many lines stays in the header of its class
 
 
 def read(captures: Captures, out: Collector) -> None:
@@ -52,7 +46,15 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("namespace", ()):
         out.package = out.package or out.field_text(node, "name")
     for node in captures.get("using", ()):
-        _read_using(node, out)
+        out.mark_import(node)
+        alias = node.child_by_field_name("name")
+        others = [out.text(child) for child in node.named_children if alias is None or child.id != alias.id]
+        target = others[-1] if others else ""
+        if alias is not None:
+            module, _, symbol = target.rpartition(".")
+            out.add_import(node, out.text(alias), module, symbol)
+        elif target:
+            out.add_import(node, "", target, "*", exported=out.text(node).startswith("global"))
     for node in captures.get("class", ()):
         definition = out.define(node, FragmentKind.CLASS, out.field_text(node, "name"))
         for clause in node.named_children:
@@ -66,8 +68,7 @@ def read(captures: Captures, out: Collector) -> None:
         out.define(node, FragmentKind.FUNCTION, "~" + name if node.type == "destructor_declaration" else name)
         out.annotate(node, "return", out.field_text(node, "returns") or out.field_text(node, "type"))
     for node in captures.get("property", ()):
-        name = out.field_text(node, "name")
-        if name:
+        if name := out.field_text(node, "name"):
             out.annotate(node, name, out.field_text(node, "type"))
         body = node.child_by_field_name("accessors") or node.child_by_field_name("value")
         if body is not None and node.end_point.row - node.start_point.row + 1 > _PROPERTY_LINES:
@@ -75,30 +76,14 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("typed", ()):
         out.annotate(node, out.field_text(node, "name"), out.field_text(node, "type"))
     for node in captures.get("variables", ()):
-        _read_variables(node, out)
-
-
-def _read_using(node: Node, out: Collector) -> None:
-    out.mark_import(node)
-    alias = node.child_by_field_name("name")
-    others = [out.text(child) for child in node.named_children if alias is None or child.id != alias.id]
-    target = others[-1] if others else ""
-    if alias is not None:
-        module, _, symbol = target.rpartition(".")
-        out.add_import(node, out.text(alias), module, symbol)
-    elif target:
-        out.add_import(node, "", target, "*", exported=out.text(node).startswith("global"))
-
-
-def _read_variables(node: Node, out: Collector) -> None:
-    type_node = node.child_by_field_name("type")
-    for declarator in node.named_children:
-        if declarator.type != "variable_declarator":
-            continue
-        name = out.field_text(declarator, "name")
-        if type_node is not None and type_node.type != "implicit_type":
-            out.annotate(declarator, name, out.text(type_node))
-            continue
-        for value in declarator.named_children:
-            if value.type == "object_creation_expression":
-                out.annotate(declarator, name, out.field_text(value, "type"))
+        type_node = node.child_by_field_name("type")
+        for declarator in node.named_children:
+            if declarator.type != "variable_declarator":
+                continue
+            name = out.field_text(declarator, "name")
+            if type_node is not None and type_node.type != "implicit_type":
+                out.annotate(declarator, name, out.text(type_node))
+                continue
+            for value in declarator.named_children:
+                if value.type == "object_creation_expression":
+                    out.annotate(declarator, name, out.field_text(value, "type"))

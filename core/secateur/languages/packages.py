@@ -19,17 +19,10 @@ from secateur.languages import languages
 from secateur.languages.syntax.names import words
 from secateur.model import FileFacts
 
-LARGEST = 256 * 1024
-"""Most bytes of a manifest that is read."""
-
-MOST_MANIFESTS = 2_000
-"""Most manifests of one repository that are read, nearest to its root first."""
-
-MOST_NAMES = 100_000
-"""Most packages, imports or requirements of one repository that are stored."""
-
-LONGEST = 300
-"""Most characters of a name."""
+LARGEST = 256 * 1024  # most bytes of a manifest that is read
+MOST_MANIFESTS = 2_000  # most manifests of one repository that are read, nearest to its root first
+MOST_NAMES = 100_000  # most packages, imports or requirements of one repository that are stored
+LONGEST = 300  # most characters of a name
 
 NEVER_INSTALLED = words(
     """
@@ -132,8 +125,7 @@ def packages_of(
             continue
         distributions: dict[str, str] = {}
         candidates = [path for path in paths if manifests.names.fullmatch(path.rpartition("/")[2])]
-        nearest = sorted(candidates, key=lambda path: (path.count("/"), path))[:MOST_MANIFESTS]
-        for path, data in read(nearest):
+        for path, data in read(sorted(candidates, key=lambda path: (path.count("/"), path))[:MOST_MANIFESTS]):
             try:
                 if data is None or len(data) > LARGEST:
                     raise ValueError("too large, or gone")

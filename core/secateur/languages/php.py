@@ -57,7 +57,22 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("namespace", ()):
         out.package = out.package or out.field_text(node, "name")
     for node in captures.get("use", ()):
-        _read_use(node, out)
+        out.mark_import(node)
+        prefix = ""
+        clauses: list[Node] = []
+        for child in node.named_children:
+            if child.type == "namespace_name":
+                prefix = out.text(child)
+            elif child.type == "namespace_use_clause":
+                clauses.append(child)
+            elif child.type == "namespace_use_group":
+                clauses += [clause for clause in child.named_children if clause.type == "namespace_use_clause"]
+        for clause in clauses:
+            names = [out.text(child) for child in clause.named_children if child.type in ("name", "qualified_name")]
+            name = names[0] if names else ""
+            whole = (f"{prefix}\\{name}" if prefix else name).lstrip("\\")
+            module, _, symbol = whole.rpartition("\\")
+            out.add_import(node, out.field_text(clause, "alias") or symbol, module, symbol)
     for node in captures.get("require", ()):
         text = out.text(node)
         if file := _FILE.search(text):
@@ -79,36 +94,6 @@ def read(captures: Captures, out: Collector) -> None:
         out.annotate(node, "return", out.field_text(node, "return_type"))
     for node in captures.get("scope", ()):
         out.define(node, None, "", opens_at=LONG_WRAPPER, methods=node.type == "anonymous_class")
-    _read_types(captures, out)
-    out.calls = [(row, name, _normalize_receiver(receiver)) for row, name, receiver in out.calls]
-
-
-def _normalize_receiver(text: str) -> str:
-    """Converts `$this->store` to `this.store`, and `parent` to `super`."""
-    name = text.replace("$", "").replace("->", ".").replace("?.", ".")
-    return _RECEIVERS.get(name, name)
-
-
-def _read_use(node: Node, out: Collector) -> None:
-    out.mark_import(node)
-    prefix = ""
-    clauses: list[Node] = []
-    for child in node.named_children:
-        if child.type == "namespace_name":
-            prefix = out.text(child)
-        elif child.type == "namespace_use_clause":
-            clauses.append(child)
-        elif child.type == "namespace_use_group":
-            clauses += [clause for clause in child.named_children if clause.type == "namespace_use_clause"]
-    for clause in clauses:
-        names = [out.text(child) for child in clause.named_children if child.type in ("name", "qualified_name")]
-        name = names[0] if names else ""
-        whole = (f"{prefix}\\{name}" if prefix else name).lstrip("\\")
-        module, _, symbol = whole.rpartition("\\")
-        out.add_import(node, out.field_text(clause, "alias") or symbol, module, symbol)
-
-
-def _read_types(captures: Captures, out: Collector) -> None:
     for node in captures.get("parameter", ()):
         name, type_ = out.field_text(node, "name").lstrip("$&. "), out.field_text(node, "type")
         out.annotate(node, name, type_)
@@ -122,3 +107,10 @@ def _read_types(captures: Captures, out: Collector) -> None:
         created = named_child(node.child_by_field_name("right"))
         if created is not None and created.type in ("name", "qualified_name"):
             out.annotate(node, _normalize_receiver(out.field_text(node, "left")), out.text(created))
+    out.calls = [(row, name, _normalize_receiver(receiver)) for row, name, receiver in out.calls]
+
+
+def _normalize_receiver(text: str) -> str:
+    """Converts `$this->store` to `this.store`, and `parent` to `super`."""
+    name = text.replace("$", "").replace("->", ".").replace("?.", ".")
+    return _RECEIVERS.get(name, name)

@@ -96,12 +96,7 @@ LANGUAGES = (
     ),
     _semicolon(name="clojure", extensions="clj cljs cljc edn", test_names_lower=(("clj cljs", TESTED),)),
     _semicolon(name="lisp", extensions="lisp el scm rkt"),
-    LanguageTraits(
-        name="zig",
-        extensions="zig",
-        block_comments=False,
-        test_names_lower=(("zig", TEST_FILE),),
-    ),
+    LanguageTraits(name="zig", extensions="zig", block_comments=False, test_names_lower=(("zig", TEST_FILE),)),
     LanguageTraits(name="objective-c", extensions="m mm", test_names=(("m mm", CAMEL_CASE_TEST),)),
     _data(name="visual-basic", extensions="vb vbs", test_names=(("vb", CAMEL_CASE_TEST),)),
     _semicolon(name="assembly", extensions="s asm"),

@@ -58,11 +58,14 @@ _CLASS_NAME = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*")
 def read(captures: Captures, out: Collector) -> None:
     """Reads the definitions, requires, superclasses, mix-ins, and types from `Class.new` of a Ruby file."""
     for node in captures.get("modified", ()):
-        method = named_child(node.child_by_field_name("arguments"))
-        if method is not None:
+        if (method := named_child(node.child_by_field_name("arguments"))) is not None:
             out.wrapped[method.id] = node
     for node in captures.get("class", ()):
-        _read_class(node, out)
+        path = out.field_text(node, "name").replace("::", ".").strip(".").split(".")
+        superclass = node.child_by_field_name("superclass")
+        last = superclass or node.child_by_field_name("name")
+        definition = out.define(node, FragmentKind.CLASS, path[-1], owner=".".join(path[:-1]), sig_end=last)
+        out.add_base(definition, read_dotted_name(out.text(named_child(superclass))) if superclass is not None else "")
     for node in captures.get("singleton", ()):
         out.define(node, None, "", methods=True)
     for node in captures.get("function", ()):
@@ -75,9 +78,22 @@ def read(captures: Captures, out: Collector) -> None:
         creation = node.child_by_field_name("right") or node
         out.add_base(definition, read_dotted_name(out.field_text(creation, "receiver")))
     for node in captures.get("titled", ()):
-        _read_titled_block(node, out)
+        # Defines a function named by its title: `describe Cart do`, `it "adds" do`, `task :build do`.
+        word = out.field_text(node, "method")
+        title = named_child(node.child_by_field_name("arguments"))
+        if word in _TITLED_CALLS and title is not None:
+            name = " ".join(out.text(title).strip("\"':").split())
+            out.define(node, FragmentKind.FUNCTION, name, body=node.child_by_field_name("block"), sig_end=title)
     for node in captures.get("command", ()):
-        _read_command(node, out)
+        word = out.field_text(node, "method")
+        for argument in field_children(node, "arguments"):
+            if argument.type == "string" and word in ("require", "require_relative", "load"):
+                module = out.text(argument).strip("\"'")
+                out.mark_import(node)
+                is_plain = word == "require_relative" and not module.startswith(".")
+                out.add_import(node, "", "./" + module if is_plain else module, "*")
+            elif argument.type in ("constant", "scope_resolution") and word in ("include", "extend", "prepend"):
+                out.bases.append((node.start_point.row, read_dotted_name(out.text(argument))))
     for node in captures.get("creation", ()):
         if created := _read_new(node.child_by_field_name("right"), out):
             out.annotate(node, _normalize_receiver(out.field_text(node, "left")), created)
@@ -87,35 +103,6 @@ def read(captures: Captures, out: Collector) -> None:
         if name not in local:
             out.calls.append((node.start_point.row, name, ""))
     out.calls = [_resolve_new(row, name, _normalize_receiver(receiver)) for row, name, receiver in out.calls]
-
-
-def _read_class(node: Node, out: Collector) -> None:
-    path = out.field_text(node, "name").replace("::", ".").strip(".").split(".")
-    superclass = node.child_by_field_name("superclass")
-    last = superclass or node.child_by_field_name("name")
-    definition = out.define(node, FragmentKind.CLASS, path[-1], owner=".".join(path[:-1]), sig_end=last)
-    out.add_base(definition, read_dotted_name(out.text(named_child(superclass))) if superclass is not None else "")
-
-
-def _read_titled_block(node: Node, out: Collector) -> None:
-    """Defines a function named by its title: `describe Cart do`, `it "adds" do`, `task :build do`."""
-    word = out.field_text(node, "method")
-    title = named_child(node.child_by_field_name("arguments"))
-    if word in _TITLED_CALLS and title is not None:
-        name = " ".join(out.text(title).strip("\"':").split())
-        out.define(node, FragmentKind.FUNCTION, name, body=node.child_by_field_name("block"), sig_end=title)
-
-
-def _read_command(node: Node, out: Collector) -> None:
-    word = out.field_text(node, "method")
-    for argument in field_children(node, "arguments"):
-        if argument.type == "string" and word in ("require", "require_relative", "load"):
-            module = out.text(argument).strip("\"'")
-            out.mark_import(node)
-            is_plain = word == "require_relative" and not module.startswith(".")
-            out.add_import(node, "", "./" + module if is_plain else module, "*")
-        elif argument.type in ("constant", "scope_resolution") and word in ("include", "extend", "prepend"):
-            out.bases.append((node.start_point.row, read_dotted_name(out.text(argument))))
 
 
 def _read_new(call: Node | None, out: Collector) -> str:

@@ -85,18 +85,14 @@ class Grammar(Struct, frozen=True):
 class LibraryTypes(Struct, frozen=True, kw_only=True, dict=True):
     """Types of a language's standard library, as far as they are needed to choose between overloads."""
 
-    root: str = ""
-    """The type that every value has."""
+    root: str = ""  # the type that every value has
     wider: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Number types that a number type converts to, nearest first."""
-    boxed: Mapping[str, str] = field(default_factory=dict)
-    """The class that boxes each primitive type."""
+    boxed: Mapping[str, str] = field(default_factory=dict)  # the class that boxes each primitive type
     supertypes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Supertypes of a type: parameters of these types accept it too."""
-    no_functions: frozenset[str] = frozenset()
-    """Types that a function literal never has."""
-    returns: Mapping[str, str] = field(default_factory=dict)
-    """Return types of methods by name, in any class."""
+    no_functions: frozenset[str] = frozenset()  # types that a function literal never has
+    returns: Mapping[str, str] = field(default_factory=dict)  # return types of methods by name, in any class
 
     @cached_property
     def unboxed(self) -> Mapping[str, str]:
@@ -118,65 +114,45 @@ class NameRules(Struct, frozen=True, kw_only=True):
     """
 
     family: str
-    finder: str = ""
-    """Class that resolves imports, as module:class; "": imports are file paths."""
+    finder: str = ""  # class that resolves imports, as module:class; "": imports are file paths
     manifests: str = ""
     """Class that reads the packages a repository provides and requires (`packages.Manifests`), as module:class."""
     builtins: frozenset[str] = frozenset()
     """Names of builtins: functions and receivers that no scope of the repository defines."""
     builtin_methods: frozenset[str] = BUILTIN_METHODS
     """Methods of builtin types: a definition with such a name tells nothing about an unknown receiver."""
-    element_methods: frozenset[str] = ELEMENT_METHODS
-    """Methods that yield an element of a container."""
-    same_methods: frozenset[str] = SAME_METHODS
-    """Methods that yield a container of the same elements."""
+    element_methods: frozenset[str] = ELEMENT_METHODS  # methods that yield an element of a container
+    same_methods: frozenset[str] = SAME_METHODS  # methods that yield a container of the same elements
     library: LibraryTypes = field(default_factory=LibraryTypes)
     constructors: tuple[str, ...] = ()
     """Methods that run when a class is called; (): constructors have the name of the class."""
 
     # --- names with a fixed meaning
-    self_words: frozenset[str] = frozenset()
-    """Receivers that mean the enclosing class or its instance."""
-    super_words: frozenset[str] = frozenset()
-    """Receivers that mean the base class."""
-    super_is_constructor: bool = True
-    """A plain call of one of `super_words` runs the constructor of the base class."""
-    field_sigil: str = ""
-    """Prefix of the name of an instance's field."""
-    variable_sigil: str = ""
-    """Prefix of the name of a variable."""
-    instance_method: str = ""
-    """Class method that creates an instance: `new` in Ruby."""
+    self_words: frozenset[str] = frozenset()  # receivers that mean the enclosing class or its instance
+    super_words: frozenset[str] = frozenset()  # receivers that mean the base class
+    super_is_constructor: bool = True  # a plain call of one of `super_words` runs the constructor of the base class
+    field_sigil: str = ""  # prefix of the name of an instance's field
+    variable_sigil: str = ""  # prefix of the name of a variable
+    instance_method: str = ""  # class method that creates an instance: `new` in Ruby
 
     # --- where names are visible
     packages: str = ""
     """Files share names by the package "declared" in them or by "directory"; "": files share no names."""
     class_scope: str = "file"
     """Definitions with one class name are one class within this range: "file", "package" or "repository"."""
-    implicit_self: bool = False
-    """A plain name may be a member of the enclosing class."""
-    links_by_name: bool = False
-    """Files can use functions of other files without importing them."""
-    guesses_functions: bool = False
-    """A plain name that no scope defines means the only function with that name."""
-    has_namespaces: bool = False
-    """A receiver may be a namespace that any file can add to."""
-    has_inner_modules: bool = False
-    """A class may be a module inside a file, which contains plain functions."""
-    has_packages_as_names: bool = False
-    """A dotted path may start with a package that the file does not import."""
+    implicit_self: bool = False  # a plain name may be a member of the enclosing class
+    links_by_name: bool = False  # files can use functions of other files without importing them
+    guesses_functions: bool = False  # a plain name that no scope defines means the only function with that name
+    has_namespaces: bool = False  # a receiver may be a namespace that any file can add to
+    has_inner_modules: bool = False  # a class may be a module inside a file, which contains plain functions
+    has_packages_as_names: bool = False  # a dotted path may start with a package that the file does not import
 
     # --- imports
-    exports_imports: bool = False
-    """Files can import names that another file has imported."""
-    exports_to_children: bool = False
-    """Submodules can use everything that their parent imports, exported or not."""
-    binds_first_segment: bool = False
-    """`import a.b` binds `a`."""
-    has_default_export: bool = False
-    """A module may have a default export, and exports its names by statements."""
-    follows_stars: bool = True
-    """Names from a star import are looked up in the imported module."""
+    exports_imports: bool = False  # files can import names that another file has imported
+    exports_to_children: bool = False  # submodules can use everything that their parent imports, exported or not
+    binds_first_segment: bool = False  # `import a.b` binds `a`
+    has_default_export: bool = False  # a module may have a default export, and exports its names by statements
+    follows_stars: bool = True  # names from a star import are looked up in the imported module
     stars_hide_unknown: bool = False
     """A name that no scope defines comes from a star import of an outside module, if the file has one."""
 
@@ -185,12 +161,10 @@ class NameRules(Struct, frozen=True, kw_only=True):
     """The reader writes receivers as chains with local variables replaced (`syntax/scopes.py`)."""
     names_are_values: bool = False
     """Variables hold functions and classes as often as instances, and reading an attribute may run a method."""
-    calls_carry_arguments: bool = False
-    """The reader records the arguments of calls, which distinguish overloads."""
+    calls_carry_arguments: bool = False  # the reader records the arguments of calls, which distinguish overloads
     embeds_types: bool = False
     """A type gets the methods of embedded types; any type with the methods of an interface implements it."""
-    opens_types: bool = False
-    """A type may have methods that neither it nor its base classes define."""
+    opens_types: bool = False  # a type may have methods that neither it nor its base classes define
     wrappers: frozenset[str] = frozenset()
     """Methods of optional values, results, pointers and locks that return the wrapped value. A wrapper is recorded as
     the wrapped type."""
@@ -199,45 +173,30 @@ class NameRules(Struct, frozen=True, kw_only=True):
 class LanguageTraits(Struct, frozen=True, kw_only=True):
     """One language. A string with several words is a list."""
 
-    name: str
-    """The value of `FileFacts.language` and `Pool.language`."""
-    extensions: str = ""
-    """Lower case, without the dot."""
-    file_names: str = ""
-    """Complete file names, in lower case."""
-    file_prefixes: str = ""
-    """Beginnings of file names, in lower case and with the dot."""
-    interpreters: str = ""
-    """Programs in the first line of a script."""
+    name: str  # the value of `FileFacts.language` and `Pool.language`
+    extensions: str = ""  # lower case, without the dot
+    file_names: str = ""  # complete file names, in lower case
+    file_prefixes: str = ""  # beginnings of file names, in lower case and with the dot
+    interpreters: str = ""  # programs in the first line of a script
     claims: re.Pattern[bytes] | None = None
     """A file with one of the `claimed` extensions has this language if its first bytes match this pattern."""
     claimed: str = ""
     test_names: tuple[tuple[str, str], ...] = ()
     """Names of test files: extensions, and a pattern for the name before the extension. Case matters: `Latest.java` is
     not a test."""
-    test_names_lower: tuple[tuple[str, str], ...] = ()
-    """The same, but the name is converted to lower case first."""
-    spec_files: str = ""
-    """Extensions of files that are tests if they lie in a folder `spec`."""
+    test_names_lower: tuple[tuple[str, str], ...] = ()  # the same, but the name is converted to lower case first
+    spec_files: str = ""  # extensions of files that are tests if they lie in a folder `spec`
 
-    grammar: Grammar | None = None
-    """None: files are split into sections or blocks of lines."""
+    grammar: Grammar | None = None  # none: files are split into sections or blocks of lines
     silent: re.Pattern[bytes] | None = None
     """Comments and strings, whose operators do not count in `grammar.is_endless`. None: the parser recovers from any
     sequence of operators."""
     lines_end_statements: bool = False
-    is_often_minified: bool = False
-    """A tool wrote the files that have long lines."""
-    rules: NameRules | None = None
-    """None: names of this language are not resolved."""
+    is_often_minified: bool = False  # a tool wrote the files that have long lines
+    rules: NameRules | None = None  # none: names of this language are not resolved
 
-    line_comment: str = "//"
-    """Starts a comment that ends with the line; "": the language has no such comments."""
-    block_comments: bool = True
-    """`/* ... */` is a comment."""
-    triple_quotes: bool = False
-    """Strings in triple quotes may span lines."""
-    is_code: bool = True
-    """The inspector colours it."""
-    keywords: frozenset[str] | None = None
-    """Words that the inspector colours; None: keywords common to many languages."""
+    line_comment: str = "//"  # starts a comment that ends with the line; "": the language has no such comments
+    block_comments: bool = True  # `/* ... */` is a comment.
+    triple_quotes: bool = False  # strings in triple quotes may span lines
+    is_code: bool = True  # the inspector colours it
+    keywords: frozenset[str] | None = None  # words that the inspector colours; None: keywords common to many languages

@@ -139,6 +139,8 @@ def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+AT_ONCE = 4  # questions under way together: local servers answer some four in turns, others limit a key to few
+RETRIES = 2  # further attempts when a server is busy or fails: with the waits between them it has 1.5 s to recover
 FIRST_WAIT = 0.5  # seconds before the second attempt; they double before each further attempt
 LONGEST_WAIT = 30.0  # the most seconds between two attempts. If a server asks for more, there is no further attempt.
 MOST_COUNTED = 10**9  # the most tokens of one call; larger counts of a server are ignored
@@ -229,8 +231,11 @@ class ServerModel:
 
     def _ask_all(self, plans: Sequence[_Plan], progress: Progress | None) -> list[Reply]:
         tell, replies = progress or unreported, list[Reply]()
-        pool = ThreadPoolExecutor(self._settings.concurrency, "secateur-llm")
-        with self._client() as client:  # an error or interrupt closes the client, which ends the running requests
+        pool = ThreadPoolExecutor(AT_ONCE, "secateur-llm")
+        base = self._server.path
+        path = base if base.endswith(_PATH) else (base or "/v1") + _PATH
+        # an error or interrupt closes the client, which ends the running requests
+        with Client(self._server, path, timeout=self._settings.timeout, most_bytes=MOST_BYTES) as client:
             try:
                 for plan in plans[: self._dialect is None]:
                     reply, failure = self._ask_one(client, plan, alone=True)
@@ -246,11 +251,6 @@ class ServerModel:
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
         return replies + [future.result()[0] for future in rest]
-
-    def _client(self) -> Client:
-        base = self._server.path
-        path = base if base.endswith(_PATH) else (base or "/v1") + _PATH
-        return Client(self._server, path, timeout=self._settings.timeout, most_bytes=MOST_BYTES)
 
     def _ask_one(self, client: Client, plan: _Plan, *, alone: bool) -> tuple[Reply, RequestFailure | None]:
         dialect, attempts, failures = self._dialect or Dialect(), 0, 0
@@ -269,7 +269,7 @@ class ServerModel:
                 dialect = simpler
                 continue
             wait = FIRST_WAIT * 2**failures if response.wait is None else response.wait
-            if not response.again or failures >= self._settings.retries or wait > LONGEST_WAIT:
+            if not response.again or failures >= RETRIES or wait > LONGEST_WAIT:
                 cost = plan.prompt_tokens if response.spent else 0
                 problem = response.problem + "; lower llm.text_tokens" * response.too_long
                 call = ModelCall(plan.question.what, "failed", attempts, cost, 0)

@@ -106,8 +106,7 @@ def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
 def overspent(replies: Sequence[Reply]) -> tuple[Notice, ...]:
     """Returns a notice if a server counted more tokens than were reserved."""
     spent = [(reply.call.prompt_tokens + reply.call.completion_tokens, reply.reserved) for reply in replies]
-    over = [(counted, reserved) for counted, reserved in spent if 0 < reserved < counted]
-    if not over:
+    if not (over := [(counted, reserved) for counted, reserved in spent if 0 < reserved < counted]):
         return ()
     counted, reserved = map(sum, zip(*over, strict=True))
     message = (

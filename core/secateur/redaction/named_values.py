@@ -17,6 +17,7 @@ from urllib.parse import unquote_to_bytes
 from secateur.redaction.spans import CredentialSpan
 from secateur.redaction.value_looks import (
     LOOKED_AT,
+    MOST_JUDGED,
     is_human_password,
     is_placeholder,
     is_random,
@@ -151,6 +152,7 @@ _CODE = re.compile(rb"\[\^|\[:|\A/.*/\Z|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dws]|\(\
 
 def find_named_values(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
     """Yields the credentials that names identify. `lower`: the same bytes in lower case."""
+    found = 0
     for stem in _STEMS:
         bare = (-1, -1)  # the unquoted run that was read last
         offset = lower.find(stem)
@@ -172,27 +174,31 @@ def find_named_values(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
                     kind = Name.NOTHING  # the end of another text in a list, as in `"/etc/passwd", "…"`
                 opening = _OPENING.match(data, separator.end())
                 quoted = _find_quoted_span(data, opening) if opening is not None and form != "element" else None
+                every = found >= MOST_JUDGED
                 if kind is Name.NOTHING:
                     holds = False
                 elif quoted is not None:
                     first, last = quoted
-                    holds = _is_secret(_cut_head(data, first, last), kind, code=False)
-                    if form == "blank" and data[start : start + 1] != b"-":  # as in "Pass `--flag`"
+                    holds = every or _is_secret(_cut_head(data, first, last), kind, code=False)
+                    if not every and form == "blank" and data[start : start + 1] != b"-":  # as in "Pass `--flag`"
                         holds &= is_strongly_random(_cut_head(data, first, last), 16) or _names_value(data, start)
                 elif form == "element":
                     text = _ELEMENT_TEXT.match(data, separator.end())
                     first, last = text.span() if text else (end, end)
-                    holds = _in_element(data, start) and _is_secret(_cut_head(data, first, last), kind, code=False)
+                    holds = _in_element(data, start) and (
+                        every or _is_secret(_cut_head(data, first, last), kind, code=False)
+                    )
                 else:
                     first = opening.end() if opening is not None else separator.end()
                     if not bare[0] <= first < bare[1]:
                         run = _BARE.match(data, first)
                         bare = (first, run.end() if run else first)
                     last = _trim_brackets(data, first, bare[1])
-                    holds = _is_bare_secret(data, start, end, form, _cut_head(data, first, last), last, kind)
+                    holds = every or _is_bare_secret(data, start, end, form, _cut_head(data, first, last), last, kind)
                     if not holds and last - first > LOOKED_AT * 4:  # a long run of names without a value
                         after = first + LOOKED_AT
                 if holds and first < last:
+                    found += 1
                     is_aws = last - first == AWS_SECRET and b"aws" in lower[start:end]
                     yield CredentialSpan(first, last, "aws-secret-key" if is_aws else RULE)
                     after = max(after, last)

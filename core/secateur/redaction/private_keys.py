@@ -164,7 +164,8 @@ def _find_unframed_blocks(data: bytes) -> Iterator[tuple[int, int]]:
     """Yields base64 lines with the width of a key's lines, unless a nearby line shows that they are something else."""
     block: list[tuple[int, int, bytes]] = []
     offset = 0
-    for line in data.split(b"\n"):
+    lines = data.split(b"\n")
+    for line in lines if len(max(lines, key=len)) >= 60 else ():
         size = len(line)
         if size >= 60 and line.find(b" ", size - 58) < 0 and (word := _LAST_WORD.search(line, max(0, size - 90))):
             text, at = word.group(1), word.start(1)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from secateur.recognised import recognise
-from secateur.redaction.value_looks import is_distinctive
+from secateur.redaction.value_looks import LEAST_DISTINCTIVE, MOST_JUDGED, is_distinctive
 
 MARKER = re.compile(r"\[redacted: ([a-z0-9][a-z0-9-]{0,63}) #([1-9]\d{0,8})\]")
 """A marker: the rule and the number."""
@@ -40,7 +40,7 @@ _FEW_VALUES = 24
 class RepeatedValues:
     """Finds further occurrences of recognised values. Values that are not distinctive are ignored.
 
-    Judging a value costs more than searching for it, so each is judged once.
+    Judging a value costs more than searching for it, so each is judged once, and at most MOST_JUDGED are.
     """
 
     def __init__(self) -> None:
@@ -51,15 +51,14 @@ class RepeatedValues:
         """Adds a value and the rule that found it. Returns whether it is distinctive."""
         if value in self._rules:
             return True
-        if not is_distinctive(value):
+        judged = len(self._rules) < MOST_JUDGED
+        if not (is_distinctive(value) if judged else len(value) >= LEAST_DISTINCTIVE and NEW_LINE not in value):
             return False
         self._rules[value] = rule
-        words = [(match.group(), match.start()) for match in _WORD.finditer(value)]
-        if words:
-            word, word_offset = max(words, key=lambda item: (len(item[0]), -item[1]))
-            values_of_word = self._by_word.setdefault(word, [])
-            if len(values_of_word) < _MOST_OF_A_WORD:
-                values_of_word.append((value, word_offset))
+        longest = max(_WORD.findall(value), key=len, default=b"")
+        values_of_word = self._by_word.setdefault(longest, [])
+        if len(values_of_word) < _MOST_OF_A_WORD:
+            values_of_word.append((value, value.find(longest)))
         return True
 
     def find(self, text: bytes) -> Iterator[CredentialSpan]:

@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter as Tally
 from functools import lru_cache
-from itertools import pairwise
+from operator import ne
 
 LOOKED_AT = 128  # bytes of a value that are examined
 LEAST_SECRET = 8
@@ -52,11 +52,11 @@ _STAND_IN_WORDS = (
     "pbes poly1305 ps256 rs256 rs512 rsa sha ssh v01 x25519"  # names of algorithms
 )
 _STAND_IN = re.compile(
-    b"(?i)(?:"
+    b"(?:"
     + "|".join(sorted(_STAND_IN_WORDS.split(), key=len, reverse=True)).encode()
     + rb"|x{2,}+|[-_.:!@#* ]|\d{1,4}+(?!\d))++\Z"
 )
-"""A value made only of these words is nobody's secret."""
+"""A value in lower case that is made only of these words is nobody's secret."""
 
 _HEXADECIMAL = re.compile(rb"[0-9a-fA-F-]+")
 _LEET = bytes.maketrans(b"013457@$", b"oieastas")
@@ -67,6 +67,10 @@ _SEQUENCES = (
 _RUNS = frozenset(row[at : at + 4] for row in _SEQUENCES for at in range(len(row) - 3)) | {
     bytes((byte,)) * 4 for byte in range(256)
 }
+
+MOST_JUDGED = 5_000
+"""Credentials of a text after which no value is judged by its look, which takes most of the time: what a name calls a
+credential is replaced, and any of 8 bytes wherever it occurs again."""
 
 REMEMBERED = 1 << 16
 """Values whose looks are remembered, since several rules and each answer ask again: more than a megabyte holds."""
@@ -95,9 +99,10 @@ def is_placeholder(value: bytes) -> bool:
 
 @lru_cache(REMEMBERED)
 def _is_placeholder(value: bytes) -> bool:
-    if len(set(value.lower())) <= 3 or _DOCUMENTED.search(value) or _STAND_IN.match(value):
+    lower = value.lower()
+    if len(set(lower)) <= 3 or _STAND_IN.match(lower) or _STAND_IN.match(lower.translate(_LEET)):
         return True
-    if _STAND_IN.match(value.translate(_LEET)):
+    if _DOCUMENTED.search(value):
         return True
     parts = [part.group() for part in _INTERPOLATION.finditer(value)]
     if parts and all(word_share(part) >= 0.8 for part in parts) and not is_random(_INTERPOLATION.sub(b"", value)):
@@ -106,7 +111,7 @@ def _is_placeholder(value: bytes) -> bool:
     if whole is None:
         return False
     inner = value.strip(b"${}()<>%#[] ")
-    return _STAND_IN.match(inner) is not None or not is_random(inner)
+    return _STAND_IN.match(inner.lower()) is not None or not is_random(inner)
 
 
 def is_random(value: bytes, least: int = LEAST_SECRET) -> bool:
@@ -127,7 +132,7 @@ def _is_random(value: bytes) -> bool:
         return False
     if word_share(value.translate(_LEET)) >= 0.8 and not _HEXADECIMAL.fullmatch(value):  # as in `s0meT0k3n`
         return False
-    turns = sum(first != second for first, second in pairwise(kinds))
+    turns = sum(map(ne, kinds, kinds[1:]))
     if 0x64 not in classes or (len(value) >= 12 and turns < 4):  # letters, which follow one another as in no word
         one_case = len(classes - {0x73, 0x64}) == 1
         return len(value) >= 10 and bits >= 2.9 and (one_case or turns >= 2) and _pair_share(value) < 0.62

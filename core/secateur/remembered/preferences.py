@@ -1,11 +1,11 @@
 """Remembers the symbols that a user prefers in a repository, with values that decay (SC-SP-007).
 
-A symbol is added with a strength. Its value halves every `preference.half_life` whole days, so that a query has the
+A symbol is added with a strength. Its value halves every HALF_LIFE whole days, so that a query has the
 same answer all day. Adding the symbol again renews it. A symbol whose value falls below LEAST is forgotten.
 
     store = PreferenceStore(config_dir, root, clock=time.time)
     store.add("orders/money.py::Money.round")
-    store.values(half_life=30)     # {"orders/money.py::Money.round": 1.0}; 30 days later 0.5
+    store.values()     # {"orders/money.py::Money.round": 1.0}; 30 days later 0.5
 """
 
 from __future__ import annotations
@@ -30,14 +30,17 @@ MOST = 1_000
 LONGEST = 1_000
 """The most characters of a symbol id."""
 
+HALF_LIFE = 30
+"""Days after which a value is half of what it was: work on one part of a repository lasts weeks."""
+
 DAY = 86_400
 
 DIGITS = 4
 """Decimal places of a value."""
 
 RULE = (
-    "A symbol is added with a strength from 0 to 1 (default 1). Its value halves every preference.half_life days"
-    f" (whole days; default 30), adding it again renews it, and below {LEAST} it is forgotten. With preference.enabled"
+    f"A symbol is added with a strength from 0 to 1 (default 1). Its value halves every {HALF_LIFE}"
+    f" whole days, adding it again renews it, and below {LEAST} it is forgotten. With preference.enabled"
     " its priority gains preference.weight times the value, as a term of its own."
 )
 
@@ -53,9 +56,9 @@ class PreferredSymbol(Struct, frozen=True):
         """Returns the whole days since it was added; 0 if the clock was set back."""
         return max(0, int(now - self.added) // DAY)
 
-    def value(self, now: float, half_life: int) -> float:
+    def value(self, now: float) -> float:
         """Returns the value at a time."""
-        return round(self.strength * math.pow(0.5, self.days(now) / half_life), DIGITS)
+        return round(self.strength * math.pow(0.5, self.days(now) / HALF_LIFE), DIGITS)
 
 
 class PreferenceStore:
@@ -70,37 +73,37 @@ class PreferenceStore:
         """The file that holds them."""
         return self._file.path
 
-    def symbols(self, half_life: int) -> list[PreferredSymbol]:
+    def symbols(self) -> list[PreferredSymbol]:
         """Returns the symbols that are not forgotten, the strongest first; equal ones by name. Raises RememberedError:
         the file cannot be read."""
-        return self._rank(_parse(self._file.read()), half_life)
+        return self._rank(_parse(self._file.read()))
 
-    def values(self, half_life: int) -> dict[str, float]:
+    def values(self) -> dict[str, float]:
         """Returns symbol id -> value in [LEAST, 1]. Raises RememberedError like `symbols`."""
         now = self._clock()
-        return {preferred.symbol: preferred.value(now, half_life) for preferred in self.symbols(half_life)}
+        return {preferred.symbol: preferred.value(now) for preferred in self.symbols()}
 
-    def value(self, preferred: PreferredSymbol, half_life: int) -> float:
+    def value(self, preferred: PreferredSymbol) -> float:
         """Returns the value of a symbol now."""
-        return preferred.value(self._clock(), half_life)
+        return preferred.value(self._clock())
 
     def days(self, preferred: PreferredSymbol) -> int:
         """Returns the whole days since a symbol was added."""
         return preferred.days(self._clock())
 
-    def add(self, symbol: str, strength: float, half_life: int) -> bool:
+    def add(self, symbol: str, strength: float) -> bool:
         """Adds or renews a symbol. Returns True if an unreadable file was set aside. Raises RememberedError: the file
         cannot be written."""
         new = PreferredSymbol(symbol, round(strength, DIGITS), int(self._clock()))
 
         def add(known: dict[str, PreferredSymbol]) -> list[PreferredSymbol]:
-            return [*self._rank({**known, symbol: new}, half_life)]
+            return [*self._rank({**known, symbol: new})]
 
         return self._change(add)
 
-    def remove(self, symbol: str, half_life: int) -> None:
+    def remove(self, symbol: str) -> None:
         """Forgets a symbol. Raises RememberedError like `add`."""
-        self._change(lambda known: self._rank({k: v for k, v in known.items() if k != symbol}, half_life))
+        self._change(lambda known: self._rank({k: v for k, v in known.items() if k != symbol}))
 
     def clear(self) -> None:
         """Forgets every symbol. Raises RememberedError like `add`."""
@@ -116,10 +119,10 @@ class PreferenceStore:
 
         return self._file.update(change_fields)
 
-    def _rank(self, known: Mapping[str, PreferredSymbol], half_life: int) -> list[PreferredSymbol]:
+    def _rank(self, known: Mapping[str, PreferredSymbol]) -> list[PreferredSymbol]:
         now = self._clock()
-        alive = [preferred for preferred in known.values() if preferred.value(now, half_life) >= LEAST]
-        return sorted(alive, key=lambda preferred: (-preferred.value(now, half_life), preferred.symbol))[:MOST]
+        alive = [preferred for preferred in known.values() if preferred.value(now) >= LEAST]
+        return sorted(alive, key=lambda preferred: (-preferred.value(now), preferred.symbol))[:MOST]
 
 
 def _parse(fields: Mapping[str, Any]) -> dict[str, PreferredSymbol]:

@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape  # xml.sax would import urllib, http and ssl
-from typing import Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -55,60 +54,33 @@ class Item(Struct, frozen=True):
     shortened: bool = False
 
 
-class Layout(Protocol):
-    """One pack format. The items of a file stand in one block, which begins with the file's path."""
+class Layout:
+    """One pack format: the items of a file stand in one block, which begins with the file's path.
 
-    signature_mark: str  # the additional text in the heading of a shortened item
-    cdata_end_cost: int  # most tokens that one `]]>` in a body adds
-    close: str  # the text after the body of an item
+    This one is Markdown: one fenced block per file, with its path after the language; before each item a line like the
+    hunk header of a diff, with its lines and its owner."""
+
+    signature_mark = " signature"  # the additional text in the heading of a shortened item
+    cdata_end_cost = 0  # most tokens that one `]]>` in a body adds
+    close = ""  # the text after the body of an item
 
     def head(self, query: str) -> str:
         """Returns the first lines; as few as possible if `query` is empty."""
-        ...
-
-    def notice(self, notice: Notice) -> str: ...
-    def file_open(self, language: str, backticks: int) -> str:
-        """Returns the beginning of a file; `backticks` is the longest run in its bodies."""
-        ...
-
-    def file_heading(self, path: str) -> str:
-        """Returns the rest of that line."""
-        ...
-
-    def heading(self, item: Item) -> str:
-        """Returns the line before a body: its lines and its owner."""
-        ...
-
-    def text(self, body: str) -> str: ...
-    def file_close(self, backticks: int) -> str: ...
-    def last_line(self, count: int, names: Sequence[str]) -> str:
-        """Returns the line that says how many candidates were left out, names the best, and says how to get them."""
-        ...
-
-    def foot(self) -> str: ...
-
-
-class Markdown:
-    """One fenced block per file, with its path after the language; before each item a line like the hunk header of a
-    diff, with its lines and its owner."""
-
-    signature_mark = " signature"
-    cdata_end_cost = 0
-    close = ""
-
-    def head(self, query: str) -> str:
         return heading(1, f"Context for `{_line(query)}`") + "\n" if query else ""
 
     def notice(self, notice: Notice) -> str:
         return f"> {escape_line(one_line(notice.message))}\n\n"
 
     def file_open(self, language: str, backticks: int) -> str:
+        """Returns the beginning of a file; `backticks` is the longest run in its bodies."""
         return fence_ends(_tag(language), backticks)[0]
 
     def file_heading(self, path: str) -> str:
+        """Returns the rest of that line."""
         return f" {replace_backticks(path)}\n"
 
     def heading(self, item: Item) -> str:
+        """Returns the line before a body: its lines and its owner."""
         mark = self.signature_mark if item.shortened else ""
         # the owner of a member, which the member's own text does not say; no mark, which would join the line break
         owner = _line(item.qualname.rpartition(".")[0]) if item.kind in _MEMBERS else ""
@@ -122,6 +94,7 @@ class Markdown:
         return fence_ends("", backticks)[1]
 
     def last_line(self, count: int, names: Sequence[str]) -> str:
+        """Returns the line that says how many candidates were left out, names the best, and says how to get them."""
         best = ", best first: " + ", ".join(f"`{_line(name)}`" for name in names) if names else ""
         return f"{count_noun(count, 'candidate')} left out{best}; a larger budget holds more.\n"
 
@@ -129,7 +102,7 @@ class Markdown:
         return ""
 
 
-class Xml:
+class _Xml(Layout):
     """One `<file>` per file, with its language and its path, in one `<context>`; inside it one `<fragment>` per item,
     its text in CDATA."""
 
@@ -171,13 +144,12 @@ class Xml:
         return "</context>\n"
 
 
-LAYOUTS: dict[str, Layout] = {"markdown": Markdown(), "xml": Xml()}
+LAYOUTS = {"markdown": Layout(), "xml": _Xml()}
 
 
 def layout_of(form: str) -> Layout:
     """Returns the layout called `form`. Raises UsageError: there is no such layout."""
-    layout = LAYOUTS.get(form)
-    if layout is None:
+    if (layout := LAYOUTS.get(form)) is None:
         raise UsageError(f"unknown pack format {form!r}", hint="a pack is " + " or ".join(LAYOUTS))
     return layout
 
@@ -258,8 +230,7 @@ class PackCosts:
     def _frame(self, language: str, backticks: int) -> int:
         """Returns the most tokens before and after the bodies of a file, whose longest run is at most `backticks` (what
         is kept of them may have a shorter one)."""
-        known = self._frames.get((language, backticks))
-        if known is None:
+        if (known := self._frames.get((language, backticks))) is None:
             layout = self._layout
             runs = range(SHORTEST_FENCE - 1, max(SHORTEST_FENCE, min(backticks, _LONGEST_COUNTED_RUN) + 1))
             ends = ((layout.file_open(language, run), layout.file_close(run)) for run in runs)

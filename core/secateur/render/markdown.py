@@ -63,8 +63,7 @@ def leaves_open(text: str) -> bool:
     """Tells whether a Markdown text leaves a fence or a tag open, which would swallow what follows."""
     fence = ""
     for line in lines_of(text):
-        match = _FENCE.fullmatch(line)
-        if match and not fence:
+        if (match := _FENCE.fullmatch(line)) and not fence:
             fence = match[1]
         elif match and match[1].startswith(fence) and not match[2].strip():
             fence = ""

@@ -62,16 +62,13 @@ def render_pack(selection: Selection, content: Callable[[int], str], shortened: 
         texts = {row: body((content if selection.state[row] == State.KEPT else shortened)(row)) for row in rows}
         items = (layout.heading(_item(selection, row)) + layout.text(text) for row, text in texts.items())
         parts.append(file_block(layout, path, pool.language[next(iter(texts))], layout.close.join((*items, ""))))
-    parts += [_last_line(selection, layout), layout.foot()]
+    # The line that says what was left out has as many names as its room holds.
+    left_out, counter = selection.left_out, get_counter(pool.counter)
+    names = [name for row in left_out[:_MOST_NAMES].tolist() if (name := pool.qualname[row])]
+    lines = (layout.last_line(len(left_out), names[:count]) for count in range(len(names), -1, -1))
+    last_line = next((line for line in lines if counter.count(line) <= selection.last_line), "")
+    parts += [last_line, layout.foot()]
     return "".join(parts).rstrip("\n") + "\n"
-
-
-def _last_line(selection: Selection, layout: Layout) -> str:
-    """Returns the line that says what was left out, with as many names as its room holds; "" if there is no room."""
-    pool, rows, counter = selection.pool, selection.left_out, get_counter(selection.pool.counter)
-    names = [name for row in rows[:_MOST_NAMES].tolist() if (name := pool.qualname[row])]
-    lines = (layout.last_line(len(rows), names[:count]) for count in range(len(names), -1, -1))
-    return next((line for line in lines if counter.count(line) <= selection.last_line), "")
 
 
 def _item(selection: Selection, row: int) -> Item:

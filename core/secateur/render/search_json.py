@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
-from msgspec import UNSET, Meta, Struct, UnsetType, structs
+from msgspec import UNSET, Meta, UnsetType, structs
 
 from secateur.ledger import VERBS, WRAPPER, LedgerShape, Notice, Sums, WhatIf, plain_action
 from secateur.model import (
@@ -41,7 +41,7 @@ DROPPED_LISTED = 20  # dropped candidates that are listed by default
 _SLACK = 800  # characters for the brackets of these lists, and for the entries that count unlisted items
 
 
-class Extent(Struct, frozen=True):
+class Extent(NamedTuple):
     """The numbers of listed candidates, best first: kept candidates with an action, those with callers and callees, and
     dropped candidates."""
 
@@ -295,11 +295,31 @@ def json_report(
     """
     dropped = DROPPED_LISTED if dropped is UNSET else dropped
     kept, others = selection.kept_rows, selection.dropped_rows[:dropped]
-    graph = _graph(selection)
+    pool = selection.pool
+    graph = [  # callers and callees of the anchors in the output, in the order of rank (SC-GRAG-002)
+        {
+            row: Neighbour(
+                pool.symbol_id[row],
+                pool.path[row],
+                links[row][0][1],
+                [pool.symbol_id[anchor] for anchor, _ in links[row]],
+            )
+            for row in selection.kept_rows
+            if links and links[row]
+        }
+        for links in (pool.calls, pool.called)
+    ]
     everything = extent = Extent(len(kept), len(kept), len(others))
     items = {row: _candidate(selection, row, explain) for row in (*kept, *others)}
     if not explain and dropped is not None and dropped <= DROPPED_LISTED:
-        extent = _extent(selection, items, graph, others)
+        listed_entries = search_ledger(selection, int).entries
+        entries = {row: listed_entries[row] for row in (*kept, *others)}
+        action = {row: written_size(action_) for row, entry in entries.items() if (action_ := search_action(entry))}
+        extent = fit_extent(
+            actions=[action[row] for row in kept],
+            graph=[sum(written_size(at[row]) for at in graph if row in at) for row in kept],
+            dropped=[written_size(items[row]) + action[row] + written_size(entries[row].shape()) for row in others],
+        )
     listed = others[: extent.dropped]
     notices = notices_of(selection)
     if extent != everything:
@@ -307,7 +327,6 @@ def json_report(
     ledger = search_ledger(selection, lambda: pack_tokens)
     report = ledger.report(search_action, numbers=[*kept[: extent.actions], *listed])
     sent = [(row, (shortened if selection.state[row] == State.SHORTENED else content)(row)) for row in kept]
-    pool = selection.pool
     return SearchOutput(
         schema_version=SCHEMA_VERSION,
         source=pool.source,
@@ -331,29 +350,9 @@ def json_report(
     )
 
 
-def _extent(
-    selection: Selection,
-    items: Mapping[int, CandidateFields],
-    graph: Sequence[Mapping[int, Neighbour]],
-    others: list[int],
-) -> Extent:
-    """Returns how much may be listed besides kept candidates, by characters as in `dumps_report`."""
-    kept, ledger = selection.kept_rows, search_ledger(selection, int)
-    entries = {row: ledger.entries[row] for row in (*kept, *others)}
-    action = {row: written_size(action_) for row, entry in entries.items() if (action_ := search_action(entry))}
-    return fit_extent(
-        actions=[action[row] for row in kept],
-        graph=[sum(written_size(at[row]) for at in graph if row in at) for row in kept],
-        dropped=[written_size(items[row]) + action[row] + written_size(entries[row].shape()) for row in others],
-    )
-
-
 def _shortened_notice(everything: Extent, extent: Extent) -> Notice:
-    parts = (
-        ("actions of kept candidates", extent.actions, everything.actions),
-        ("kept candidates in the graph", extent.graph, everything.graph),
-        ("dropped candidates", extent.dropped, everything.dropped),
-    )
+    names = "actions of kept candidates", "kept candidates in the graph", "dropped candidates"
+    parts = zip(names, extent, everything, strict=True)
     listed = ", ".join(f"{count:,} of {of:,} {name}" for name, count, of in parts if count < of)
     return Notice(
         "json_shortened",
@@ -406,24 +405,6 @@ def _relation(pool: Pool, row: int) -> Relation | None:
     if pool.caller_depth[row] or pool.callee_depth[row]:
         return "caller" if pool.caller_depth[row] else "callee"
     return "related" if pool.predecessor[row] >= 0 else None
-
-
-def _graph(selection: Selection) -> Sequence[Mapping[int, Neighbour]]:
-    """Returns the callers and callees of the anchors in the output, by row, in the order of rank (SC-GRAG-002)."""
-    pool = selection.pool
-    return [
-        {
-            row: Neighbour(
-                pool.symbol_id[row],
-                pool.path[row],
-                links[row][0][1],
-                [pool.symbol_id[anchor] for anchor, _ in links[row]],
-            )
-            for row in selection.kept_rows
-            if links and links[row]
-        }
-        for links in (pool.calls, pool.called)
-    ]
 
 
 def _number(value: float) -> float:

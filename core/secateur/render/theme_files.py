@@ -11,8 +11,7 @@ from typing import Any
 
 import tomli
 
-MAX_THEME_BYTES = 64 * 1024
-"""A larger file cannot be a theme."""
+MAX_THEME_BYTES = 64 * 1024  # a larger file cannot be a theme
 
 PALETTE = (
     "background",

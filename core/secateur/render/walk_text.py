@@ -151,8 +151,7 @@ GLYPHS: Mapping[str, str] = MappingProxyType({state.label: state.glyph for state
 def walk_sections(walk: Walk) -> tuple[Section, ...]:
     """Returns the sections, in the order of a reader's questions."""
     sections = [Section(tuple(_parts(walk)), title="what hangs together by calls and inheritance")]
-    calls = tuple(_calls(walk))
-    if calls:
+    if calls := tuple(_calls(walk)):
         sections.append(Section(calls, title="calls"))
     if walk.chains:
         chains = ["  " + " → ".join(map(_name, chain.symbol_ids)) for chain in walk.chains[:ITEMS_SHOWN]]

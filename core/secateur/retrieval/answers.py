@@ -18,7 +18,7 @@ from secateur.sources.open import SourceOpener, open_source
 from secateur.sources.source import TOKEN_BYTES, Source
 
 if TYPE_CHECKING:
-    from secateur.index.opened_index import OpenedIndex
+    from secateur.index.open_index import OpenIndex
     from secateur.settings import Settings
 
 LOW = frozenset({"no_match", "low_relevance", "empty_query", "nothing_indexed"})
@@ -76,7 +76,7 @@ class AnswerPlace(Struct, frozen=True):
     state: str
 
     @classmethod
-    def of(cls, answer: Answer, index: OpenedIndex, settings: Settings) -> AnswerPlace | None:
+    def of(cls, answer: Answer, index: OpenIndex, settings: Settings) -> AnswerPlace | None:
         """Returns the place of an answer; None if it is not kept, or rests on more than a folder and the settings."""
         opener, source, rag = index.opener, index.source, settings.graph_rag
         if not answer.key or not isinstance(opener, SourceOpener) or source.root is None:

@@ -18,7 +18,7 @@ from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.call_steps import steps
 from secateur.index.graph.code_graph import Direction
-from secateur.index.graph.resolve import How
+from secateur.index.graph.resolve.edges import How
 from secateur.progress import Progress, unreported
 from secateur.suggestions import suggestion
 
@@ -91,7 +91,12 @@ def find_symbol(
         return IndexedSymbol(snapshot, node, lines)
     at = _AT_LINE.fullmatch(symbol)
     if at and at[1] in snapshot.digests:
-        return IndexedSymbol(snapshot, _at_line(snapshot, at[1], int(at[2])), lines)
+        file, line = snapshot.paths.index(at[1]), int(at[2])
+        first, after = np.searchsorted(snapshot.file, (file, file + 1)).tolist()
+        for row in range(first, after):
+            if int(snapshot.line_start[row]) <= line <= int(snapshot.line_end[row]):
+                return IndexedSymbol(snapshot, row, lines)
+        raise UsageError(f"symbol: there is nothing at {shown(at[1])}:{line}", hint="name a line that is not blank")
     progress("looking", 0, 0)
     path, separator, name = symbol.rpartition("::")
     names = snapshot.qualnames
@@ -114,15 +119,6 @@ def find_symbol(
 
 def _last(name: str) -> str:
     return name.rpartition(".")[2]
-
-
-def _at_line(snapshot: Snapshot, path: str, line: int) -> int:
-    file = snapshot.paths.index(path)
-    first, last = np.searchsorted(snapshot.file, (file, file + 1)).tolist()
-    for row in range(first, last):
-        if int(snapshot.line_start[row]) <= line <= int(snapshot.line_end[row]):
-            return int(row)
-    raise UsageError(f"symbol: there is nothing at {shown(path)}:{line}", hint="name a line that is not blank")
 
 
 def _place_of(snapshot: Snapshot, node: int) -> str:

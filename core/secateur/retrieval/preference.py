@@ -64,7 +64,7 @@ def preferences_of(user_dir: Path, root: Path | None, rules: Preference, clock: 
         return Preferences()
     patterns = load_preferences(user_dir)
     try:
-        symbols = PreferenceStore(user_dir, root, clock).values(rules.half_life) if root is not None else {}
+        symbols = PreferenceStore(user_dir, root, clock).values() if root is not None else {}
     except RememberedError as error:
         return Preferences(patterns, {}, error.why)
     return Preferences(patterns, symbols)
@@ -145,20 +145,15 @@ def _find_near(pattern: str, snapshot: Snapshot) -> list[str]:
             if qualname:
                 shown.setdefault(qualname.lower(), snapshot.symbol_id(row))
     else:
-        for known in folders_and_files(snapshot.paths):
-            shown.setdefault(known.lower(), known)
+        known = dict.fromkeys(snapshot.paths)
+        for folder in snapshot.paths:
+            while "/" in folder:
+                folder = folder.rpartition("/")[0]
+                known[folder] = None
+        for text in known:
+            shown.setdefault(text.lower(), text)
     word = (name if colons else path or name).strip("*?./").lower()
     return [shown[name] for name, _ in near_names(word, sorted(shown))]
-
-
-def folders_and_files(paths: Sequence[str]) -> list[str]:
-    """Returns the paths, and all folders above them."""
-    with_folders = dict.fromkeys(paths)
-    for path in paths:
-        while "/" in path:
-            path = path.rpartition("/")[0]
-            with_folders[path] = None
-    return list(with_folders)
 
 
 def preference_scores(symbols: Sequence[str], preferences: Preferences) -> FloatArray:

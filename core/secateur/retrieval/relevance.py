@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, structs
 
-from secateur.index.facts.embedding import Embedder
-from secateur.index.facts.embedding.vectors import Vectors
+from secateur.index.facts.embedding.vectors import Embedder, Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import Channel, FloatArray, FragmentKind, IntArray, add_columns
 from secateur.retrieval.evidence.collect import collect_evidence, embed_query, statistics
@@ -135,11 +134,7 @@ def weights_for(query: Query, weights: Relevance) -> Relevance:
 
 
 def relevance(
-    columns: Mapping[str, FloatArray],
-    kept: FloatArray,
-    texts: Texts,
-    weights: Relevance,
-    rerank: Rerank | None = None,
+    columns: Mapping[str, FloatArray], kept: FloatArray, texts: Texts, weights: Relevance, rerank: Rerank | None = None
 ) -> Scores:
     """Scores fragments by their evidence (REQ-GRAG-001: relevance in [0, 1]); one that no channel found scores 0.
 
@@ -152,7 +147,7 @@ def relevance(
     if weights.penalty.duplicate:
         kept[copies(kept * total(columns, weights), texts)] *= 1.0 - weights.penalty.duplicate
     if rerank is not None:
-        columns["semantic"] = _rerank_best(kept * total(columns, weights), weights.reranked, rerank)
+        columns["semantic"] = _rerank_best(kept * total(columns, weights), rerank)
     channels = _channels(columns)
     has_channel = channels > 0
     present = {name for name, column in columns.items() if column.any()}
@@ -195,19 +190,19 @@ def find_further(score: FloatArray, files: npt.NDArray[np.integer]) -> IntArray:
     return best[further]
 
 
-def similarity_alone(columns: Mapping[str, FloatArray], weights: Relevance, rerank: Rerank | None = None) -> Scores:
-    """Scores fragments by the similarity of the vectors alone. `weights` says only how many a better model compares."""
+def similarity_alone(columns: Mapping[str, FloatArray], rerank: Rerank | None = None) -> Scores:
+    """Scores fragments by the similarity of the vectors alone."""
     similarity = columns["semantic"]
     if rerank is not None:
-        similarity = _rerank_best(similarity, weights.reranked, rerank)
+        similarity = _rerank_best(similarity, rerank)
     channels = _channels({**columns, "semantic": similarity})
     scores = np.where(similarity > SEMANTIC_THRESHOLD, quantised(similarity), 0.0)
     return Scores(scores, {"semantic": scores}, channels, similarity)
 
 
-def _rerank_best(score: FloatArray, most: int, rerank: Rerank) -> FloatArray:
+def _rerank_best(score: FloatArray, rerank: Rerank) -> FloatArray:
     """Returns the similarity of the best rows as a better model sees it, and 0 for the other rows."""
-    column, best = np.zeros(len(score)), best_rows(score, most)
+    column, best = np.zeros(len(score)), best_rows(score, RERANKED)
     column[best] = rerank(best)
     return column
 

@@ -11,25 +11,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from secateur.errors import EmbeddingError, UsageError
-from secateur.index.facts.embedding import Embedder, SemanticSpace, document_text
+from secateur.index.facts.embedding.vectors import Embedder, SemanticSpace, document_text
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import FloatArray, IntArray, Notice, Pool
-from secateur.render.layouts import LAST_LINE, LONGEST_LABEL, PackCosts
-from secateur.retrieval.candidates import SearchResult, part_notices
+from secateur.render.layouts import LONGEST_LABEL
 from secateur.retrieval.evidence.collect import embed_query
 from secateur.retrieval.evidence.phrases import Lines
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
-from secateur.retrieval.search import KNOWN_TERMS_SHARE, SearchQuestion, search
+from secateur.retrieval.search import KNOWN_TERMS_SHARE, SearchQuestion, SearchResult, search
 from secateur.settings import Settings
 from secateur.suggestions import describe_unknown
 from secateur.terminal import clip, visible
@@ -76,6 +74,9 @@ def document_of(snapshot: Snapshot, lines: Callable[[str], list[str]], row: int)
     text = text_of(own, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
     return document_text(snapshot.symbol_id(row), text)
 
+
+ONLY = "only"
+"""Code of the notice that answers come from a part of the repository alone."""
 
 MODELLESS = ("none", "static")
 """Values of `embedding.model` with which a search asks no model."""
@@ -143,61 +144,38 @@ def retrieve_with_model(
 
 
 def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> Pool:
-    rows, preferences = result.candidates, retrieval.preferences
-    preferred = settings.preference.enabled
-    warnings = _list_warnings(query, retrieval, settings, result)
-    costs = PackCosts(retrieval.counter, retrieval.format)
-    backticks, cdata_ends = rows.wrapping.T
-    wrapper = costs.wrappers(rows.headings, cdata_ends)
+    pool, preferred = result.pool, settings.preference.enabled
     # the search that really ran (GRAG-OUTPUT): without an anchor no call was followed
     has_vectors, source = retrieval.embedder is not None and not query.empty, "keyword"
     if has_vectors and result.fragments:
         source = "graph-rag" if settings.graph_rag.enabled and result.anchors else "embedding"
-    return Pool(
-        query=query.text,
+    return replace(
+        pool,
         source=source,
         anchored_by=settings.graph_rag.anchors if has_vectors else "keyword",
-        counter=retrieval.counter.name,
         commit=retrieval.commit,
-        symbol_id=rows.symbol_id,
-        path=rows.path,
-        qualname=rows.qualname,
-        kind=rows.kind,
-        language=rows.language,
-        line_start=rows.line_start,
-        line_end=rows.line_end,
-        tokens=rows.tokens,
-        cost=rows.tokens + wrapper,
-        sig_start=rows.sig_start,
-        sig_end=rows.sig_end,
-        sig_tokens=rows.sig_tokens,
-        sig_cost=np.where(rows.has_sig, rows.sig_tokens + wrapper + costs.signature_mark, 0),
-        relevance=rows.relevance,
-        hotspot=rows.hotspot,
-        distance=rows.walk.distance,
-        preference=preference_scores(rows.symbol_id, preferences) if preferred else np.zeros(len(rows)),
-        parts={"relevance": rows.parts, "hotspot": rows.ranks},
-        channels=rows.channels,
-        anchor=rows.anchor,
-        predecessor=rows.predecessors,
-        predecessor_edge=rows.walk.predecessor_edge,
-        caller_depth=rows.walk.caller_depth,
-        callee_depth=rows.walk.callee_depth,
-        heading=costs.files(rows.path, rows.language, backticks),
-        overhead=costs.overhead(query.text),
-        calls=rows.at_rows(rows.walk.calls),
-        called=rows.at_rows(rows.walk.called),
-        warnings=warnings,
-        facts=_gather_facts(query, retrieval, result),
-        redactions={row: taken for row, taken in enumerate(rows.redactions) if taken},
-        elsewhere=rows.elsewhere if settings.graph_rag.only else None,
-        format=retrieval.format,
-        last_line=LAST_LINE,
+        preference=preference_scores(pool.symbol_id, retrieval.preferences) if preferred else pool.preference,
+        warnings=_list_warnings(query, retrieval, settings, result),
+        facts={
+            **({"query_kind": query.recognised.to_dict()} if query.recognised else {}),
+            **({"partial": retrieval.partial} if retrieval.partial else {}),
+            "files": result.files,
+            "fragments": result.fragments,
+            "relevant": result.relevant,
+            "embedding": retrieval.model,
+            "terms": {word: count for (word, _), count in zip(query.words, result.frequency, strict=True)},
+            "hubs": result.hubs,
+        },
     )
 
 
 def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> tuple[Notice, ...]:
-    notices = [*retrieval.notices, *part_notices(settings.graph_rag.only, result.candidates.elsewhere)]
+    notices, symbols = list(retrieval.notices), result.pool.symbol_id
+    if (elsewhere := result.pool.elsewhere) is not None:
+        none = "" if (~elsewhere).any() else "No candidate lies there; --everywhere answers from all of it. "
+        left = f"{int(elsewhere.sum()):,} candidates elsewhere are left out."
+        only = ", ".join(settings.graph_rag.only)
+        notices.append(Notice(ONLY, f"Drawn from {only} alone (--only). {none}{left}"))
     if retrieval.embedder is None:
         message = "No embedding model is in use: found by words, names and calls alone (source: keyword)."
         notices.append(Notice("no_vectors", message))
@@ -212,10 +190,10 @@ def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, resul
     named = dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts))
     unknown = [symbol for symbol in named if symbol not in result.known]
     if unknown:
-        message = describe_unknown(unknown, result.candidates.symbol_id, "ids look like path/file.py::Class.method")
+        message = describe_unknown(unknown, symbols, "ids look like path/file.py::Class.method")
         notices.append(Notice("unknown_symbol", message))
     if settings.preference.enabled and result.fragments:
-        notices += preference_notices(retrieval.preferences, result.candidates.symbol_id, retrieval.snapshot)
+        notices += preference_notices(retrieval.preferences, symbols, retrieval.snapshot)
     for written, near in result.suggestions.items():
         notices.append(Notice("near_name", f"No definition is named {written}; taken as near: {', '.join(near)}."))
     return tuple(notices)
@@ -255,18 +233,3 @@ def _explain_no_match(result: SearchResult, settings: Settings) -> Notice:
         "no_match",
         f"Nothing in this repository matches the query: {why}. Ask in other words, or with names that its code has.",
     )
-
-
-def _gather_facts(query: Query, retrieval: Retrieval, result: SearchResult) -> dict[str, Any]:
-    kind = {"query_kind": query.recognised.to_dict()} if query.recognised else {}
-    part = {"partial": retrieval.partial} if retrieval.partial else {}
-    return {
-        **kind,
-        **part,
-        "files": result.files,
-        "fragments": result.fragments,
-        "relevant": result.relevant,
-        "embedding": retrieval.model,
-        "terms": {word: count for (word, _), count in zip(query.words, result.frequency, strict=True)},
-        "hubs": result.hubs,
-    }

@@ -3,7 +3,9 @@ needs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +14,10 @@ from msgspec import Struct
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction, Reach
-from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Redaction, union
+from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Pool, Redaction, union
 from secateur.redaction.spans import parse_spans
-from secateur.render.layouts import Item, PackCosts
-from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult, anchors_of, rows_in_part
-from secateur.retrieval.evidence.collect import QueryStatistics, collect_evidence, statistics
+from secateur.render.layouts import LAST_LINE, Item, PackCosts
+from secateur.retrieval.evidence.collect import collect_evidence, statistics
 from secateur.retrieval.evidence.phrases import Lines
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import (
@@ -30,13 +31,15 @@ from secateur.retrieval.relevance import (
     spread_files,
     weights_for,
 )
-from secateur.settings import Relevance, Settings
+from secateur.settings import Settings
+from secateur.sources.globs import RepositoryPart
 from secateur.tokens import Counter
 
 Tokens = npt.NDArray[np.integer]
 
 BOTH = (Direction.CALLS, Direction.CALLED_BY)
 
+POOL_CAP = 3000  # candidates by relevance alone: a budget of 16,000 tokens holds a tenth of them
 MIN_RELEVANCE = 0.02  # of a fragment that is a candidate only by relevance
 MIN_SIMILARITY = 0.4  # of an anchor that shares no word, name or path with the query
 KNOWN_TERMS_SHARE = 0.5  # of the query's words: if so many occur here, the query is about this repository
@@ -73,13 +76,59 @@ class ChosenRows(Struct, frozen=True, eq=False):
     rows: IntArray
 
 
+class SearchResult(Struct, frozen=True, eq=False):
+    """Holds the result of a search.
+
+    Attributes:
+        pool: the candidates. What they were found by, their preference, and all that is said of them is still missing.
+        fragments, files: how many fragments and files were searched.
+        frequency: per term of the query, how many of these fragments hold it.
+        suggestions: by identifier of the query, the near names that were taken for it.
+        anchors: how many fragments the graph search began with.
+        best: the relevance of the best anchor; 0 if there is no anchor.
+        nearest: the largest relevance, and the symbol id of the first row that has it; "" if nothing is indexed.
+        relevant: how many fragments have any relevance.
+        hubs: the symbol ids of the hubs: only their best calls were followed.
+        known: the symbols that the settings name and the snapshot holds.
+    """
+
+    pool: Pool
+    fragments: int
+    files: int
+    frequency: list[int]
+    suggestions: dict[str, list[str]]
+    anchors: int
+    best: float
+    nearest: tuple[float, str]
+    relevant: int
+    hubs: list[str]
+    known: list[str]
+
+
+_known: WeakKeyDictionary[Snapshot, tuple[tuple[str, ...], BoolArray]] = WeakKeyDictionary()
+"""By snapshot: the globs that were asked for last, and their rows."""
+
+
+def rows_in_part(snapshot: Snapshot, only: Sequence[str]) -> BoolArray | None:
+    """Returns True for each fragment of the part that `only` names; None if `only` is empty. Raises UsageError if
+    `only` holds something that is not a glob."""
+    if not only:
+        return None
+    globs, known = tuple(only), _known.get(snapshot)
+    if known is None or known[0] != globs:
+        part = RepositoryPart(globs)
+        files = np.array([part.holds(path) for path in snapshot.paths], dtype=np.bool_)
+        known = _known[snapshot] = globs, files[snapshot.file] if len(snapshot) else np.zeros(0, dtype=np.bool_)
+    return known[1]
+
+
 def search(
     question: SearchQuestion, snapshot: Snapshot, lines: Lines | None, rerank: Rerank | None = None
 ) -> SearchResult:
     """Finds the candidates of a query (REQ-GRAG-001, REQ-GRAG-002).
 
     With `pool = anchors` they are the top_k most relevant fragments, and what calls reach from them within max_depth.
-    With `pool = all` every fragment with relevance joins them, up to pool_cap; the anchors then only root the distance.
+    With `pool = all` every fragment with relevance joins them, up to POOL_CAP; the anchors then only root the distance.
     A pinned fragment is a candidate of every query.
 
     Args:
@@ -87,22 +136,34 @@ def search(
         rerank: scores rows with a better model, if the settings name one.
     """
     query, settings, known = question.query, question.settings, statistics(question.query, snapshot)
-    scores = spread_files(query, _score_fragments(question, snapshot, lines, known, rerank), snapshot.file)
+    weights, rules = weights_for(query, settings.relevance), settings.relevance
+    evidence = collect_evidence(query, snapshot, question.vectors, weights, known, lines)
+    if settings.graph_rag.anchors == "embedding":
+        scores = similarity_alone(evidence, rerank)
+    else:
+        kept = 1.0 - penalties(query, snapshot, weights.penalty)
+        scores = relevance(evidence, kept, Texts.of(snapshot), weights, rerank)
+    scores = spread_files(query, scores, snapshot.file)
     score, tokens = scores.relevance, snapshot.column("tokens")
     eligible = _eligible_rows(scores, known.occurring(query), settings)
     inside = rows_in_part(snapshot, settings.graph_rag.only)
-    first, anchors = _anchor_rows(score, eligible, inside, tokens, settings.graph_rag.top_k)
+    first = anchors = _best_eligible(score, eligible, tokens, settings.graph_rag.top_k)
+    if inside is not None:  # the part has its own anchors, whatever the rest of the repository holds
+        within = _best_eligible(score, eligible & inside, tokens, settings.graph_rag.top_k)
+        anchors = np.concatenate([first, within[~np.isin(within, first)]])
     reached = _follow_calls(snapshot, anchors, settings)
     pinned = [row for symbol in settings.pins if (row := snapshot.row_of(symbol)) >= 0]
     rows = union(reached[0].nodes.astype(np.int64), np.array(pinned, dtype=np.int64))
-    if len(first):
-        rows = union(rows, _relevant_rows(score, inside, settings.relevance))
+    if len(first) and rules.pool == "all":
+        rows = union(rows, _most_relevant(score))
+        if inside is not None:
+            rows = union(rows, _most_relevant(np.where(inside, score, 0.0)))
     rows = rows[np.lexsort((rows, tokens[rows], -score[rows]))]
     chosen = ChosenRows(anchors, inside, reached, rows)
     best = int(np.argmax(score)) if len(snapshot) else -1
     named = (*settings.pins, *settings.excludes, *settings.boosts)
     return SearchResult(
-        candidates=_gather_candidates(question, snapshot, scores, chosen),
+        pool=_make_pool(question, snapshot, scores, chosen),
         fragments=len(snapshot),
         files=len(snapshot.paths),
         frequency=known.frequency(query),
@@ -114,21 +175,6 @@ def search(
         hubs=[snapshot.symbol_id(hub) for hub in reached[0].hubs],
         known=[symbol for symbol in dict.fromkeys(named) if snapshot.row_of(symbol) >= 0],
     )
-
-
-def _score_fragments(
-    question: SearchQuestion,
-    snapshot: Snapshot,
-    lines: Lines | None,
-    known: QueryStatistics,
-    rerank: Rerank | None,
-) -> Scores:
-    query, weights = question.query, weights_for(question.query, question.settings.relevance)
-    evidence = collect_evidence(query, snapshot, question.vectors, weights, known, lines)
-    if question.settings.graph_rag.anchors == "embedding":
-        return similarity_alone(evidence, weights, rerank)
-    kept = 1.0 - penalties(query, snapshot, weights.penalty)
-    return relevance(evidence, kept, Texts.of(snapshot), weights, rerank)
 
 
 def _eligible_rows(scores: Scores, occurring: float, settings: Settings) -> BoolArray:
@@ -148,18 +194,6 @@ def _eligible_rows(scores: Scores, occurring: float, settings: Settings) -> Bool
     return eligible if answered else np.zeros_like(eligible)
 
 
-def _anchor_rows(
-    relevance: FloatArray, eligible: BoolArray, inside: BoolArray | None, tokens: Tokens, top_k: int
-) -> tuple[IntArray, IntArray]:
-    """Returns the top_k best rows, best first; and the same rows followed by the top_k best rows `inside`, so that the
-    part has its own anchors whatever the rest of the repository holds."""
-    first = _best_eligible(relevance, eligible, tokens, top_k)
-    if inside is None:
-        return first, first
-    within = _best_eligible(relevance, eligible & inside, tokens, top_k)
-    return first, np.concatenate([first, within[~np.isin(within, first)]])
-
-
 def _best_eligible(relevance: FloatArray, eligible: BoolArray, tokens: Tokens, top_k: int) -> IntArray:
     """Returns the top_k eligible rows, best first. Ties are broken by size, path and line."""
     candidates = np.flatnonzero(eligible)
@@ -170,18 +204,9 @@ def _best_eligible(relevance: FloatArray, eligible: BoolArray, tokens: Tokens, t
     return candidates[order][:top_k]
 
 
-def _relevant_rows(relevance: FloatArray, inside: BoolArray | None, rules: Relevance) -> IntArray:
-    """Returns the pool_cap most relevant rows, and the pool_cap most relevant rows `inside`. Returns no rows if only
-    anchors, and what they reach, make the pool."""
-    if rules.pool != "all":
-        return np.zeros(0, dtype=np.int64)
-    rows = _most_relevant(relevance, rules)
-    return rows if inside is None else union(rows, _most_relevant(np.where(inside, relevance, 0.0), rules))
-
-
-def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:
+def _most_relevant(relevance: FloatArray) -> IntArray:
     relevant = np.flatnonzero(relevance > MIN_RELEVANCE)
-    return relevant if len(relevant) <= rules.pool_cap else relevant[best_rows(relevance[relevant], rules.pool_cap)]
+    return relevant if len(relevant) <= POOL_CAP else relevant[best_rows(relevance[relevant], POOL_CAP)]
 
 
 def _follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
@@ -191,12 +216,22 @@ def _follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> 
     return reach, graph.search(roots, deepest, (Direction.CALLED_BY,)), graph.search(roots, deepest, (Direction.CALLS,))
 
 
-def _gather_walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> CallWalk:
+def _list_anchors(steps: Iterable[tuple[int, int, int]], rows: IntArray) -> list[list[list[int]]]:
+    """Lists for each row the anchors from which steps lead to it, nearest first. A step is (anchor, row, depth)."""
+    anchors: dict[int, list[list[int]]] = {}
+    for anchor, row, depth in steps:
+        if depth:
+            anchors.setdefault(row, []).append([anchor, depth])
+    return [sorted(anchors.get(row, []), key=lambda pair: (pair[1], pair[0])) for row in rows.tolist()]
+
+
+def _gather_walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> dict[str, Any]:
+    """Returns the columns of a pool about the steps by which calls lead from the anchors to each row."""
     reached, rows, fragments = chosen.reached, chosen.rows, len(snapshot)
-    reach = reached[0]
+    reach, position = reached[0], {node: row for row, node in enumerate(chosen.rows.tolist())}
     alone = {row: _follow_calls(snapshot, np.array([row]), settings)[1:] for row in chosen.anchors.tolist()}
     links = [
-        anchors_of(
+        _list_anchors(
             (
                 (anchor, row, depth)
                 for anchor, reaches in alone.items()
@@ -206,6 +241,9 @@ def _gather_walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> 
         )
         for way in (0, 1)
     ]
+    calls, called = (
+        [[[position[node], depth] for node, depth in near if node in position] for near in of_rows] for of_rows in links
+    )
     depths = np.zeros((2, fragments), dtype=np.int64)  # of calls towards callers, and towards callees; 0: not reached
     for depth, one_way in zip(depths, reached[1:], strict=True):
         depth[one_way.nodes] = one_way.depth
@@ -214,43 +252,70 @@ def _gather_walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> 
     predecessor = np.full(fragments, -1, dtype=np.int64)
     predecessor[reach.nodes] = reach.predecessor
     step = dict(zip(reach.nodes.tolist(), reach.predecessor_edge, strict=True))
-    edges = [step.get(row, "") for row in rows.tolist()]
-    return CallWalk(distance[rows], predecessor[rows], edges, *depths[:, rows], *links)
+    return {
+        "distance": distance[rows],
+        "predecessor": np.array([position.get(node, -1) for node in predecessor[rows].tolist()], dtype=np.int64),
+        "predecessor_edge": [step.get(row, "") for row in rows.tolist()],
+        "caller_depth": depths[0, rows],
+        "callee_depth": depths[1, rows],
+        "calls": calls,
+        "called": called,
+    }
 
 
-def _gather_candidates(question: SearchQuestion, snapshot: Snapshot, scores: Scores, chosen: ChosenRows) -> Candidates:
+def _make_pool(question: SearchQuestion, snapshot: Snapshot, scores: Scores, chosen: ChosenRows) -> Pool:
     rows, inside = chosen.rows, chosen.inside
-    hotspots, names, files = snapshot.hotspots, snapshot.qualnames, snapshot.file[rows]
-    own, walk = scores.relevance[rows], _gather_walk(snapshot, chosen, question.settings)
-    channels = scores.channels[rows]
-    reached = (walk.distance > 1) & (walk.distance != UNREACHABLE)
+    hotspots, files, names = snapshot.hotspots, snapshot.file[rows], snapshot.qualnames
+    path, language = ([texts[file] for file in files] for texts in (snapshot.paths, snapshot.languages))
+    own, channels, walk = (
+        scores.relevance[rows],
+        scores.channels[rows],
+        _gather_walk(snapshot, chosen, question.settings),
+    )
+    # In the anchors pool a candidate that calls led to was found by calls alone, whatever words it holds.
+    reached = (walk["distance"] > 1) & (walk["distance"] != UNREACHABLE)
     alone = reached if question.settings.relevance.pool == "anchors" else reached & (own <= MIN_RELEVANCE)
     graph = 1 << Channel.GRAPH
-    return Candidates(
+    tokens, sig_tokens = _column(snapshot, "tokens", rows), _column(snapshot, "sig_tokens", rows)
+    costs = PackCosts(question.counter, question.format)
+    backticks, cdata_ends = _column(snapshot, "wrapping", rows).T
+    wrapper = costs.wrappers(_count_headings(question, snapshot, rows), cdata_ends)
+    redactions = _list_redactions(snapshot, rows)
+    return Pool(
+        query=question.query.text,
+        source="",
+        anchored_by="",
+        counter=question.counter.name,
+        commit="",
         symbol_id=[snapshot.symbol_id(int(row)) for row in rows],
-        path=[snapshot.paths[file] for file in files],
+        path=path,
         qualname=[names[row] for row in rows],
         kind=[str(snapshot.kind(row)) for row in rows],
-        language=[snapshot.languages[file] for file in files],
+        language=language,
         line_start=_column(snapshot, "line_start", rows),
         line_end=_column(snapshot, "line_end", rows),
-        tokens=_column(snapshot, "tokens", rows),
+        tokens=tokens,
+        cost=tokens + wrapper,
         sig_start=_column(snapshot, "sig_start", rows),
         sig_end=_column(snapshot, "sig_end", rows),
-        sig_tokens=_column(snapshot, "sig_tokens", rows),
-        has_sig=snapshot.column("has_sig")[rows],
-        headings=_count_headings(question, snapshot, rows),
-        wrapping=_column(snapshot, "wrapping", rows),
+        sig_tokens=sig_tokens,
+        sig_cost=np.where(snapshot.column("has_sig")[rows], sig_tokens + wrapper + costs.signature_mark, 0),
         relevance=own,
-        parts={name: column[rows] for name, column in scores.parts.items()},
         hotspot=hotspots.score[rows],
-        ranks={"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
+        preference=np.zeros(len(rows)),
+        parts={
+            "relevance": {name: column[rows] for name, column in scores.parts.items()},
+            "hotspot": {"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
+        },
         channels=np.where(alone, graph, np.where(reached, channels | graph, channels)),
         anchor=np.isin(rows, chosen.anchors),
-        row_number=rows,
-        walk=walk,
-        redactions=_list_redactions(snapshot, rows),
-        elsewhere=np.zeros(len(rows), dtype=np.bool_) if inside is None else ~inside[rows],
+        heading=costs.files(path, language, backticks),
+        overhead=costs.overhead(question.query.text),
+        redactions={row: taken for row, taken in enumerate(redactions) if taken},
+        elsewhere=None if inside is None else ~inside[rows],
+        format=question.format,
+        last_line=LAST_LINE,
+        **walk,
     )
 
 

@@ -7,10 +7,9 @@ from functools import partial
 from msgspec import Struct
 from msgspec.structs import replace
 
-from secateur.index.facts.degraded import warn_of_partly_read
 from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.opened_index import OpenedIndex
+from secateur.index.open_index import OpenIndex
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.redaction import redact_typed
@@ -19,6 +18,7 @@ from secateur.retrieval.preference import Preferences
 from secateur.retrieval.query import parse_with_kind, read_form_lines
 from secateur.retrieval.retrieve import Reranker, Retrieval, retrieve_with_model
 from secateur.settings import Settings
+from secateur.tokens import get_counter
 
 
 def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
@@ -28,7 +28,7 @@ def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
 class SearchedState(Struct, frozen=True):
     """Holds the state that an index has read, or a part of it."""
 
-    index: OpenedIndex  # has a snapshot unless `part` is set
+    index: OpenIndex  # has a snapshot unless `part` is set
     models: Models
     preferences: Preferences
     notices: tuple[Notice, ...]  # about the source, the index and the engine's input
@@ -55,20 +55,15 @@ class SearchedState(Struct, frozen=True):
         parsed, notices = parse_with_kind(text, snapshot.body.frequency, rules.query_kind, frozenset(answered))
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         about_part = (part.notice,) if part is not None else ()
-        facts = index.facts(snapshot)
         retrieval = Retrieval(
             snapshot=snapshot,
             lines=lines,
             embedder=vectors_of(self.models, settings),
-            counter=self.models.counter(settings.tokens.counter),
+            counter=get_counter(settings.tokens.counter),
             commit=index.source.commit or name,
             format=form,
             preferences=self.preferences,
-            notices=tuple(
-                dict.fromkeys(
-                    (*about_part, *self.notices, *facts.notices, *warn_of_partly_read(facts.partly_read), *notices)
-                )
-            ),
+            notices=tuple(dict.fromkeys((*about_part, *self.notices, *index.warnings(snapshot), *notices))),
             partial=part.to_dict() if part is not None else None,
         )
         return retrieve_with_model(parsed, retrieval, settings, partial(self._reranker, settings))

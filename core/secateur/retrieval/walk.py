@@ -16,9 +16,9 @@ import numpy as np
 from msgspec.structs import replace
 
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.graph.call_steps import chains_from, step_between, steps
+from secateur.index.graph.call_steps import chains_from, steps
 from secateur.index.graph.code_graph import CodeGraph, Direction, connected_components, to_networkx
-from secateur.index.graph.resolve import EdgeKind, How
+from secateur.index.graph.resolve.edges import EdgeKind, How
 from secateur.model import IntArray, Pool, Selection, State
 from secateur.render.walk_text import CallChain, CallEnd, DeeperSearch, NextItem, NextStep, Together, Walk, WalkedItem
 from secateur.retrieval.retrieve import MODELLESS
@@ -137,8 +137,9 @@ class CallMap:
         for caller in best:
             paths = chains_from(self.graph, caller, [node for node in best if node != caller])
             for nodes in (path for path in paths if len(path) > 2 and leaves.isdisjoint(path[1:-1])):
-                hops = [step_between(self.graph, *pair) for pair in pairwise(nodes)]
-                chains.append(CallChain(self._symbols(nodes), [hop[0].label for hop in hops if hop is not None]))
+                calls = [(steps(self.graph, node, Direction.CALLS), end) for node, end in pairwise(nodes)]
+                hops = [How(int(hop.how[hop.nodes == end][0])).label for hop, end in calls]
+                chains.append(CallChain(self._symbols(nodes), hops))
         return chains[:MOST_CHAINS]
 
     def parts(self) -> list[list[int]]:
@@ -148,8 +149,7 @@ class CallMap:
         names = {node: self.symbol(node) for node in rank}
         view = to_networkx(self.graph, names, names, nodes=self.leaving, kinds=CONNECTING)
         return sorted(
-            (sorted(part, key=rank.__getitem__) for part in connected_components(view)),
-            key=lambda part: rank[part[0]],
+            (sorted(part, key=rank.__getitem__) for part in connected_components(view)), key=lambda part: rank[part[0]]
         )
 
     def next_step(self, parts: Sequence[Sequence[int]]) -> NextStep:

@@ -14,7 +14,7 @@ from secateur.settings.schema import (
     Settings,
 )
 from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeights, Relevance, SmartPruning
-from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
+from secateur.settings.services import Embedding, Index, Llm, Redacting, Tokens, Ui
 from secateur.settings.tables import Key, about
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "Embedding",
     "GraphRag",
     "Index",
-    "InputLimits",
     "Key",
     "Layer",
     "Llm",

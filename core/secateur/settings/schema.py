@@ -15,7 +15,7 @@ from msgspec.structs import force_setattr
 
 from secateur.errors import ConfigError
 from secateur.settings.search import GraphRag, Preference, Relevance, SmartPruning
-from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
+from secateur.settings.services import Embedding, Index, Llm, Redacting, Tokens, Ui
 from secateur.settings.tables import Limit, Share, Table, about, replace_in_table
 from secateur.suggestions import suggestion
 
@@ -147,11 +147,6 @@ class ContextPrune(Table, frozen=True):
             flag="--overlap",
         ),
     ] = 20
-    max_questions: Annotated[
-        int,
-        Meta(ge=0, le=100_000),
-        about("Most questions to a language model in one run; the rest is rated without a model."),
-    ] = 100
 
 
 class ConversationPrune(Table, frozen=True):
@@ -173,17 +168,6 @@ class ConversationPrune(Table, frozen=True):
         Literal["summarize", "truncate", "hybrid", "staged", "tool-results"],
         about("How conversations are pruned.", flag="--strategy", scope="any"),
     ] = "tool-results"
-    summary_share: Annotated[
-        float,
-        Meta(ge=0.02, le=0.9),
-        about(
-            "Largest summary, as a share of the text that it replaces; shorter if there is less to tell or the safe "
-            "zone requires it."
-        ),
-    ] = 0.4
-    summary_tokens: Annotated[
-        int, Meta(ge=64, le=100_000), about("Most tokens of one answer that a language model writes for a summary.")
-    ] = 2000
     keep_first: Annotated[
         bool, about("Keep the user's first message, often the task and its rules, in addition to the last.")
     ] = False
@@ -194,23 +178,6 @@ class ConversationPrune(Table, frozen=True):
         int, Meta(ge=0, le=1_000_000), about("Tool results at the end that are never cleared.", flag="--keep-last")
     ] = 0
     keep_tools: Annotated[tuple[str, ...], about("Tools whose results are never cleared.", flag="--keep-tools")] = ()
-    cache_read_price: Annotated[
-        float,
-        Meta(ge=0.001, le=1),
-        about(
-            "Price of a token that a provider reads from its prompt cache, relative to an ordinary token: decides "
-            "when a prune pays."
-        ),
-    ] = 0.1
-    cache_write_price: Annotated[
-        float,
-        Meta(ge=1, le=4),
-        about("Price of a token that is written to the cache, relative to an ordinary token; 1 if writing is free."),
-    ] = 1.25
-
-    def price(self, tokens: int, cached: int) -> float:
-        """Returns the price of a request, of whose tokens so many are in the cache, in ordinary tokens."""
-        return cached * self.cache_read_price + (tokens - cached) * self.cache_write_price
 
 
 class ContextBudget(Table, frozen=True):
@@ -250,19 +217,11 @@ class Chunking(Table, frozen=True):
             scope="any",
         ),
     ] = ()
-    max_file_kb: Annotated[
-        int,
-        Meta(ge=1, le=1_048_576),
-        about("Files of this size and above are left out.", scope="any", lowered_only=True),
-    ] = 1024
     context_lines: Annotated[
         int,
         Meta(ge=0, le=1000),
         about("Unchanged lines around a change, for diffs made from a repository.", flag="--context", scope="any"),
     ] = 3
-    keep_together: Annotated[
-        bool, about("Put files of one folder, and files that use each other, into one chunk if no chunk is added.")
-    ] = True
     signatures: Annotated[
         bool,
         about(
@@ -271,10 +230,6 @@ class Chunking(Table, frozen=True):
             flag="--signatures",
         ),
     ] = False
-    rules: Annotated[
-        tuple[str, ...],
-        about("Files at the repository's top that hold its rules, read as they were before the change.", scope="any"),
-    ] = ("CLAUDE.md", "AGENTS.md")
 
 
 class Log(Table, frozen=True):
@@ -305,7 +260,6 @@ class Settings(Table, frozen=True):
     smart_pruning: SmartPruning = SmartPruning()
     relevance: Relevance = Relevance()
     index: Index = Index()
-    inputs: InputLimits = InputLimits()
     embedding: Embedding = Embedding()
     tokens: Tokens = Tokens()
     redaction: Redacting = Redacting()

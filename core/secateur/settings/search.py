@@ -122,14 +122,6 @@ class Relevance(Table, frozen=True):
             scope="any",
         ),
     ] = "off"
-    pool_cap: Annotated[
-        int,
-        Meta(ge=50, le=200_000),
-        about(
-            "Most fragments that are candidates only by relevance, with `pool = all`; fragments reached by calls and"
-            " pins are added."
-        ),
-    ] = 3000
     lexical: Annotated[Part, about("Weight of the code-aware word match in the fragment's text.", scope="any")] = 0.5
     title: Annotated[
         Part, about("Weight of the match of the query's first line in the fragment's text.", scope="any")
@@ -174,11 +166,6 @@ class Relevance(Table, frozen=True):
     issue_forms: Annotated[
         bool, about("Ignore lines of a query that come from the repository's issue form (`.github/ISSUE_TEMPLATE`).")
     ] = False
-    reranked: Annotated[
-        int,
-        Meta(ge=1, le=10_000),
-        about("Best candidates that a reranking model compares with the query, with `embedding.model = bge`."),
-    ] = 100
     penalty: Penalty = Penalty()
 
 
@@ -187,6 +174,3 @@ class Preference(Table, frozen=True):
 
     enabled: Annotated[bool, about("Give preferred symbols a term of their own.")] = False
     weight: Annotated[Weight, about("Weight of the preference term.")] = 0.2
-    half_life: Annotated[
-        int, Meta(ge=1, le=3650), about("Days after which a preference stored by `secateur prefer` counts half.")
-    ] = 30

@@ -1,4 +1,4 @@
-"""Tables of the services behind answers: `[index]`, `[inputs]`, `[embedding]`, `[tokens]`, `[redaction]`, `[llm]`,
+"""Tables of the services behind answers: `[index]`, `[embedding]`, `[tokens]`, `[redaction]`, `[llm]`,
 `[ui]`."""
 
 from __future__ import annotations
@@ -21,11 +21,6 @@ class Index(Table, frozen=True):
         about("Files above this size are skipped and counted.", scope="any", lowered_only=True),
     ] = 1024
     workers: Annotated[int, Meta(ge=0, le=256), about("Parser processes; 0 = one per core.", flag="--workers")] = 0
-    partial_kb: Annotated[
-        int,
-        Meta(ge=0, le=1_048_576),
-        about("Kilobytes of text in a partial answer while more is not indexed yet; 0 = no partial answers."),
-    ] = 750
     trust_git_dir: Annotated[
         bool,
         about(
@@ -33,19 +28,6 @@ class Index(Table, frozen=True):
             flag="--trust-git-dir",
         ),
     ] = False
-
-
-class InputLimits(Table, frozen=True):
-    """`[inputs]`: limits for fetching, if PATH is a git URL."""
-
-    clone_mb: Annotated[int, Meta(ge=1, le=1_000_000), about("Megabytes above which a repository is not fetched.")] = (
-        8000
-    )
-    clone_seconds: Annotated[
-        int,
-        Meta(ge=1, le=1_000_000),
-        about("Seconds after which fetching is aborted, and thirty times those without any data."),
-    ] = 3600
 
 
 class Embedding(Table, frozen=True):
@@ -103,8 +85,6 @@ class Llm(Table, frozen=True):
     model: Annotated[str, about("Model name to send.")] = ""
     api_key_env: Annotated[str, about("Name of the environment variable that holds the key.")] = ""
     timeout: Annotated[int, Meta(ge=1, le=3600), about("Most seconds for a complete answer.")] = 60
-    retries: Annotated[int, Meta(ge=0, le=10), about("Further attempts when a server refuses, is busy or fails.")] = 2
-    concurrency: Annotated[int, Meta(ge=1, le=64), about("Questions sent at the same time.")] = 4
     spend_cap: Annotated[
         int,
         Meta(ge=0, le=10**9),
@@ -121,16 +101,6 @@ class Ui(Table, frozen=True):
     """`[ui]`: the inspector."""
 
     theme: Annotated[str, about("Theme: a file of the themes folder, without `.toml`.")] = "secateur-dark"
-    watch: Annotated[
-        Literal["off", "notice", "follow"],
-        about(
-            "Reaction to files that change while the inspector is open: `notice` says so, `follow` reads them and asks "
-            "again, `off` does not look."
-        ),
-    ] = "notice"
-    compare_first: Annotated[
-        bool, about("At the first answer about a repository, say once what `recommended` would keep.")
-    ] = True
     keys: Annotated[Mapping[str, str], about('Key by action id, for example `budget-up = "b"`.')] = field(
         default_factory=dict
     )

@@ -47,5 +47,4 @@ def remove_folder(folder: Path) -> int:
 def unwritable_cache(folder: Path, error: OSError) -> RepositoryError:
     """Returns the error for a folder of the cache that cannot be written."""
     hint = "Set SECATEUR_CACHE_DIR to a folder you can write to."
-    message = f"cannot write to {shown(folder)}: {reason_of(error)}"
-    return RepositoryError(message, hint=hint, code="CACHE_NOT_WRITABLE")
+    return RepositoryError(f"cannot write to {shown(folder)}: {reason_of(error)}", hint=hint, code="CACHE_NOT_WRITABLE")

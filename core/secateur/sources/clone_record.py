@@ -31,8 +31,7 @@ class Clone(Struct, frozen=True):
 
 def clone_at(folder: Path) -> Clone | None:
     """Returns the record of a clone; None for any other folder."""
-    content = small_file(folder / RECORD)
-    if not content:
+    if not (content := small_file(folder / RECORD)):
         return None
     try:
         record = json.loads(content)

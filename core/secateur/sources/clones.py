@@ -64,16 +64,14 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
         raise RepositoryError(message, hint="secateur index URL fetches it", code=NOT_FETCHED)
     if options is None or (is_there and (not options.refresh or address.url in options.refreshed)):
         return folder
-    binary = find_git(options.environ.get("PATH", ""), outside=cache_dir.resolve())
-    if binary is None:
+    if (binary := find_git(options.environ.get("PATH", ""), outside=cache_dir.resolve())) is None:
         message = f"{address.url} cannot be fetched: git was not found on the PATH"
         raise RepositoryError(message, hint="install git, or name a folder", code=FAILED)
     asked = time.time()
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with options.open_progress() as progress, hold_folder(folder.parent, progress):
-            clone = clone_at(folder)
-            if clone is None:
+            if (clone := clone_at(folder)) is None:
                 _fetch_new(binary, folder, address, options, progress)
             elif options.refresh and clone.fetched < asked:  # no other process fetched it meanwhile
                 _fetch_again(binary, folder, address, options, progress)
@@ -121,17 +119,17 @@ def _fetch(
 ) -> None:
     """Fetches all branches and tags, or with `shallow` only the newest commit, and records the time."""
     rest = (binary, git_dir, address)
-    limits, fetched = options.limits(), int(time.time())
+    fetched = int(time.time())
     if shallow:
-        fetch(*rest, ["--depth=1"], [f"+HEAD:{_DEFAULT}"], limits, progress, options.environ)
+        fetch(*rest, ["--depth=1"], [f"+HEAD:{_DEFAULT}"], progress, options.environ)
     else:
         words = ["--prune", *(["--unshallow"] if (git_dir / "shallow").exists() else [])]
         try:
-            fetch(*rest, words, [*_BRANCHES, f"+HEAD:{_DEFAULT}"], limits, progress, options.environ)
+            fetch(*rest, words, [*_BRANCHES, f"+HEAD:{_DEFAULT}"], progress, options.environ)
         except RepositoryError as error:
             if "remote ref HEAD" not in error.message:
                 raise
-            fetch(*rest, words, _BRANCHES, limits, progress, options.environ)  # its HEAD names no commit
+            fetch(*rest, words, _BRANCHES, progress, options.environ)  # its HEAD names no commit
     _read_answer(binary, git_dir, "pack-refs", "--all")
     _set_head(binary, git_dir)
     record = Clone(address.url, fetched, shallow and (git_dir / "shallow").exists())

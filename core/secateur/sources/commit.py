@@ -56,8 +56,7 @@ class CommitSource(RepositorySource):
         unread = False
         for batch in _split_batches(paths, entries):
             contents: list[bytes | None] = []
-            oids = [entries[path].token for path in batch if path in entries]
-            if oids and not unread:
+            if (oids := [entries[path].token for path in batch if path in entries]) and not unread:
                 try:
                     for content in self._objects.blobs(oids, max_bytes=self._max_file_bytes):
                         contents.append(content)  # one by one: contents read before a failure are kept

@@ -1,4 +1,4 @@
-"""Options of a call that names a remote repository: whether to fetch it again, how much of it, and the limits."""
+"""Options of a call that names a remote repository: whether to fetch it again and how much of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, nullcontext
 from msgspec import Struct, field
 
 from secateur.progress import Progress, unreported
-from secateur.settings import InputLimits
 
 
 class FetchOptions(Struct, frozen=True):
@@ -17,7 +16,6 @@ class FetchOptions(Struct, frozen=True):
 
     refresh: bool = False  # fetch again what is in the cache
     shallow: bool = False  # the newest commit alone, where nothing is in the cache yet
-    limits: Callable[[], InputLimits] = InputLimits  # the user's; called only if something is fetched
     reporting: Callable[[], AbstractContextManager[Progress]] | None = None  # opened while something is fetched
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     refreshed: set[str] = field(default_factory=set)

@@ -20,7 +20,6 @@ from typing import IO
 
 from secateur.errors import RepositoryError
 from secateur.progress import Progress
-from secateur.settings import InputLimits
 from secateur.sources.git_addresses import GitAddress
 from secateur.sources.process import command_line, environment
 from secateur.system.processes import Child
@@ -30,8 +29,9 @@ FAILED = "FETCH_FAILED"
 TOO_LARGE = "FETCH_TOO_LARGE"
 TOO_LONG = "FETCH_TIMEOUT"
 
-# Fetching is given up when nothing arrives for this part of `inputs.clone_seconds`: two minutes of an hour.
-IDLE_SHARE = 30
+MOST_BYTES = 8_000 * 10**6  # largest repository that is fetched: the largest public ones have some 5 GB
+MOST_SECONDS = 3_600  # after which fetching is given up: 8 GB at 20 megabits a second
+IDLE_SECONDS = 120  # without any data: a server packs a large repository for a minute before the first byte
 
 _LOOK_SECONDS = 0.2  # between two looks at size, time and Ctrl-C
 _ANSWER_BYTES = 1 << 12  # the last bytes of git's output
@@ -88,7 +88,6 @@ def fetch(
     address: GitAddress,
     words: Sequence[str],
     refs: Sequence[str],
-    limits: InputLimits,
     progress: Progress,
     environ: Mapping[str, str],
 ) -> None:
@@ -97,7 +96,6 @@ def fetch(
     Args:
         words: flags of `git fetch`.
         refs: `+FROM:TO`.
-        limits: limits for the time, and for the size of the repository afterwards.
         progress: is called several times a second, and may raise to end the work.
 
     Raises:
@@ -125,7 +123,7 @@ def fetch(
         message = f"git could not be started in {git_dir}: {error}"
         raise RepositoryError(message, hint="Check the git installation.", code=FAILED) from error
     try:
-        output = _wait_for_git(process, git_dir, address, limits, progress)
+        output = _wait_for_git(process, git_dir, address, progress)
     finally:
         process.end_group()
         process.wait()
@@ -133,9 +131,7 @@ def fetch(
         raise _make_error(address, output, process.returncode)
 
 
-def _wait_for_git(
-    process: subprocess.Popen[bytes], git_dir: Path, address: GitAddress, limits: InputLimits, progress: Progress
-) -> str:
+def _wait_for_git(process: subprocess.Popen[bytes], git_dir: Path, address: GitAddress, progress: Progress) -> str:
     assert process.stderr is not None
     pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(process.stderr, pieces), daemon=True).start()
@@ -153,19 +149,23 @@ def _wait_for_git(
                 piece = pieces.get_nowait()
         step = _find_step(tail) or step
         progress(*step)
-        grown = _measure_packs(git_dir)
+        grown = 0
+        with suppress(OSError), os.scandir(git_dir / "objects" / "pack") as entries:
+            for entry in entries:
+                with suppress(OSError):  # renamed meanwhile
+                    grown += entry.stat(follow_symlinks=False).st_size
         heard = now if grown != size else heard
         size = grown
-        if size > limits.clone_mb * 10**6:
-            message = f"{visible(address.url)} is larger than {limits.clone_mb:,} MB"
-            hint = "--shallow fetches the newest commit alone; or --set inputs.clone_mb=N"
+        if size > MOST_BYTES:
+            message = f"{visible(address.url)} is larger than {MOST_BYTES // 10**6:,} MB"
+            hint = "--shallow fetches the newest commit alone; or fetch it with git and name the folder"
             raise RepositoryError(message, hint=hint, code=TOO_LARGE)
-        if now - begun > limits.clone_seconds or now - heard > limits.clone_seconds / IDLE_SHARE:
-            idle = now - begun <= limits.clone_seconds
-            what = "nothing arrived for" if idle else "it was not complete after"
-            seconds = limits.clone_seconds / (IDLE_SHARE if idle else 1)
-            message = f"{visible(address.url)} was not fetched: {what} {seconds:,.0f} seconds"
-            raise RepositoryError(message, hint="check the network; or --set inputs.clone_seconds=N", code=TOO_LONG)
+        if now - begun > MOST_SECONDS or now - heard > IDLE_SECONDS:
+            idle = now - begun <= MOST_SECONDS
+            what = f"nothing arrived for {IDLE_SECONDS}" if idle else f"it was not complete after {MOST_SECONDS:,}"
+            message = f"{visible(address.url)} was not fetched: {what} seconds"
+            hint = "check the network; or fetch it with git and name the folder"
+            raise RepositoryError(message, hint=hint, code=TOO_LONG)
     return tail.decode("utf-8", "replace")
 
 
@@ -176,20 +176,10 @@ def _read(pipe: IO[bytes], into: queue.SimpleQueue[bytes]) -> None:
 
 
 def _find_step(tail: bytes) -> tuple[str, int, int] | None:
-    steps = _STEP.findall(tail.decode("utf-8", "replace"))
-    if not steps:
+    if not (steps := _STEP.findall(tail.decode("utf-8", "replace"))):
         return None
     what, done, total = steps[-1]
     return _PHASES.get(what, "preparing"), int(done[:12]), int(total[:12])
-
-
-def _measure_packs(git_dir: Path) -> int:
-    total = 0
-    with suppress(OSError), os.scandir(git_dir / "objects" / "pack") as entries:
-        for entry in entries:
-            with suppress(OSError):  # renamed meanwhile
-                total += entry.stat(follow_symlinks=False).st_size
-    return total
 
 
 def _make_error(address: GitAddress, output: str, code: int) -> RepositoryError:

@@ -67,7 +67,12 @@ class Folder:
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return None
-            return _read_up_to(descriptor, limit)
+            pieces: list[bytes] = []
+            remaining = limit + 1
+            while remaining > 0 and (piece := os.read(descriptor, min(remaining, 1 << 20))):
+                pieces.append(piece)
+                remaining -= len(piece)
+            return b"".join(pieces) if remaining > 0 else None
         except OSError:
             return None
         finally:
@@ -86,13 +91,3 @@ class Folder:
     def _close(self, keep: int) -> None:
         while len(self._open) > keep:
             self._open.pop()[1].close()
-
-
-def _read_up_to(descriptor: int, limit: int) -> bytes | None:
-    """Returns all bytes of an open file, None when there are more than `limit`."""
-    pieces: list[bytes] = []
-    remaining = limit + 1
-    while remaining > 0 and (piece := os.read(descriptor, min(remaining, 1 << 20))):
-        pieces.append(piece)
-        remaining -= len(piece)
-    return b"".join(pieces) if remaining > 0 else None

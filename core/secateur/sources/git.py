@@ -20,24 +20,8 @@ from msgspec import Struct
 
 from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes, path_text
-from secateur.sources.git_log import (
-    HISTORY_FORMAT,
-    LOG_FORMAT,
-    HistoryCommit,
-    LoggedCommit,
-    commits_of,
-    parse_history_commit,
-    parse_logged_commit,
-)
-from secateur.sources.location import (
-    HEAD,
-    ForeignRepository,
-    Location,
-    NoGit,
-    head_commit,
-    is_remnant,
-    locate,
-)
+from secateur.sources.git_log import HISTORY_FORMAT, LOG_FORMAT, HistoryCommit, commits_of
+from secateur.sources.location import HEAD, ForeignRepository, Location, NoGit, head_commit, is_remnant, locate
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, run_git
 from secateur.sources.provenance import common_folder, small_file
 
@@ -115,8 +99,7 @@ class Git:
 
         `trust`: also accepts a repository that is elsewhere, or borrows objects from elsewhere.
         """
-        location = locate(folder)
-        if location is None:
+        if (location := locate(folder)) is None:
             return NoGit.BROKEN_REPOSITORY if is_remnant(folder / ".git") else NoGit.NO_REPOSITORY
         elsewhere = "" if trust else location.find_foreign()
         if elsewhere:
@@ -177,7 +160,7 @@ class Git:
             if record.startswith(b"? "):
                 others.append(path_text(record[2:]))
             else:
-                entry = _parse_index_entry(record[2:])
+                entry = _parse_entry(record[2:])
                 entries[entry.path] = entry  # the stages of an unmerged path are one file
         for path in others:
             entry = TreeEntry(path.rstrip("/"), GITLINK if path.endswith("/") else UNTRACKED, "")
@@ -186,12 +169,12 @@ class Git:
 
     def list_tracked(self) -> list[TreeEntry]:
         """Returns the files of the index, in path order."""
-        listed = map(_parse_index_entry, self._read_records("ls-files", "-z", "--cached", "--stage"))
+        listed = map(_parse_entry, self._read_records("ls-files", "-z", "--cached", "--stage"))
         return _sort_by_path({entry.path: entry for entry in listed}.values())
 
     def list_unmerged(self) -> list[str]:
         """Returns the files of the index that a merge left in conflict, sorted."""
-        listed = map(_parse_index_entry, self._read_records("ls-files", "-z", "--unmerged"))
+        listed = map(_parse_entry, self._read_records("ls-files", "-z", "--unmerged"))
         return sorted({entry.path for entry in listed})
 
     def list_absent(self) -> frozenset[str]:
@@ -202,8 +185,7 @@ class Git:
     def tree(self, commit: str) -> str:
         """Returns the id of the opened folder's tree in a commit. Raises RepositoryError if the commit lacks that
         folder."""
-        tree = self._find_object(f"{commit}:{self.prefix.rstrip('/')}")
-        if tree is None:
+        if (tree := self._find_object(f"{commit}:{self.prefix.rstrip('/')}")) is None:
             message = f"commit {commit[:10]} has no folder {self.prefix!r}"
             raise RepositoryError(message, hint="Open the repository's top folder.", code="UNKNOWN_REVISION")
         return tree
@@ -211,12 +193,8 @@ class Git:
     def ls_tree(self, commit: str) -> list[TreeEntry]:
         """Returns the files of a commit below the opened folder, in path order. Raises RepositoryError if the commit
         lacks that folder."""
-        entries = []
-        for record in self._read_records("ls-tree", "-r", "-z", "--full-tree", self.tree(commit)):
-            fields, _, path = record.partition(b"\t")
-            mode, _kind, oid = fields.split(b" ")
-            entries.append(TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii")))
-        return _sort_by_path(entries)
+        listed = self._read_records("ls-tree", "-r", "-z", "--full-tree", self.tree(commit))
+        return _sort_by_path(_parse_entry(record, 2) for record in listed)
 
     def sizes(self, oids: Sequence[str]) -> Iterator[int | None]:
         """Yields the size of each object in bytes, in order; None for a missing one."""
@@ -251,20 +229,17 @@ class Git:
         `since`: a commit that is left out together with all that led to it; `path`: only commits that changed this file
         below the opened folder.
         """
-        for head, paths in self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, since, path):
-            yield parse_history_commit(head, paths)
+        return self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, since, path)
 
-    def log(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[LoggedCommit]:
+    def log(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
         """Yields the last `limit` commits that led to `commit`, merges among them, newest first, with their messages;
         streamed."""
-        for head, paths in self._log_commits("", LOG_FORMAT, commit, limit, ""):
-            yield parse_logged_commit(head, paths)
+        return self._log_commits("", LOG_FORMAT, commit, limit)
 
     def _log_commits(
-        self, merges: str, form: str, commit: str, limit: int, since: str, path: str = ""
-    ) -> Iterator[tuple[list[bytes], list[bytes]]]:
-        """Yields the fields of each commit, and its paths; `form` is a format of `git_log`. With `path`, only commits
-        that changed that file; git is then given less time."""
+        self, merges: str, form: str, commit: str, limit: int, since: str = "", path: str = ""
+    ) -> Iterator[HistoryCommit]:
+        """Yields commits; `form` is a format of `git_log`. With `path`, git is given less time."""
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
         seconds = self._patience.query if path else None
         below = [path] if path else below  # taken literally, as every path is
@@ -378,10 +353,11 @@ class Git:
         return answer if _OBJECT_ID.fullmatch(answer) else None
 
 
-def _parse_index_entry(record: bytes) -> TreeEntry:
-    fields, _, path = record.partition(b"\t")
-    mode, oid, _stage = fields.split(b" ")
-    return TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii"))
+def _parse_entry(record: bytes, oid_field: int = 1) -> TreeEntry:
+    """Parses `MODE OID STAGE<tab>PATH` of the index, or `MODE KIND OID<tab>PATH` of a tree."""
+    head, _, path = record.partition(b"\t")
+    fields = head.decode("ascii").split(" ")
+    return TreeEntry(path_text(path), int(fields[0], 8), fields[oid_field])
 
 
 def _sort_by_path(entries: Iterable[TreeEntry]) -> list[TreeEntry]:

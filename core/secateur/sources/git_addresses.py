@@ -59,8 +59,7 @@ def git_address(text: str) -> GitAddress | None:
     if helper := _HELPER.match(text):
         fault = "would start a program that the URL names"
         raise _refusal(f"a git URL that begins with {shown(helper[0])}", fault, f"{_HINT}; {_LOCAL}")
-    parts = _URL.fullmatch(text)
-    if parts is None:
+    if (parts := _URL.fullmatch(text)) is None:
         return _parse_scp_address(text)
     scheme, authority, path = parts[1].lower(), parts[2], parts[3]
     if scheme not in (*SCHEMES, "http"):
@@ -71,8 +70,7 @@ def git_address(text: str) -> GitAddress | None:
         return _address(scheme, "", path)
     user, _, host_text = authority.rpartition("@")
     _check_user(user, host_text, scheme)
-    host = _HOST.fullmatch(host_text)
-    if host is None or int(host[2] or 1) > 65535:
+    if (host := _HOST.fullmatch(host_text)) is None or int(host[2] or 1) > 65535:
         raise _refusal("the git URL", "has no host that a machine can have", _HINT)
     if scheme == "http" and not is_this_machine(host[1]):
         raise _refusal(f"http://{host[1]}", "is not fetched, because anybody on the way can change it", "use https://")
@@ -85,8 +83,7 @@ def _parse_scp_address(text: str) -> GitAddress:
     assert parts is not None
     user, host, path = parts[1], parts[2], parts[3]
     _check_user(user, host, "ssh")
-    match = _HOST.fullmatch(host)
-    if match is None or match[2]:
+    if (match := _HOST.fullmatch(host)) is None or match[2]:
         raise _refusal("the git URL", "has no host that a machine can have", f"{_HINT}; {_LOCAL}")
     if path.startswith("-"):
         raise _refusal("the git URL", "has a path that begins with a dash", f"write ./ before the path; {_HINT}")
@@ -115,8 +112,7 @@ def _address(scheme: str, authority: str, path: str) -> GitAddress:
 def _check_path(path: str) -> None:
     if not path.strip("/"):
         raise _refusal("the git URL", "names no repository", _HINT)
-    strange = next((sign for sign in path if sign in _NOT_IN_PATHS), "")
-    if strange:
+    if strange := next((sign for sign in path if sign in _NOT_IN_PATHS), ""):
         fault = f"has {strange} in its path"
         raise _refusal("the git URL", fault, "a repository's URL has no query; write other characters as %XX")
 

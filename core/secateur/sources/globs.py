@@ -86,8 +86,7 @@ class Glob(Struct, frozen=True):
                     stars.add(len(steps))
                 i = end
             elif char == b"[":
-                parsed = _parse_bracket(pattern, i)
-                if parsed is None:
+                if (parsed := _parse_bracket(pattern, i)) is None:
                     return None
                 members, i = parsed
                 steps.append(members)
@@ -135,20 +134,15 @@ class Globs:
         if not self._numbers:
             return -1
         cut = text.rfind(b"/") + 1
-        ends = self._advance(self._advance_to_folder(text[:cut]), text[cut:]) & self._ends
-        return self._numbers[ends.bit_length() - 1] if ends else -1
-
-    def _advance_to_folder(self, folder: bytes) -> int:
-        """Returns the states after the path of a folder that ends in `/`. They are computed once for all paths in
-        it."""
-        known = folder
+        known = folder = text[:cut]  # its states are computed once for all paths in it
         while known not in self._prefixes:
             known = known[: known.rfind(b"/", 0, -1) + 1]
         if known != folder:
             if len(self._prefixes) > _KEPT_PREFIXES:
                 self._prefixes = {b"": self._start, known: self._prefixes[known]}
             self._prefixes[folder] = self._advance(self._prefixes[known], folder[len(known) :])
-        return self._prefixes[folder]
+        ends = self._advance(self._prefixes[folder], text[cut:]) & self._ends
+        return self._numbers[ends.bit_length() - 1] if ends else -1
 
     def _advance(self, states: int, text: bytes) -> int:
         moves, stays, folders = self._moves, self._stays, self._folders
@@ -177,8 +171,7 @@ class ShellPattern:
             part if part == "**" else _BRACKET.sub(_convert_bracket, re.sub(r"\*+", "*", part.replace("\\", r"\\")))
             for part in pattern.split("/")
         )
-        glob = Glob.parse(self._encode("/".join(parts)), is_path=True)
-        if glob is None:
+        if (glob := Glob.parse(self._encode("/".join(parts)), is_path=True)) is None:
             raise ValueError("unknown character class")
         self._globs = Globs([(0, glob)])
 
@@ -237,8 +230,7 @@ def _parse_bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | N
         if pattern[i : i + 2] == b"[:" and (close := pattern.find(b"]", i + 2)) < 0:
             return None
         elif pattern[i : i + 2] == b"[:" and pattern[close - 1 : close] == b":" and close > i + 2:
-            character_class = _POSIX_CLASSES.get(pattern[i + 2 : close - 1])
-            if character_class is None:
+            if (character_class := _POSIX_CLASSES.get(pattern[i + 2 : close - 1])) is None:
                 return None
             members |= character_class
             previous, i = -1, close + 1
@@ -286,8 +278,7 @@ class RepositoryPart:
         return self._holds_folder(path.rpartition("/")[0]) or self._matches_glob(path)
 
     def _holds_folder(self, folder: str) -> bool:
-        known = self._folders.get(folder)
-        if known is None:
+        if (known := self._folders.get(folder)) is None:
             known = self._folders[folder] = self._holds_folder(folder.rpartition("/")[0]) or self._matches_glob(folder)
         return known
 

@@ -74,8 +74,7 @@ class GrowingFile:
             if identity == self._identity and stamp == self._stamp:
                 return FileChange("same")
             with self.path.open("rb") as file:
-                why = self._change_reason(identity, status.st_size, file)
-                if why is not None:
+                if (why := self._change_reason(identity, status.st_size, file)) is not None:
                     self._forget()
                 before = self._read
                 lines = self._read_lines(file)

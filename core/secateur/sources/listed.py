@@ -44,8 +44,7 @@ def paths_below(files: Collection[str], root: Path) -> tuple[str, ...]:
 
 def missing_notice(files: Sequence[str], read: Collection[str]) -> Notice | None:
     """Returns a notice about listed files that are not read; None if all are."""
-    missing = [path for path in files if path not in read]
-    if not missing:
+    if not (missing := [path for path in files if path not in read]):
         return None if files else Notice(NOT_READ, "The list of files is empty.")
     some = f"{len(missing):,} of the {len(files):,} listed files are not read (the first is {shown(missing[0])})"
     return Notice(NOT_READ, f"{some}: they are missing, ignored, too large, or relative to another folder.")

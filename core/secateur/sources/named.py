@@ -37,8 +37,7 @@ def folder_of(text: str, cache_dir: Path, options: FetchOptions | None = None) -
         RepositoryError: the name is too long, or lies behind a folder that may not be
             entered; unknown sample; the repository cannot be fetched; the cache cannot be written.
     """
-    address = git_address(text)
-    if address is not None:
+    if (address := git_address(text)) is not None:
         return clone_of(address, cache_dir, options)
     path = samples.path_of(text, cache_dir)
     try:

@@ -119,8 +119,7 @@ def command_line(binary: str, repository: Path, arguments: Sequence[str]) -> lis
 
 def environment(binary: str) -> dict[str, str]:
     """Returns the whole environment of a git process: it inherits nothing from ours."""
-    folders = os.pathsep.join((str(Path(binary).parent), *SYSTEM_FOLDERS))
-    return {"PATH": folders, **_ENVIRONMENT}
+    return {"PATH": os.pathsep.join((str(Path(binary).parent), *SYSTEM_FOLDERS)), **_ENVIRONMENT}
 
 
 @contextmanager
@@ -152,8 +151,7 @@ def run_git(
     watch = _Watch(process, output, seconds, idle)
     errors: list[bytes] = []
     writer = threading.Thread(target=_write_all, args=(process.stdin, feed))
-    reader = threading.Thread(target=_read_start, args=(process.stderr, errors))
-    threads = (watch, writer, reader)
+    threads = (watch, writer, threading.Thread(target=_read_start, args=(process.stderr, errors)))
     for thread in threads:
         thread.daemon = True
         thread.start()

@@ -83,21 +83,15 @@ def _points_back(git_dir: Path, common: Path, dot_git: Path) -> bool:
     if common != git_dir:
         back = small_file(git_dir / "gitdir").rstrip(b"\r\n")
         return bool(back) and _holds(common, git_dir) and (git_dir / os.fsdecode(back)).resolve() == dot_git.resolve()
-    work_tree = _read_work_tree(small_file(git_dir / "config"))
-    if not work_tree or dot_git.is_symlink():
-        return False
-    return (git_dir / os.fsdecode(work_tree)).resolve() == dot_git.parent.resolve()
-
-
-def _read_work_tree(config: bytes) -> bytes:
-    """Returns `core.worktree`, as git writes it for a submodule; b"" if it is not set."""
-    setting_value, in_core = b"", False
-    for line in config.split(b"\n"):
+    work_tree, in_core = b"", False  # `core.worktree`, as git writes it for a submodule
+    for line in small_file(git_dir / "config").split(b"\n"):
         if line.lstrip().startswith(b"["):
             in_core = bool(_CORE_SECTION.fullmatch(line))
         elif in_core and (setting := _WORKTREE_SETTING.fullmatch(line)):
-            setting_value = (setting[1] if setting[2] else setting[1].rstrip()).replace(b"\\\\", b"\\")
-    return setting_value
+            work_tree = (setting[1] if setting[2] else setting[1].rstrip()).replace(b"\\\\", b"\\")
+    if not work_tree or dot_git.is_symlink():
+        return False
+    return (git_dir / os.fsdecode(work_tree)).resolve() == dot_git.parent.resolve()
 
 
 def _find_links(git_dir: Path) -> Iterator[Path]:

@@ -106,9 +106,15 @@ def materialise(
     except OSError as error:
         raise unwritable_cache(home.parent, error) from error
     try:
-        commits = [json.loads(line) for line in history.split(b"\n") if line]
-        files, stream = _replay(commits)
-        _write_files(scratch / name, files)
+        files, stream = _replay([json.loads(line) for line in history.split(b"\n") if line])
+        root = scratch / name
+        root.mkdir()
+        for path, (mode, text) in files.items():
+            target = root / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(text.encode())
+            if mode != _PLAIN:
+                target.chmod(0o755)
         if git:
             _make_repository(scratch / name, stream, git)
         scratch.rename(home)
@@ -133,19 +139,15 @@ def _replay(commits: list[dict[str, Any]]) -> tuple[dict[str, tuple[str, str]], 
                 del files[path]
                 stream.append(f"D {_quote_path(path)}\n".encode())
                 continue
-            text = _apply_edits(files.get(path, ("", ""))[1], edits)
+            lines = files.get(path, ("", ""))[1].split("\n")
+            lines = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+            for start, end, replacement in reversed(edits):
+                lines[start:end] = [replacement]
+            text = "".join(lines)
             mode = commit.get("modes", {}).get(path, _PLAIN)
             files[path] = (mode, text)
             stream += [f"M {mode} inline {_quote_path(path)}\n".encode(), _data(text)]
     return files, [*stream, b"done\n"]
-
-
-def _apply_edits(text: str, edits: list[tuple[int, int, str]]) -> str:
-    lines = text.split("\n")
-    lines = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-    for start, end, replacement in reversed(edits):
-        lines[start:end] = [replacement]
-    return "".join(lines)
 
 
 def _data(text: str) -> bytes:
@@ -155,16 +157,6 @@ def _data(text: str) -> bytes:
 
 def _quote_path(path: str) -> str:
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-
-
-def _write_files(root: Path, files: dict[str, tuple[str, str]]) -> None:
-    root.mkdir()
-    for path, (mode, text) in files.items():
-        target = root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode())
-        if mode != _PLAIN:
-            target.chmod(0o755)
 
 
 def _make_repository(root: Path, stream: list[bytes], git: str) -> None:

@@ -173,14 +173,12 @@ class RepositorySource:
 
     def _note_skipped(self, skipped: Sequence[Skip]) -> None:
         self._unread.update(skip.path for skip in skipped if skip.reason == SkipReason.UNREADABLE)
-        absent = [skip.path for skip in skipped if skip.reason == SkipReason.NOT_CHECKED_OUT]
-        if absent:
+        if absent := [skip.path for skip in skipped if skip.reason == SkipReason.NOT_CHECKED_OUT]:
             from secateur.render.page import listed  # see `notices`
 
             message = f"This is a sparse checkout, without {listed(absent)}."
             self._note("sparse_checkout", f"{message} `git sparse-checkout add FOLDER` brings more.")
-        deep = [skip.path for skip in skipped if skip.reason == SkipReason.TOO_DEEP]
-        if deep:
+        if deep := [skip.path for skip in skipped if skip.reason == SkipReason.TOO_DEEP]:
             which = f"{len(deep):,} (the first is {shown(deep[0])})"
             self._note("paths_too_deep", f"Files below more than {DEEPEST} folders are not read: {which}.")
 

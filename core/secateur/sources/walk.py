@@ -112,8 +112,7 @@ class _ListingBuilder:
 
     def leaves_out_deep(self, path: str) -> bool:
         """Records a path below too many folders and returns True; False for any other."""
-        reason = deep_reason(path, self._ignore)
-        if reason is not None:
+        if (reason := deep_reason(path, self._ignore)) is not None:
             self.skip(path, reason)
         return reason is not None
 
@@ -189,8 +188,7 @@ def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | N
     with Folder(top or root) as folder:
         start = _path_from_top(top, root) if top else ""
         reader = _RuleReader(folder)
-        rules = _read_rules_above(reader, start, in_repository=top is not None)
-        pending = [("", rules)]
+        pending = [("", _read_rules_above(reader, start, in_repository=top is not None))]
         while pending:
             folder_path, above = pending.pop()
             pending.extend(_enter(root, folder_path, start, above, reader, builder))
@@ -231,16 +229,14 @@ def _read_rules_above(reader: _RuleReader, start: str, *, in_repository: bool) -
 
 def _add_rules(reader: _RuleReader, folder: str, above: _Layers) -> _Layers | None:
     """Returns the rules above a folder plus its own; None if its own are skipped."""
-    rules = reader.read(folder + IGNORE_FILE, above)
-    if rules is None:
+    if (rules := reader.read(folder + IGNORE_FILE, above)) is None:
         return None
     return ((len(path_bytes(folder)), rules), *above) if rules else above
 
 
 def _is_ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
     for length, rules in layers:
-        decision = rules.decide(path[length:], is_folder=is_folder)
-        if decision is not None:
+        if (decision := rules.decide(path[length:], is_folder=is_folder)) is not None:
             return decision
     return False
 

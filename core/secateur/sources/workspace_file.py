@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct
 
@@ -58,7 +57,15 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
         ConfigError: the file cannot be read or is malformed; it names no repository, or two with one name; a
             repository is not `within`.
     """
-    listed = _read_table(path).get("repositories")
+    import tomli
+
+    try:
+        table = tomli.loads(read_config(path).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: {error}", hint="see https://toml.io for the format") from error
+    if unknown := sorted(table.keys() - {"repositories"}):
+        raise ConfigError(f"{path}: unknown key {unknown[0]}", hint="a workspace has the key repositories")
+    listed = table.get("repositories")
     if not isinstance(listed, list) or not listed:
         raise ConfigError(f"{path}: names no repositories", hint='write repositories = ["one", "../two"]')
     most = MOST if within is None else MOST_WITHIN
@@ -69,25 +76,11 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
             raise ConfigError(f"{path}: more than {most:,} repositories are too many", hint="name fewer")
     taken: dict[str, WorkspaceMember] = {}
     for member in members:
-        other = taken.setdefault(member.name, member)
-        if other is not member:
+        if (other := taken.setdefault(member.name, member)) is not member:
             both = f"{path}: {other.location} and {member.location} are both called {member.name}"
             hint = f'give one of them another name: {{path = "{member.location}", name = "…"}}'
             raise ConfigError(both, hint=hint)
     return sorted(members, key=lambda member: path_bytes(f"{member.name}/"))
-
-
-def _read_table(path: Path) -> dict[str, Any]:
-    import tomli
-
-    try:
-        table = tomli.loads(read_config(path).decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}", hint="see https://toml.io for the format") from error
-    unknown = sorted(table.keys() - {"repositories"})
-    if unknown:
-        raise ConfigError(f"{path}: unknown key {unknown[0]}", hint="a workspace has the key repositories")
-    return table
 
 
 def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] | None) -> Iterator[WorkspaceMember]:
@@ -117,8 +110,7 @@ def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] 
         return
     if location.count("**") > 1:  # each further one walks every folder once more
         raise ConfigError(f"{prefix}: {shown(location)} has ** more than once", hint='write "services/**/api"')
-    folders = _match_folders(folder)
-    if not folders or (name and len(folders) > 1):
+    if not (folders := _match_folders(folder)) or (name and len(folders) > 1):
         several = f"{len(folders)} folders cannot all be called {name}"
         fault = several if folders else f"{location} matches no folder"
         raise ConfigError(f"{prefix}: {fault}", hint="patterns start from the folder of the file")

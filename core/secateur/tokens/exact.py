@@ -124,10 +124,13 @@ class ExactCounter:
     def count_many(self, texts: Iterable[str]) -> list[int]:
         """Counts the tokens of each text. Raises TokenizerError like `count`."""
         texts = list(texts)
-        little = self._find_small_counter(sum(map(len, texts)))
-        if little is None:
-            return self._count_loaded(texts)
-        return _count_by_words(little, self._count_loaded, texts)
+        different = list(dict.fromkeys(texts))
+        little = self._find_small_counter(sum(map(len, different)))
+        counts = (
+            self._count_loaded(different) if little is None else _count_by_words(little, self._count_loaded, different)
+        )
+        known = dict(zip(different, counts, strict=True))
+        return counts if len(counts) == len(texts) else list(map(known.__getitem__, texts))
 
     def load(self) -> None:
         """Loads the vocabulary at once, before much text is counted. Raises TokenizerError."""

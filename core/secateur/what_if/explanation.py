@@ -15,17 +15,9 @@ from msgspec import UNSET, Struct, UnsetType
 from secateur.ledger import LeverShape, State, TurningShape, WhatIf
 from secateur.progress import Progress, unreported
 from secateur.what_if.curve import Curve, curve_of, find_enough, find_least
-from secateur.what_if.knob_values import unchanged_range
-from secateur.what_if.lever_search import first_levers, held_lever, levers_of
+from secateur.what_if.lever_search import first_levers, held_lever, levers_of, unchanged_range
 from secateur.what_if.levers import Lever
-from secateur.what_if.shapes import (
-    CurveShape,
-    DropShape,
-    NotExaminedShape,
-    NotKnownShape,
-    PointShape,
-    ProofFields,
-)
+from secateur.what_if.shapes import CurveShape, DropShape, NotExaminedShape, NotKnownShape, PointShape, ProofFields
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
 
 LOSES_LISTED = 10

@@ -1,19 +1,101 @@
 """Finds the levers that decide whether an item goes out whole: holding it, the nearest budget, another strategy, and
-the nearest value of each knob. Each lever is proven by deciding with it."""
+the nearest value of each knob; and the range of a knob in which nothing changes. Each lever is proven by deciding with
+it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from msgspec.structs import replace
 
 from secateur.ledger import State
-from secateur.what_if.knob_values import knob_lever
-from secateur.what_if.levers import HALVINGS, Cost, Lever, differs, halve, improving, make_lever, turns_item
-from secateur.what_if.trials import BUDGET, FAR, HOLD, Swept, TrialRuns
+from secateur.what_if.levers import Cost, Lever, differs, halve, improves, improving, make_lever, nearest_turn
+from secateur.what_if.trials import BUDGET, FAR, HOLD, NumberKnob, Swept, TrialRuns
+
+
+def knob_lever(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False) -> Lever | None:
+    """Finds the tried value of a knob, nearest to the present one, that turns an item."""
+    if runs.trials.fixed[item]:
+        return None
+    if knob.every:
+        index = runs.first(knob, item) if alone else int(runs.nearest(knob)[item])
+        return (
+            _improving_value(runs, item, knob) if index < 0 else make_lever(runs, item, knob.name, knob.values[index])
+        )
+    turning = partial(nearest_turn, runs, knob.name, knob.values.__getitem__, knob.place)
+    sides = [turning(_outwards(knob, step), lambda decided: differs(runs, decided, item)) for step in (-1, 1)]
+    values = [knob.values[index] for index in sides if index is not None]
+    if not values:
+        return _improving_value(runs, item, knob)
+    return make_lever(runs, item, knob.name, min(values, key=lambda value: (abs(value - knob.present), value)))
+
+
+def _improving_value(runs: TrialRuns, item: int, knob: NumberKnob) -> Lever | None:
+    """Finds the value nearest to the present one at which more of an item goes out: on each side the first of those
+    that were tried to turn it, and then by halving the distance."""
+
+    def improves_at(place: int) -> bool:
+        decided = runs.at(knob.name, knob.values[place])
+        return decided is not None and improves(runs, decided, item)
+
+    nearest = []
+    for step in (-1, 1):
+        still = knob.place
+        for place in _outwards(knob, step):
+            if not runs.knows(knob.name, knob.values[place]):
+                break
+            if improves_at(place):
+                nearest.append(halve(still, place, improves_at))
+                break
+            still = place
+    best = min(nearest, key=lambda place: (abs(place - knob.place), place), default=None)
+    return make_lever(runs, item, knob.name, knob.values[best]) if best is not None else None
+
+
+class _NotTried(Exception):
+    """A limit kept a value from being tried."""
+
+
+def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float] | None:
+    """Finds the range of a knob around the present value in which no tried value changes a state or the number of
+    tokens. None if a limit was reached before both ends were found."""
+    now = runs.trials.now
+
+    def changed(index: int) -> bool:
+        decided = runs.at(knob.name, knob.values[index])
+        if decided is None and not runs.knows(knob.name, knob.values[index]):
+            raise _NotTried
+        return decided is None or decided.tokens != now.tokens or not np.array_equal(decided.state, now.state)
+
+    ends = []
+    try:
+        for step in (-1, 1):
+            reached = knob.place
+            for index in _outwards(knob, step):
+                if changed(index):
+                    reached = halve(reached, index, changed) - step
+                    break
+                reached = index
+            ends.append(knob.values[reached])
+    except _NotTried:
+        return None
+    return ends[0], ends[1]
+
+
+def _outwards(knob: NumberKnob, step: int) -> Iterator[int]:
+    """Yields the indexes of the values on one side, from the present one outwards: each, or in doubling steps with the
+    last."""
+    end = 0 if step < 0 else len(knob.values) - 1
+    away, index = 1, knob.place
+    while index != end:
+        index = max(0, knob.place - away) if step < 0 else min(end, knob.place + away)
+        yield index
+        away = away + 1 if knob.every else away * 2
+
 
 _LEAST_PART = 0.05
 """A lever that keeps less than 1/20 of an item is not listed: a reader cannot use so small a part."""
@@ -100,7 +182,9 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
         budgets = runs.near_budgets
 
     def lever_at(budget: int) -> Lever | None:
-        return make_lever(runs, item, BUDGET, budget) if turns_item(runs, item, BUDGET, budget) else None
+        decided = runs.at(BUDGET, budget)
+        turns = decided is not None and differs(runs, decided, item)
+        return make_lever(runs, item, BUDGET, budget) if turns else None
 
     best = _cheapest(runs, budgets, lever_at)
     if best is None or best.others.dearer >= nearest.others.dearer:
@@ -259,33 +343,18 @@ def budget_lever(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | Non
         beyond = swept.every > trials.budget if up else swept.every < trials.budget
         turning = swept.every[(whole == up) & beyond].tolist()
         nearest = turning[0 if up else -1] if turning else trials.budget
-        if nearest != trials.budget and turns_item(runs, item, BUDGET, nearest):
+        decided = runs.at(BUDGET, nearest)
+        if decided is not None and differs(runs, decided, item):
             return make_lever(runs, item, BUDGET, nearest, again=_again(runs, item, nearest, swept) if up else 0)
         still = max(still, swept.high) if up else min(still, swept.low)
     end = runs.enough if up else runs.least
     if (end > still) is not up:
         return None
-    tried = sorted(
-        {end, *(budget for budget in runs.first_budgets if (still < budget < end if up else end < budget < still))}
-    )
-    turn = None
-    for budget in tried if up else reversed(tried):
-        if turns_item(runs, item, BUDGET, budget):
-            turn = budget
-            break
-        still = budget
+    low, high = sorted((still, end))
+    tried = sorted({end, *(budget for budget in runs.first_budgets if low < budget < high)}, reverse=not up)
+    turn = nearest_turn(runs, BUDGET, int, still, tried, lambda decided: differs(runs, decided, item))
     if turn is None:
         return None
-    for _ in range(HALVINGS):
-        middle = (turn + still) // 2
-        if middle in (turn, still):
-            break
-        decided = runs.at(BUDGET, middle)
-        if not runs.knows(BUDGET, middle):
-            return None  # a nearer one may turn it
-        if decided is None:
-            break
-        turn, still = (middle, still) if differs(runs, decided, item) else (turn, middle)
     return make_lever(runs, item, BUDGET, turn, again=_again(runs, item, turn, None) if up else 0)
 
 
@@ -309,8 +378,7 @@ def _again(runs: TrialRuns, item: int, turn: int, swept: Swept | None) -> int:
 def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> Lever | None:
     """Finds the nearest tried budget, above (`up`) or below the present one, that changes any decision."""
     trials = runs.trials
-    present, still = trials.budget, trials.budget
-    other = None
+    present = trials.budget
     if swept is not None and swept.low <= present <= swept.high:
         columns = swept.columns
         rows = np.stack([columns.tokens, columns.whole, columns.worth])
@@ -318,29 +386,11 @@ def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> Lever |
         changed = (rows != rows[:, [position]]).any(axis=0)
         nearest = np.flatnonzero(changed[position:]) + position if up else np.flatnonzero(changed[:position])[::-1]
         other = int(columns.budgets[nearest[0]]) if len(nearest) else None
-        still = other + (-1 if up else 1) if other is not None else still
     else:
         tried = [int(budget) for budget in runs.list_tried(BUDGET) if (budget > present if up else budget < present)]
-        for budget in tried if up else reversed(tried):
-            if not _same(runs, budget):
-                other = budget
-                break
-            still = budget
-    if other is None or runs.at(BUDGET, other) is None:
-        return None
-    for _ in range(HALVINGS):
-        middle = (other + still) // 2
-        if middle in (other, still):
-            break
-        decided = runs.at(BUDGET, middle)
-        if not runs.knows(BUDGET, middle):
-            return None  # a nearer one may change something
-        if decided is None:
-            break
-        other, still = (other, middle) if _same(runs, middle) else (middle, still)
-    return make_lever(runs, -1, BUDGET, other)
-
-
-def _same(runs: TrialRuns, budget: int) -> bool:
-    decided = runs.at(BUDGET, budget)
-    return decided is not None and np.array_equal(decided.state, runs.trials.now.state)
+        now = trials.now.state
+        outwards = tried if up else tried[::-1]
+        other = nearest_turn(
+            runs, BUDGET, int, present, outwards, lambda decided: not np.array_equal(decided.state, now)
+        )
+    return make_lever(runs, -1, BUDGET, other) if other is not None and runs.at(BUDGET, other) is not None else None

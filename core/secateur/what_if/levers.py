@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
 from secateur.ledger import State
 from secateur.what_if.trials import BUDGET, FAR, HOLD, Differences, TrialRuns, Tried
-
-HALVINGS = 40
-"""Enough halvings to narrow any budget to one token."""
 
 Cost = tuple[bool, bool, int, int]
 """The cost of a lever: whether it is far or exceeds the budget, whether it keeps less than all, the items that it drops
@@ -75,20 +72,39 @@ def improves(runs: TrialRuns, decided: Tried, item: int) -> bool:
     return bool(decided.more_than(runs.trials.now)[item] > 0)
 
 
-def turns_item(runs: TrialRuns, item: int, name: str, value: float) -> bool:
-    decided = runs.at(name, value)
-    return decided is not None and differs(runs, decided, item)
-
-
 def differs(runs: TrialRuns, decided: Tried, item: int) -> bool:
     return bool(decided.whole[item] != runs.trials.now.whole[item])
 
 
+def nearest_turn(
+    runs: TrialRuns,
+    name: str,
+    value_at: Callable[[int], float],
+    still: int,
+    numbers: Iterable[int],
+    changes: Callable[[Tried], bool],
+) -> int | None:
+    """Returns the number next to `still` whose value changes the decision: the first of `numbers` that does, or one
+    before it, found by halving the distance. None if none does, or if a nearer one could not be tried."""
+    for turn in numbers:
+        decided = runs.at(name, value_at(turn))
+        if decided is not None and changes(decided):
+            break
+        still = turn
+    else:
+        return None
+    while abs(turn - still) > 1:
+        middle = (turn + still) // 2
+        decided = runs.at(name, value_at(middle))
+        if decided is None:
+            return turn if runs.knows(name, value_at(middle)) else None
+        turn, still = (middle, still) if changes(decided) else (turn, middle)
+    return turn
+
+
 def halve(still: int, turn: int, turns: Callable[[int], bool]) -> int:
     """Returns a number that turns, between one that does not and one that does, found by halving the distance."""
-    for _ in range(HALVINGS):
+    while abs(turn - still) > 1:
         middle = (turn + still) // 2
-        if abs(turn - still) <= 1:
-            break
         turn, still = (middle, still) if turns(middle) else (turn, middle)
     return turn

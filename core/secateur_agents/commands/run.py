@@ -95,8 +95,7 @@ def _pruned(output: RunningOutput, options: CommandCall) -> Iterable[bytes]:
         from secateur_agents.store import user_store
 
         store = user_store(os.environ)
-        pruned = output.prune(options.query, store)
-        if pruned is not None:
+        if (pruned := output.prune(options.query, store)) is not None:
             store.savings.add(SavingsRecord("run", store.session, pruned.before, pruned.after))
             return [pruned.text.encode("utf-8", "replace")]
     except Exception as error:  # an agent loses nothing, whatever is wrong here

@@ -30,7 +30,7 @@ def run(options: CommandCall) -> int:
     from secateur_agents.savings import SessionTotals, summarize
     from secateur_agents.store import user_store
 
-    saved = summarize(user_store(os.environ).savings.read(), options.load_settings(None).settings, options.limit)
+    saved = summarize(user_store(os.environ).savings.read(), options.limit)
     if options.format == "json":
         options.emit(dumps(saved))
         return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 from secateur import CommandCall, CommandParser
@@ -42,23 +43,14 @@ def run(options: CommandCall) -> int:
     from secateur_agents.sessions.listing import list_sessions, rows, sessions_output
     from secateur_agents.sessions.places import describe_places, find_sessions, known_places
 
-    loaded = options.load_settings(None)
+    settings = options.load_settings(None).settings
     places = [one for one in known_places(os.environ) if options.agent in (None, one.agent)]
     found, notices = find_sessions(places)
-    progress = options.progress_bar(unit="sessions")
     project = options.project and Path(os.path.abspath(options.project.expanduser()))  # noqa: PTH100 - as it is written
-    try:
+    with closing(options.progress_bar(unit="sessions")) as bar:
         listed = list_sessions(
-            found,
-            loaded.settings,
-            os.environ,
-            project=project,
-            limit=options.limit,
-            subagents=options.subagents,
-            progress=progress,
+            found, settings, os.environ, project=project, limit=options.limit, subagents=options.subagents, progress=bar
         )
-    finally:
-        progress.close()
     for notice in notices:
         options.say(f"warning: {notice.message}")
     if options.format == "json":
@@ -75,8 +67,8 @@ def run(options: CommandCall) -> int:
         for number in range(len(titles))
     ]
     columns[0] = Column(columns[0].width, gap=0)
-    wrong = [f"! {visible(one.found.id)}: {visible(one.wrong)}" for one in listed if one.wrong]
-    warned = [f"! {visible(one.found.id)}: {visible(said)}" for one in listed for said in one.warnings]
+    wrong = [f"! {visible(one.id)}: {visible(one.error)}" for one in listed if one.error]
+    warned = [f"! {visible(one.id)}: {visible(said)}" for one in listed for said in one.warnings]
     more = len(found) - len(listed)
     foot = ["tokens: reported by the provider; ~ estimated. dead: repeated, superseded or outdated results"]
     if more > 0 and options.project is None:

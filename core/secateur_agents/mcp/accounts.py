@@ -21,18 +21,14 @@ from secateur_agents.mcp.shapes import (
     ToolAnswer,
 )
 
-ITEMS_LISTED, LEFT_OUT_LISTED = 40, 5
-"""Most items that an answer lists; the others are counted."""
-
-_ITEMS_ROOM, _LEFT_OUT_ROOM, WARNINGS_ROOM = 1_500, 500, 400
-"""Most tokens for these parts of an answer."""
+ITEMS_LISTED, LEFT_OUT_LISTED = 40, 5  # most items that an answer lists; the others are counted
+_ITEMS_ROOM, _LEFT_OUT_ROOM, WARNINGS_ROOM = 1_500, 500, 400  # most tokens for these parts of an answer
 
 MOST_PAID, LEAST_BUDGET = 1.1, 400
 """Most tokens of an answer to a budget, as a share of it. Below the least budget, that one counts: the name of a result
 and a warning need some room."""
 
-_COUNTED_TOKENS = 12
-"""Room for the two lines that count what found none."""
+_COUNTED_TOKENS = 12  # room for the two lines that count what found none
 
 _REASON_CHARS = 240
 _PLACE = re.compile(r"(.+):(\d+(?:-\d+)?)")

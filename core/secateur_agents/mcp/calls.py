@@ -25,21 +25,15 @@ THREADS = 2
 """Calls that run at the same time. Python computes in one thread at a time; a second thread keeps a search from waiting
 until another repository is indexed."""
 
-MOST_WAITING = 16
-"""Calls that wait for a thread; one more is refused at once."""
+MOST_WAITING = 16  # calls that wait for a thread; one more is refused at once
 
 CALL_SECONDS = 300.0
 """Longest time for a call, with its wait for a thread: many times that of the first index of a large repository, which
 the next call continues."""
 
-ENDING_SECONDS = 1.0
-"""Longest time that an ended call waits for its thread."""
-
-REPORT_SECONDS = 0.25
-"""Time between two reports of progress."""
-
-Report = Callable[[float, str], Awaitable[None]]
-"""Receives progress, which only grows, and the current phase."""
+ENDING_SECONDS = 1.0  # longest time that an ended call waits for its thread
+REPORT_SECONDS = 0.25  # time between two reports of progress
+Report = Callable[[float, str], Awaitable[None]]  # receives progress, which only grows, and the current phase
 
 
 class CallEnded(BaseException):
@@ -97,9 +91,7 @@ class CallQueue:
         """
         if self._number >= THREADS + MOST_WAITING:
             raise SecateurError(
-                f"busy: {self._number} calls are under way",
-                hint="wait for an answer, then call again",
-                code="BUSY",
+                f"busy: {self._number} calls are under way", hint="wait for an answer, then call again", code="BUSY"
             )
         self._number += 1
         if self._background is not None:

@@ -14,14 +14,9 @@ from secateur import Engine, Kind, Outcome, SecateurError, Settings, UsageError,
 
 from secateur_agents.mcp.shapes import Freshness, PrunedAnswer
 
-MOST_ENGINES = 4
-"""Most idle indexes that stay open: each holds the arrays of its repository."""
-
-MOST_RESULTS = 8
-"""Most results that can be paged and explained."""
-
-CHANGED_LISTED, _PATH_CELLS = 10, 120
-"""Most changed files that an answer lists; the others are counted."""
+MOST_ENGINES = 4  # most idle indexes that stay open: each holds the arrays of its repository
+MOST_RESULTS = 8  # most results that can be paged and explained
+CHANGED_LISTED, _PATH_CELLS = 10, 120  # most changed files that an answer lists; the others are counted
 
 
 @dataclass(eq=False)
@@ -148,8 +143,7 @@ class HeldResults:
 
     def named(self, name: str) -> HeldResult:
         """Returns the result with a name. Raises UsageError: it is no longer held, or never was."""
-        result = self.find(name)
-        if result is None:
+        if (result := self.find(name)) is None:
             raise UsageError(
                 f"result: {name[:40]} is not held (only the last {MOST_RESULTS} are)",
                 hint="call search, prune or review again and give the `result` of its answer",

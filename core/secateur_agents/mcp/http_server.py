@@ -15,8 +15,7 @@ from starlette.applications import Starlette
 HOST = "127.0.0.1"
 PATH = "/mcp"
 
-MOST_CONNECTIONS = 64
-"""Most connections at once; more are refused."""
+MOST_CONNECTIONS = 64  # most connections at once; more are refused
 
 MOST_SESSIONS = 1_000
 """Most known clients of the protocol of 2025, each 33 KB; one more is refused until one has been idle for half an

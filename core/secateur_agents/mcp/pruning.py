@@ -12,8 +12,7 @@ from secateur import Kind, Notice, UsageError, get_kind, recognise_kind
 from secateur_agents.mcp.roots import RootFolder, Roots, is_pattern
 from secateur_agents.mcp.shapes import PruneCall
 
-PLAIN_TEXT = "log"
-"""The kind of a text that no kind claims: its lines stay verbatim."""
+PLAIN_TEXT = "log"  # the kind of a text that no kind claims: its lines stay verbatim
 
 STDIN = "-"
 

@@ -10,8 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from secateur import UsageError, confine_path, shown
 
-MOST_ROOTS = 32
-"""Most folders of one client."""
+MOST_ROOTS = 32  # most folders of one client
 
 ELSEWHERE = "(a path outside the roots)"
 

@@ -50,8 +50,7 @@ FACTS = "secateur/answer"
 """The key of an answer's facts beside its text, for programs. They are not structured content, whose JSON agents give
 the model in place of the text, or beside it."""
 
-ROOTS_SECONDS = 5.0
-"""Time limit for a client to list its roots."""
+ROOTS_SECONDS = 5.0  # time limit for a client to list its roots
 
 INSTRUCTIONS = (
     "Finds and prunes what is worth reading, within a budget of tokens, and says why each item was kept or left out. "

@@ -10,14 +10,9 @@ import msgspec
 from msgspec import Meta, Struct
 from secateur import UsageError, suggestion
 
-MOST_BUDGET = 200_000
-"""Most tokens of a budget: the largest windows hold a few of these."""
-
-MOST_PINS, MOST_FILES = 50, 200
-"""Most names in one call."""
-
-QUERY_CHARS = 100_000
-"""Most characters of a question: ten times the longest issue texts."""
+MOST_BUDGET = 200_000  # most tokens of a budget: the largest windows hold a few of these
+MOST_PINS, MOST_FILES = 50, 200  # most names in one call
+QUERY_CHARS = 100_000  # most characters of a question: ten times the longest issue texts
 
 _NAME_CHARS = 4_096
 
@@ -198,8 +193,7 @@ def convert(arguments: Mapping[str, Any], kind: type[ToolCall]) -> ToolCall:
 def schema_of(kind: type[Struct]) -> dict[str, Any]:
     """Returns a short JSON schema of a type."""
     written = msgspec.json.schema(kind)
-    definitions = written.get("$defs", {})
-    plain = _simplify(written, definitions)
+    plain = _simplify(written, written.get("$defs", {}))
     assert isinstance(plain, dict)
     return plain
 

@@ -33,11 +33,8 @@ from mcp_types import (
 from pydantic import ValidationError
 from secateur import AWAITED
 
-MOST_UNREAD = 64
-"""Most answers that wait for the client to read them; until then, no further message is read."""
-
-MOST_BYTES = 4 << 20
-"""Most bytes of a message, as over HTTP. A longer one is answered with an error and not parsed."""
+MOST_UNREAD = 64  # most answers that wait for the client to read them; until then, no further message is read
+MOST_BYTES = 4 << 20  # Most bytes of a message, as over HTTP. A longer one is answered with an error and not parsed.
 
 _ID_SEARCH_BYTES = 1 << 16
 """Bytes at the start and end of a message that is not parsed in which the id of the request is searched."""

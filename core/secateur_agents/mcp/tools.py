@@ -41,8 +41,16 @@ from secateur import (
 
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
-from secateur_agents.mcp.names import NAMES_TOKENS, name_pages
-from secateur_agents.mcp.pages import TEXT_TOKENS, as_json, cursor_of, first_fitting, page_of_cursor, split_pages
+from secateur_agents.mcp.pages import (
+    NAMES_TOKENS,
+    TEXT_TOKENS,
+    as_json,
+    cursor_of,
+    first_fitting,
+    name_pages,
+    page_of_cursor,
+    split_pages,
+)
 from secateur_agents.mcp.pruning import inputs_of, kind_of_call, read_context
 from secateur_agents.mcp.roots import PlaceInRoot, Roots
 from secateur_agents.mcp.shapes import (
@@ -65,14 +73,9 @@ LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
 """Loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see `Kind.load`. What
 they allow is no credential from then on."""
 
-EXPLAIN_SECONDS = 5.0
-"""Most processor time for the proofs of one item."""
-
-CHUNK_TOKENS = 8_000
-"""Default tokens of a review's chunk, which is a page."""
-
-_CALLS_ROOM = 400
-"""Most tokens for callers, and for callees, in an answer, times the steps."""
+EXPLAIN_SECONDS = 5.0  # most processor time for the proofs of one item
+CHUNK_TOKENS = 8_000  # default tokens of a review's chunk, which is a page
+_CALLS_ROOM = 400  # most tokens for callers, and for callees, in an answer, times the steps
 
 _TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * 3 * _CALLS_ROOM
 
@@ -208,15 +211,13 @@ class Toolbox:
         """Explains why an item of a result was kept or left out, and what would change that, with proof."""
         if not call.result and not call.query:
             raise UsageError("explain: no result is named", hint="give `result` of an answer, or the query of a search")
-        name = call.result
-        if not name:
+        if not (name := call.result):
             search = SearchCall(call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile)
             name = self.search(search, roots, progress).result
         held = self.results.named(name)
         kind, outcome = held.kind, held.outcome
         trials = trials_of(kind, held.material, held.inputs, held.settings, outcome)
-        place = _item(call.item, trials.ids)
-        if place is None:
+        if (place := _item(call.item, trials.ids)) is None:
             raise self._no_item(call, held, trials.ids)
         turns, nothing, runs = prove_turns(trials, place, EXPLAIN_SECONDS, progress)
         return ExplainedItem(
@@ -260,8 +261,7 @@ class Toolbox:
         """Reads and decides with any kind. `data`: the content of `-`."""
         flags: dict[str, Any] = {kind.budget.key: call.budget} if call.budget else {}
         if strategy := getattr(call, "strategy", ""):
-            knob = kind.strategy
-            if knob is None:
+            if (knob := kind.strategy) is None:
                 raise UsageError(f"strategy: {kind.name} has no strategies", hint="leave strategy out")
             flags[knob.key] = strategy
         environment = Environment(
@@ -371,8 +371,7 @@ def _page_of(held: HeldResult, page: int) -> PrunedAnswer:
 
 def _other_page() -> UsageError:
     return UsageError(
-        "cursor: this call has no such page; its files or its arguments changed",
-        hint="call again without a cursor",
+        "cursor: this call has no such page; its files or its arguments changed", hint="call again without a cursor"
     )
 
 

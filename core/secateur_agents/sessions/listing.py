@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Annotated, Literal
@@ -19,7 +18,6 @@ from secateur import (
     Count,
     Progress,
     SecateurError,
-    SessionFacts,
     Settings,
     Shape,
     Version,
@@ -28,10 +26,9 @@ from secateur import (
     with_values,
 )
 
-from secateur_agents.sessions.places import AgentPlace, FoundSession
+from secateur_agents.sessions.places import TITLES, AgentPlace, FoundSession
 
-ESTIMATE = "estimate"
-"""The token counter of the list."""
+ESTIMATE = "estimate"  # the token counter of the list
 
 
 class AgentPlaceShape(Shape, frozen=True):
@@ -71,52 +68,9 @@ class SessionsOutput(Shape, frozen=True):
     """The output of `secateur sessions --format json`."""
 
     schema_version: Version
-    sessions: list[ListedSessionShape]
+    sessions: Sequence[ListedSessionShape]
     found: Annotated[int, Meta(description="All sessions, including those of subagents.")]
     places: list[AgentPlaceShape]
-
-
-@dataclass(frozen=True, slots=True)
-class ListedSession:
-    """A session with its facts, or the reason why it has none."""
-
-    found: FoundSession
-    facts: SessionFacts | None
-    messages: int = 0  # those that a model is sent now
-    warnings: Sequence[str] = ()
-    project: str = ""
-    wrong: str = ""  # why it could not be read
-
-    @property
-    def dead_share(self) -> float | None:
-        """The share of the counted tokens that is dead weight, in [0, 1]; None if nothing was counted."""
-        return self.facts.dead / self.facts.counted if self.facts is not None and self.facts.counted else None
-
-    def shape(self) -> ListedSessionShape:
-        """Returns the session in JSON."""
-        session, facts, share = self.found, self.facts, self.dead_share
-        return ListedSessionShape(
-            id=session.id,
-            agent=session.agent,
-            path=session.path,
-            project=self.project,
-            title=facts.heading.title if facts else "",
-            model=facts.heading.model if facts else "",
-            version=facts.heading.version if facts else "",
-            subagent=session.subagent or bool(facts and facts.heading.parent),
-            modified=time_text(session.modified),
-            bytes=session.size,
-            messages=self.messages,
-            requests=facts.requests if facts else 0,
-            compactions=facts.compactions if facts else 0,
-            tokens=facts.filled if facts else None,
-            tokens_from=None if facts is None else "reported" if facts.filled_from == "reported" else "estimated",
-            window=facts.window if facts else None,
-            window_from=facts.window_from if facts else None,
-            dead_share=None if share is None else round(share, 4),
-            warnings=list(self.warnings),
-            error=self.wrong or None,
-        )
 
 
 def list_sessions(
@@ -128,7 +82,7 @@ def list_sessions(
     limit: int = 20,
     subagents: bool = False,
     progress: Progress = unreported,
-) -> list[ListedSession]:
+) -> list[ListedSessionShape]:
     """Returns the first `limit` sessions, reading one by one until there are as many.
 
     Args:
@@ -136,40 +90,57 @@ def list_sessions(
         project: only those whose agent works in this folder or below it.
         subagents: also those that another session started.
     """
-    listed: list[ListedSession] = []
+    listed: list[ListedSessionShape] = []
     wanted = [session for session in sessions if subagents or not session.subagent]
     for index, session in enumerate(wanted):
         if len(listed) >= limit:
             break
         progress("reading", index if project is not None else len(listed), min(limit, len(wanted)))
         read = read_session(session, settings, environ)
-        if project is not None and not (read.project and PurePath(read.project).is_relative_to(project)):
-            continue
-        if not subagents and read.facts is not None and read.facts.heading.parent:
-            continue
-        listed.append(read)
+        inside = project is None or (read.project and PurePath(read.project).is_relative_to(project))
+        if inside and (subagents or not read.subagent):
+            listed.append(read)
     return listed
 
 
-def read_session(session: FoundSession, settings: Settings, environ: Mapping[str, str]) -> ListedSession:
+def read_session(session: FoundSession, settings: Settings, environ: Mapping[str, str]) -> ListedSessionShape:
     """Reads a session with its facts."""
+    facts, messages, warnings = None, 0, list[str]()
     try:
         facts, messages, warnings = session_at(
             session.path, with_values(settings, {"tokens.counter": ESTIMATE}), environ
         )
+        wrong = None if facts else f"is not a session of {TITLES[session.agent]} in a known format"
     except Exception as error:  # a session that cannot be read costs itself, and not the list
         wrong = error.message if isinstance(error, SecateurError) else f"unexpected {type(error).__name__}: {error}"
-        return ListedSession(session, None, wrong=wrong, project=_project(session, ""))
-    if facts is None:
-        wrong = f"is not a session of {session.title} in a known format"
-        return ListedSession(session, None, warnings=warnings, wrong=wrong, project=_project(session, ""))
-    return ListedSession(session, facts, messages, warnings, _project(session, facts.heading.folder))
+    return ListedSessionShape(
+        id=session.id,
+        agent=session.agent,
+        path=session.path,
+        project=_project(session, facts.heading.folder if facts else ""),
+        title=facts.heading.title if facts else "",
+        model=facts.heading.model if facts else "",
+        version=facts.heading.version if facts else "",
+        subagent=session.subagent or bool(facts and facts.heading.parent),
+        modified=time_text(session.modified),
+        bytes=session.size,
+        messages=messages if facts else 0,
+        requests=facts.requests if facts else 0,
+        compactions=facts.compactions if facts else 0,
+        tokens=facts.filled if facts else None,
+        tokens_from=None if facts is None else "reported" if facts.filled_from == "reported" else "estimated",
+        window=facts.window if facts else None,
+        window_from=facts.window_from if facts else None,
+        dead_share=round(facts.dead / facts.counted, 4) if facts and facts.counted else None,
+        warnings=list(warnings),
+        error=wrong,
+    )
 
 
-def sessions_output(listed: Sequence[ListedSession], places: Sequence[AgentPlace], total: int) -> SessionsOutput:
+def sessions_output(listed: Sequence[ListedSessionShape], places: Sequence[AgentPlace], total: int) -> SessionsOutput:
     """Returns the list for JSON. `total`: number of all sessions."""
     looked = [AgentPlaceShape(place.agent, str(place.path), place.exists) for place in places]
-    return SessionsOutput(SCHEMA_VERSION, [place.shape() for place in listed], total, looked)
+    return SessionsOutput(SCHEMA_VERSION, listed, total, looked)
 
 
 def time_text(seconds: float) -> str:
@@ -195,15 +166,12 @@ def _project(session: FoundSession, folder: str) -> str:
     return path.parent.name if session.agent == "claude-code" else ""
 
 
-def rows(listed: Sequence[ListedSession]) -> Iterator[tuple[str, ...]]:
+def rows(listed: Sequence[ListedSessionShape]) -> Iterator[tuple[str, ...]]:
     """Yields the cells of the text: agent, time, project, messages, tokens, window, dead weight, id."""
-    for session in listed:
-        facts, share = session.facts, session.dead_share
-        time = time_text(session.found.modified)[:16].replace("T", " ")
-        if facts is None:
-            yield session.found.title, time, session.project, "", "", "", "", session.found.id
-            continue
-        filled = f"{'' if facts.filled_from == 'reported' else '~'}{facts.filled:,}"
-        window = f"{facts.window:,}" if facts.window else "?"
-        figures = f"{session.messages:,}", filled, window, f"{share:.0%}" if share is not None else ""
-        yield session.found.title, time, session.project, *figures, session.found.id
+    for one in listed:
+        figures: tuple[str, ...] = "", "", "", ""
+        if one.tokens is not None:
+            filled = f"{'' if one.tokens_from == 'reported' else '~'}{one.tokens:,}"
+            window, share = f"{one.window:,}" if one.window else "?", one.dead_share
+            figures = f"{one.messages:,}", filled, window, f"{share:.0%}" if share is not None else ""
+        yield TITLES[one.agent], one.modified[:16].replace("T", " "), one.project, *figures, one.id

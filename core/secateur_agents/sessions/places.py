@@ -20,14 +20,13 @@ from pathlib import Path
 
 from secateur import Notice, SecateurError, sessions_in, shown
 
-MOST_ENTRIES = 50_000
-"""Most entries of one folder, and most sessions of one agent, that are examined."""
+MOST_ENTRIES = 50_000  # most entries of one folder, and most sessions of one agent, that are examined
+MOST_NAMED = 5  # most sessions in an error about an ambiguous id
 
-MOST_NAMED = 5
-"""Most sessions in an error about an ambiguous id."""
+TITLES = {"claude-code": "Claude Code", "codex": "Codex CLI", "gemini-cli": "Gemini CLI", "opencode": "opencode"}
+"""The supported agents, by the names of their formats."""
 
-LATEST = "latest"
-"""The id of the newest session."""
+LATEST = "latest"  # the id of the newest session
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -37,7 +36,6 @@ class AgentPlace:
     """A folder, or a database, where an agent keeps sessions."""
 
     agent: str  # name of its format: "codex"
-    title: str  # "Codex CLI"
     path: Path
     variable: str  # environment variable that moves it, or ""
 
@@ -52,7 +50,6 @@ class FoundSession:
     """A session before it is read."""
 
     agent: str
-    title: str  # of the agent
     id: str  # the name of its file
     path: str  # for `secateur conversation`
     modified: float  # seconds since 1970
@@ -71,8 +68,8 @@ def known_places(environ: Mapping[str, str]) -> list[AgentPlace]:
     home = environ.get("HOME") or environ.get("USERPROFILE") or ""
 
     def under(variable: str, default: str, *inside: str) -> Path | None:
-        choose_session = environ.get(variable) or ""
-        start = Path(choose_session) if choose_session else Path(home, default) if home else None
+        moved = environ.get(variable) or ""
+        start = Path(moved) if moved else Path(home, default) if home else None
         return start.joinpath(*inside) if start is not None and start.is_absolute() else None
 
     claude, codex = under("CLAUDE_CONFIG_DIR", ".claude", "projects"), under("CODEX_HOME", ".codex")
@@ -80,18 +77,17 @@ def known_places(environ: Mapping[str, str]) -> list[AgentPlace]:
     named = environ.get("OPENCODE_DB") or ""
     database = (data / named if data is not None else Path(named)) if named and named != ":memory:" else None
     candidates = [
-        ("claude-code", "Claude Code", claude, "CLAUDE_CONFIG_DIR"),
-        ("codex", "Codex CLI", codex / "sessions" if codex else None, "CODEX_HOME"),
-        ("codex", "Codex CLI", codex / "archived_sessions" if codex else None, "CODEX_HOME"),
-        ("gemini-cli", "Gemini CLI", gemini, "GEMINI_CLI_HOME"),
-        ("opencode", "opencode", data, "XDG_DATA_HOME"),
-        ("opencode", "opencode", database if database is not None and database.is_absolute() else None, "OPENCODE_DB"),
+        ("claude-code", claude, "CLAUDE_CONFIG_DIR"),
+        ("codex", codex / "sessions" if codex else None, "CODEX_HOME"),
+        ("codex", codex / "archived_sessions" if codex else None, "CODEX_HOME"),
+        ("gemini-cli", gemini, "GEMINI_CLI_HOME"),
+        ("opencode", data, "XDG_DATA_HOME"),
+        ("opencode", database if database is not None and database.is_absolute() else None, "OPENCODE_DB"),
     ]
-    return [AgentPlace(agent, title, path, variable) for agent, title, path, variable in candidates if path is not None]
+    return [AgentPlace(agent, path, variable) for agent, path, variable in candidates if path is not None]
 
 
-SearchResult = FoundSession | Notice
-"""A session, or a notice about sessions that could not be found."""
+SearchResult = FoundSession | Notice  # a session, or a notice about sessions that could not be found
 
 
 def find_sessions(places: Sequence[AgentPlace]) -> tuple[list[FoundSession], list[Notice]]:
@@ -134,7 +130,9 @@ def choose_session(sessions: Sequence[FoundSession], id: str, places: Sequence[A
 
 def describe_places(places: Sequence[AgentPlace]) -> str:
     """Describes the searched places in a sentence."""
-    descriptions = [f"{shown(place.path)} ({place.title}{'' if place.exists else ', missing'})" for place in places]
+    descriptions = [
+        f"{shown(place.path)} ({TITLES[place.agent]}{'' if place.exists else ', missing'})" for place in places
+    ]
     return "searched " + ", ".join(descriptions) if descriptions else "no home folder is known: set HOME"
 
 
@@ -169,8 +167,7 @@ def _gemini_cli(place: AgentPlace) -> Iterator[SearchResult]:
 def _opencode(place: AgentPlace) -> Iterator[SearchResult]:
     databases = [place.path]
     if place.variable != "OPENCODE_DB":
-        files = _files(place, place.path, (".db",))
-        databases = [Path(file.path) for file in files if file.id.startswith("opencode")]
+        databases = [Path(file.path) for file in _files(place, place.path, (".db",)) if file.id.startswith("opencode")]
         for project in _subfolders(place.path / "storage" / "session"):
             yield from (file for file in _files(place, project, (".json",)) if file.id.startswith("ses_"))
     for database in databases:
@@ -186,7 +183,7 @@ def _opencode(place: AgentPlace) -> Iterator[SearchResult]:
             if isinstance(name, str):
                 seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
                 path, parent = f"{database}#{name}", bool(row.get("parent_id"))
-                yield FoundSession(place.agent, place.title, name, path, seconds, None, parent)
+                yield FoundSession(place.agent, name, path, seconds, None, parent)
 
 
 def _files(
@@ -196,8 +193,7 @@ def _files(
         with suppress(OSError):  # gone meanwhile
             if entry.name.endswith(endings) and entry.is_file(follow_symlinks=False):
                 name, status = entry.name.rpartition(".")[0], entry.stat(follow_symlinks=False)
-                at = status.st_mtime, status.st_size
-                yield FoundSession(place.agent, place.title, name, entry.path, *at, subagent)
+                yield FoundSession(place.agent, name, entry.path, status.st_mtime, status.st_size, subagent)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -207,12 +203,11 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
     return []
 
 
-def _subfolders(folder: Path) -> list[Path]:
-    folders: list[Path] = []
+def _subfolders(folder: Path) -> Iterator[Path]:
     for entry in _entries(folder):
         with suppress(OSError):
-            folders += [Path(entry.path)] if entry.is_dir(follow_symlinks=False) else []
-    return folders
+            if entry.is_dir(follow_symlinks=False):
+                yield Path(entry.path)
 
 
 _SEARCHES: Mapping[str, Callable[[AgentPlace], Iterator[SearchResult]]] = {
@@ -221,5 +216,3 @@ _SEARCHES: Mapping[str, Callable[[AgentPlace], Iterator[SearchResult]]] = {
     "gemini-cli": _gemini_cli,
     "opencode": _opencode,
 }
-AGENTS = tuple(_SEARCHES)
-"""The supported agents, by the names of their formats."""

@@ -77,8 +77,7 @@ def run(options: CommandCall) -> int:
 def _check_call(options: CommandCall) -> None:
     flags = {"--config": options.config, "--profile": options.profile, "--set": options.sets}
     flags |= {"--counter": options.counter, "--trust-git-dir": options.trust_git_dir}
-    given = next((name for name, value in flags.items() if value), None)
-    if given is not None:
+    if (given := next((name for name, value in flags.items() if value), None)) is not None:
         raise UsageError(
             f"check has no use for {given}: a scenario is decided under its own settings",
             hint="write them below [settings] of the scenario",

@@ -82,8 +82,7 @@ def _recordings() -> dict[str, Path]:
 
 def list_demos() -> dict[str, Recording]:
     """Returns the demos by name, in the order of the kinds. Raises SecateurError: they were not shipped."""
-    demos = {name: read_recording(path) for name, path in _recordings().items()}
-    if not demos:
+    if not (demos := {name: read_recording(path) for name, path in _recordings().items()}):
         hint = "install the published package or work from a checkout"
         raise SecateurError("the demos are not installed", hint=hint, code="NO_DEMOS")
     return demos

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -135,13 +136,12 @@ def run(options: CommandCall) -> int:
     out = Path(options.out)
     history = RepositoryHistory.open(folder, settings)
     path = _place(options.path, history.root, out)
-    progress, mined, interrupted = options.progress_bar(unit="cases"), Mined(), False
-    try:
-        mine(history, options.most, options.rev, progress, mined)
-    except KeyboardInterrupt:
-        interrupted = True
-    finally:
-        progress.close()
+    mined, interrupted = Mined(), False
+    with closing(options.progress_bar(unit="cases")) as progress:
+        try:
+            mine(history, options.most, options.rev, progress, mined)
+        except KeyboardInterrupt:
+            interrupted = True
     cases = mined.cases
     names = _write(out, cases, path)
     output = _output(mined, _shapes(cases, names), interrupted=interrupted)
@@ -168,19 +168,15 @@ def _run_workspace(options: CommandCall) -> int:
         targets[member.name] = root / options.out, path
         rev = member.rev or options.rev
         tasks.append((member.name, MiningTask(root, rev, options.most, options.repository_settings(root).settings)))
-    progress, total, written = options.progress_bar(unit="repositories"), Mined(), list[MinedShape]()
-    histories: dict[str, Mined] = {}
-    try:
-        with options.executor_of() as jobs:
-            for index, outcome in mined_by(jobs, [task for _, task in tasks], os.environ):
-                name = tasks[index][0]
-                if outcome.error is not None:
-                    failed[name] = outcome.error
-                else:
-                    histories[name] = outcome.got()
-                progress("mining", len(histories) + len(failed), len(members))
-    finally:
-        progress.close()
+    total, written, histories = Mined(), list[MinedShape](), dict[str, Mined]()
+    with closing(options.progress_bar(unit="repositories")) as progress, options.executor_of() as jobs:
+        for index, outcome in mined_by(jobs, [task for _, task in tasks], os.environ):
+            name = tasks[index][0]
+            if outcome.error is not None:
+                failed[name] = outcome.error
+            else:
+                histories[name] = outcome.got()
+            progress("mining", len(histories) + len(failed), len(members))
     for name, mined in sorted(histories.items()):
         out, path = targets[name]
         cases = mined.cases
@@ -259,8 +255,7 @@ def _output(
 def _text(mined: Mined, cases: Sequence[MinedCase], out: Path, *, verbose: bool) -> str:
     lines = [f"{mined.looked_at:,} commits looked at, {len(cases):,} cases" + (f" in {shown(out)}" if cases else "")]
     for part, what in (("training", "to fit weights on"), ("held_out", "to report on")):
-        of_part = [case for case in cases if case.part == part]
-        if of_part:
+        if of_part := [case for case in cases if case.part == part]:
             lines.append(f"  {len(of_part):>6,} {part.replace('_', '-')}, {what}")
     if mined.left_out:
         lines.append("left out:")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from argparse import ArgumentTypeError
+from contextlib import closing
 from pathlib import Path
 
 from secateur import CommandCall, CommandParser, UsageError, refuse_links
@@ -68,13 +69,9 @@ def shown(recording: Recording, options: CommandCall, picture: Path | None = Non
 
 def print_replay(recording: Recording, options: CommandCall) -> int:
     """Runs a recording and prints what each event changed."""
-    progress = options.progress_bar()
-    try:
-        with session(os.environ, progress) as opened:
-            steps = list(replay(recording, opened))
-            report = json_report if options.format == "json" else text_report
-            text = report(recording, steps, verbose=options.verbose)
-    finally:
-        progress.close()
+    with closing(options.progress_bar()) as progress, session(os.environ, progress) as opened:
+        steps = list(replay(recording, opened))
+        report = json_report if options.format == "json" else text_report
+        text = report(recording, steps, verbose=options.verbose)
     options.emit(text)
     return 0

@@ -37,8 +37,7 @@ class JudgedCase:
     @property
     def about(self) -> str:
         """The text beside its name in a report: the scenario's own description, or else its query."""
-        query = str(self.scenario.input.get("query", ""))
-        return self.scenario.about or " ".join(query.split())
+        return self.scenario.about or " ".join(str(self.scenario.input.get("query", "")).split())
 
     @property
     def part(self) -> PartName:
@@ -73,10 +72,6 @@ class LeftOut:
 
     name: str
     error: SecateurError
-
-    def shape(self) -> LeftOutShape:
-        """Returns the case in JSON."""
-        return LeftOutShape(self.name, self.error.details)
 
 
 def read_case(path: Path, base: Path | None = None, *, unjudged: bool = False) -> JudgedCase | None:

@@ -1,7 +1,7 @@
 """Measures judged cases under several profiles and budgets, and each profile without each of its weights.
 
     plan = plan_of([Choice("spec"), Choice("recommended")], budgets=(4000, 8000))
-    for measured in measured_cases(cases, plan, os.environ): ...
+    for measured in measure_with(1, cases, plan, os.environ): ...
 
 A case that cannot be measured does not stop the others. In several processes, one case of each repository is measured
 first: it brings the index up to date while the others wait.
@@ -10,22 +10,12 @@ first: it brings the index up to date while the others wait.
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
-from secateur import (
-    Executor,
-    Progress,
-    SecateurError,
-    Shape,
-    keep_open,
-    lookup,
-    spread_tasks,
-    unreported,
-    with_values,
-)
+from secateur import Executor, SecateurError, Shape, keep_open, lookup, spread_tasks, with_values
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut
 from secateur_lab.evaluation.measuring import Choice, Measurer, open_measurer
@@ -73,15 +63,6 @@ class MeasuredCase:
         )
 
 
-def measure_cases(
-    cases: Iterable[JudgedCase], plan: EvaluationPlan, environ: Mapping[str, str], progress: Progress = unreported
-) -> Iterator[MeasuredCase | LeftOut]:
-    """Yields the figures of each case as they are measured."""
-    with open_measurer(environ, progress) as opened:
-        for case in cases:
-            yield measure_case(case, plan, opened)
-
-
 def measure_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> MeasuredCase | LeftOut:
     """Returns the figures of one case for everything in the plan."""
     figures: dict[tuple[str, int], Figures] = {}
@@ -115,23 +96,15 @@ def make_plan(choices: Sequence[Choice], budgets: Sequence[int] = (), *, ablate:
 
 
 def measure_with(
-    jobs: int | Executor,
-    cases: Sequence[JudgedCase],
-    plan: EvaluationPlan,
-    environ: Mapping[str, str],
-    progress: Progress = unreported,
+    jobs: int | Executor, cases: Sequence[JudgedCase], plan: EvaluationPlan, environ: Mapping[str, str]
 ) -> Generator[MeasuredCase | LeftOut]:
-    """Yields the figures of each case as they are measured.
-
-    Args:
-        jobs: processes of this machine, or an executor.
-        progress: reports indexing if there is one process.
-    """
+    """Yields the figures of each case as they are measured. `jobs`: processes of this machine, or an executor."""
     carried = replace(plan, choices=[choice.carried() for choice in plan.choices])
     tasks, homes = [(case.closed(), carried) for case in cases], [str(case.root) for case in cases]
     with spread_tasks(_measure, tasks, homes, jobs, environ) as outcomes:
         if outcomes is None:
-            yield from measure_cases(cases, plan, environ, progress)
+            with open_measurer(environ) as opened:
+                yield from (measure_case(case, plan, opened) for case in cases)
             return
         for index, outcome in outcomes:
             yield LeftOut(cases[index].name, outcome.error) if outcome.error is not None else outcome.got()

@@ -11,8 +11,8 @@ used, and their configuration only as far as the call names it.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Hashable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -141,19 +141,13 @@ class Measurer:
             Kind.release(self._readings.pop(next(iter(self._readings))))
 
 
-@contextmanager
-def open_measurer(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Measurer]:
+def open_measurer(environ: Mapping[str, str], progress: Progress = unreported) -> closing[Measurer]:
     """Opens a measurer that is closed at the end."""
-    opened = Measurer(environ, progress)
-    try:
-        yield opened
-    finally:
-        opened.close()
+    return closing(Measurer(environ, progress))
 
 
 def _check_judged(case: JudgedCase, kind: Kind[Any, Any], outcome: Outcome[Any]) -> None:
-    missing = kind.unknown(outcome, [id_ for id_, grade in case.judged.items() if grade > 0])
-    if missing:
+    if missing := kind.unknown(outcome, [id_ for id_, grade in case.judged.items() if grade > 0]):
         more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise SecateurError(
             f"no item is called {missing[0]}{more}",

@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from secateur import LoggedCommit, Progress, RepositoryError, RepositoryHistory, SecateurError, unreported
+from secateur import HistoryCommit, Progress, RepositoryError, RepositoryHistory, SecateurError, unreported
 
 from secateur_lab.scenarios.scenario import FORMAT, PartName, Scenario
 
@@ -122,11 +122,21 @@ def mine(
     return mined
 
 
-def build_case(history: RepositoryHistory, commit: LoggedCommit, seen_queries: set[str]) -> MinedCase | NoCase:
+def build_case(history: RepositoryHistory, commit: HistoryCommit, seen_queries: set[str]) -> MinedCase | NoCase:
     """Builds a case from a commit, or returns why it is skipped. Cheap checks run first."""
     query = history.query(commit)
-    why = _skip_reason(commit, query, seen_queries)
-    if why is not None:
+    code = sum(RepositoryHistory.is_code(path) for path in commit.paths)
+    checks = (
+        (len(commit.parents) > 1, NoCase.MERGE),
+        (not commit.parents, NoCase.FIRST),
+        (RepositoryHistory.reverts(commit.message), NoCase.REVERT),
+        (RepositoryHistory.changes_version(commit.message), NoCase.RELEASE),
+        (not code, NoCase.OTHER_FILES),
+        (code > MOST_FILES or len(commit.paths) > MOST_PATHS, NoCase.MASS_EDIT),
+        (not query, NoCase.SAYS_NOTHING),
+        (_normalize(query) in seen_queries, NoCase.SAID_BEFORE),
+    )
+    if (why := next((why for holds, why in checks if holds), None)) is not None:
         return why
     try:
         changes = history.changes(commit)
@@ -142,21 +152,6 @@ def build_case(history: RepositoryHistory, commit: LoggedCommit, seen_queries: s
     if len(ids) > MOST_FUNCTIONS:
         return NoCase.MASS_EDIT
     return MinedCase(commit.id, commit.time, commit.parents[0], query, ids)
-
-
-def _skip_reason(commit: LoggedCommit, query: str, seen_queries: set[str]) -> NoCase | None:
-    code = sum(RepositoryHistory.is_code(path) for path in commit.paths)
-    checks = (
-        (len(commit.parents) > 1, NoCase.MERGE),
-        (not commit.parents, NoCase.FIRST),
-        (RepositoryHistory.reverts(commit.message), NoCase.REVERT),
-        (RepositoryHistory.changes_version(commit.message), NoCase.RELEASE),
-        (not code, NoCase.OTHER_FILES),
-        (code > MOST_FILES or len(commit.paths) > MOST_PATHS, NoCase.MASS_EDIT),
-        (not query, NoCase.SAYS_NOTHING),
-        (_normalize(query) in seen_queries, NoCase.SAID_BEFORE),
-    )
-    return next((why for holds, why in checks if holds), None)
 
 
 def _normalize(query: str) -> str:

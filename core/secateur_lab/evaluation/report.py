@@ -172,7 +172,7 @@ def json_report(evaluation: Evaluation) -> str:
             of_other_part=evaluation.of_other_part,
             interrupted=evaluation.interrupted,
             budgets=plan.budgets,
-            left_out=[item.shape() for item in evaluation.left_out],
+            left_out=[LeftOutShape(item.name, item.error.details) for item in evaluation.left_out],
             profiles={name: _table(profile_means(measured, plan, name)) for name in plan.names},
             differences=[GainShape(first, name, _table(profile_gains(measured, plan, name))) for name in others],
             ablations=without if plan.ablate else UNSET,

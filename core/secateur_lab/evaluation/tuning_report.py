@@ -53,7 +53,6 @@ class TuningOutput(Shape, frozen=True):
 def tuning_json(tuned: Tuned, written: str | None) -> str:
     """Formats everything as JSON. `written`: the file as it was named."""
     fit = tuned.fit
-    turned = {key: TurnedSetting(lookup(tuned.start, key), value) for key, value in fit.values.items()}
     return dumps(
         TuningOutput(
             schema_version=SCHEMA_VERSION,
@@ -65,7 +64,7 @@ def tuning_json(tuned: Tuned, written: str | None) -> str:
             seed=fit.seed,
             tried=fit.tried,
             price=fit.price,
-            turned=turned,
+            turned={key: TurnedSetting(lookup(tuned.start, key), value) for key, value in fit.values.items()},
             cross_validated=fit.cross_validated.rounded(),
             held_out_recall=[item.rounded() for item in tuned.gains],
             proven=tuned.proven,

@@ -19,6 +19,7 @@ class Event(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True,
     """An action of the user."""
 
     decides: ClassVar[bool] = False  # whether it may change the output
+    plainly: ClassVar[str] = ""  # it in words, if they never differ
 
     at: Seconds = 0.0
 
@@ -94,26 +95,33 @@ class Undone(Event, frozen=True, tag="undo"):
     """The last change of settings was undone."""
 
     decides = True
+    plainly = "undo"
 
 
 class Redone(Event, frozen=True, tag="redo"):
     """The change that was undone was made again."""
 
     decides = True
+    plainly = "redo"
 
 
 class Refreshed(Event, frozen=True, tag="refresh"):
     """The files were read again."""
 
     decides = True
+    plainly = "read again"
 
 
 class BaselineSet(Event, frozen=True, tag="baseline"):
     """The present answer became the baseline."""
 
+    plainly = "compare with this answer from now on"
+
 
 class ComparisonShown(Event, frozen=True, tag="compare"):
     """The answer was compared with the baseline."""
+
+    plainly = "compare with the baseline"
 
 
 class CursorPlaced(Event, frozen=True, tag="cursor"):
@@ -177,8 +185,7 @@ def line_of(event: AnyEvent) -> str:
 
 def json_line(value: Any) -> str:
     """Formats a value as JSON on one line; characters unsafe for a terminal are escaped."""
-    text = msgspec.json.encode(value).decode()
-    return "".join(char if char.isprintable() else _escape(char) for char in text)
+    return "".join(char if char.isprintable() else _escape(char) for char in msgspec.json.encode(value).decode())
 
 
 def _escape(character: str) -> str:

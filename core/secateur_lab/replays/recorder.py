@@ -81,20 +81,18 @@ class Recorder:
     """See the module docstring.
 
     Args:
-            path: the recording's file; its name ends in `.replay.jsonl`.
-            session: for settings without the user's files.
-            clock: seconds from any start.
-            base: the start of relative inputs; None: the working folder.
+        path: the recording's file; its name ends in `.replay.jsonl`.
+        session: for settings without the user's files.
+        clock: seconds from any start.
 
-        Raises:
-            UsageError: the name is not that of a recording, or the file exists.
-            SecateurError: `OUTPUT`: the file cannot be written; methods raise it too.
+    Raises:
+        UsageError: the name is not that of a recording, or the file exists.
+        SecateurError: `OUTPUT`: the file cannot be written; methods raise it too.
     """
 
     path: Path
     session: Session
     clock: Callable[[], float]
-    base: Path | None = None
     _benches: dict[str, _RecordedBench] = field(default_factory=dict)
     _shown: str = ""
     _look: tuple[float, CursorPlaced] | None = None  # the cursor's position, not written yet
@@ -112,14 +110,13 @@ class Recorder:
         self._start = self.clock()
         self._file.add(json_line({"replay": FORMAT}))
         inputs = self.path.with_name(self.path.name.removesuffix(SUFFIX) + ".replay.inputs")
-        self._placed = PlacedInputs(inputs, root_of(self.path), self.base or Path.cwd(), noun="recording")
+        self._placed = PlacedInputs(inputs, root_of(self.path), Path.cwd(), noun="recording")
 
     def observe(self, seen: Observation) -> None:
         """Writes what was done on a bench since the last observation. Raises UsageError: it reads a folder outside the
         repository that holds the recording."""
         name = seen.kind.name
-        written = self._benches.get(name)
-        if written is None:
+        if (written := self._benches.get(name)) is None:
             given = self._given(seen)
             environment = self.session.environment(self._placed.root)
             settings = settings_to_save(seen.kind, seen.kind.blank_inputs() | given, seen.settings, environment)

@@ -114,9 +114,21 @@ def parse_recording(data: bytes, path: Path) -> Recording:
         if len(line) > LONGEST_LINE:
             raise malformed(path, at, f"the line is longer than {LONGEST_LINE:,} bytes", "an event is a short line")
         if head is None:
-            head = _head(line, at, path)
+            record = _object(line, at, path)
+            if record.get("replay") != FORMAT:
+                fault = f"replay = {shown(str(record.get('replay')))} is not a format that this version reads"
+                raise malformed(path, at, fault, f'the first line is: {{"replay": {FORMAT}}}')
+            head = _convert(record, RecordingHead, at, path)
             continue
-        event = _event(line, at, path)
+        record = _object(line, at, path)
+        action = record.get("do")
+        if action not in ACTIONS:
+            near = suggestion(action, ACTIONS) if isinstance(action, str) else ""
+            hint = f"did you mean {near}?" if near else f"events: {', '.join(ACTIONS)}"
+            raise malformed(path, at, f"do: unknown event {shown(str(action))}", hint)
+        if missing := [name for name in REQUIRED.get(action, ()) if name not in record]:
+            raise malformed(path, at, f"{action}: {missing[0]} is missing", "docs/replay.md lists what each event has")
+        event = _convert(record, AnyEvent, at, path)
         if events and event.at < events[-1].at:
             raise malformed(path, at, f"at: {event.at:g} lies before {events[-1].at:g}", "times count from the start")
         if not events and not isinstance(event, Opened):
@@ -143,27 +155,6 @@ def _is_complete(line: bytes) -> bool:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return False
     return True
-
-
-def _head(line: bytes, at: int, path: Path) -> RecordingHead:
-    record = _object(line, at, path)
-    if record.get("replay") != FORMAT:
-        fault = f"replay = {shown(str(record.get('replay')))} is not a format that this version reads"
-        raise malformed(path, at, fault, f'the first line is: {{"replay": {FORMAT}}}')
-    return _convert(record, RecordingHead, at, path)  # type: ignore[no-any-return]
-
-
-def _event(line: bytes, at: int, path: Path) -> AnyEvent:
-    record = _object(line, at, path)
-    action = record.get("do")
-    if action not in ACTIONS:
-        near = suggestion(action, ACTIONS) if isinstance(action, str) else ""
-        hint = f"did you mean {near}?" if near else f"events: {', '.join(ACTIONS)}"
-        raise malformed(path, at, f"do: unknown event {shown(str(action))}", hint)
-    missing = [name for name in REQUIRED.get(action, ()) if name not in record]
-    if missing:
-        raise malformed(path, at, f"{action}: {missing[0]} is missing", "docs/replay.md lists what each event has")
-    return _convert(record, AnyEvent, at, path)  # type: ignore[no-any-return]
 
 
 def _object(line: bytes, at: int, path: Path) -> dict[str, Any]:

@@ -17,7 +17,21 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import structs
-from secateur import BudgetExceeded, Kind, Ledger, Loaded, SecateurError, Settings, State, UsageError, answer_of, dumps
+from secateur import (
+    BudgetExceeded,
+    Kind,
+    Ledger,
+    Loaded,
+    SecateurError,
+    Settings,
+    State,
+    UsageError,
+    answer_of,
+    dumps,
+    shown,
+    suggestion,
+    with_values,
+)
 
 from secateur_lab.replays.events import (
     AnswerSeen,
@@ -25,22 +39,35 @@ from secateur_lab.replays.events import (
     BaselineSet,
     BenchShown,
     ComparisonShown,
+    Excluded,
     Held,
+    HintApplied,
     InputChanged,
     Opened,
+    Pinned,
+    ProfileChosen,
     Redone,
     Refreshed,
     SettingEvent,
+    SettingsChanged,
     Undone,
 )
 from secateur_lab.replays.recording import CANNOT_READ, Recording
-from secateur_lab.replays.setting_events import settings_after
 from secateur_lab.replays.words import describe_event
 from secateur_lab.scenarios.causes import Moves
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange, change_of
 from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.malformed import ScenarioError
-from secateur_lab.scenarios.running import BEST_DROPPED, Decided, Listed, Session, check_scenario_inputs, decided_of
+from secateur_lab.scenarios.running import (
+    BEST_DROPPED,
+    Decided,
+    Listed,
+    Session,
+    check_hermetic,
+    check_scenario_inputs,
+    decided_of,
+    deciding_keys,
+)
 from secateur_lab.scenarios.scenario import FORMAT, Scenario
 from secateur_lab.scenarios.toml_writing import nested
 
@@ -181,7 +208,14 @@ class _Player:
                 changes, then = changes_between(base, now), base.ledger.after
                 return ReplayStep(0, event, self.shown, words, now, self.bench.refusal, changes, then=then)
             case AnswerSeen():
-                return self._verify(event)
+                now = self.bench.decided
+                differs = ""
+                if now is None:
+                    differs = "there is no answer, but there was one in the recording"
+                elif ledger_digest(now.ledger) != event.digest:
+                    differs = f"{now.ledger.after:,} tokens in the output; {event.after:,} in the recording"
+                    differs += "" if now.ledger.after != event.after else ", from other entries or for other reasons"
+                return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
             case _ if isinstance(event, SettingEvent):
                 self.bench.change(settings_after(event, self.bench.settings, self.bench.kind))
         if not event.decides:
@@ -214,15 +248,32 @@ class _Player:
         tokens = then.ledger.after if then else None
         return ReplayStep(0, event, self.shown, words, bench.decided, changes=changes, then=tokens)
 
-    def _verify(self, event: AnswerSeen) -> ReplayStep:
-        now = self.bench.decided
-        differs = ""
-        if now is None:
-            differs = "there is no answer, but there was one in the recording"
-        elif ledger_digest(now.ledger) != event.digest:
-            differs = f"{now.ledger.after:,} tokens in the output; {event.after:,} in the recording"
-            differs += "" if now.ledger.after != event.after else ", from other entries or for other reasons"
-        return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
+
+def settings_after(event: SettingEvent, settings: Settings, kind: Kind[Any, Any]) -> Settings:
+    """Returns the settings after an event. Raises SecateurError: a key does not affect the kind, a value is not
+    allowed, or the profile is unknown."""
+    match event:
+        case SettingsChanged(values=values) | HintApplied(values=values):
+            pass
+        case ProfileChosen(name=name):
+            return with_values(settings, {"profile": name})
+        case Pinned(id=id_, on=on):
+            values = {"pins": _toggle_id(settings.pins, id_, on), "excludes": _toggle_id(settings.excludes, id_, False)}
+        case Excluded(id=id_, on=on):
+            values = {"excludes": _toggle_id(settings.excludes, id_, on), "pins": _toggle_id(settings.pins, id_, False)}
+    check_hermetic(values)
+    known = deciding_keys(kind)
+    for name in values:
+        if name not in known:
+            near = suggestion(name, known)
+            hint = f"did you mean {near}?" if near else "`secateur config` lists the keys"
+            raise event_error(f"{shown(name)} is ignored by kind {kind.name}", hint)
+    return with_values(settings, values)
+
+
+def _toggle_id(ids: tuple[str, ...], id_: str, on: bool) -> tuple[str, ...]:
+    others = tuple(other for other in ids if other != id_)
+    return (*others, id_) if on else others
 
 
 def resolve_opened(event: Opened, session: Session, root: Path) -> tuple[Kind[Any, Any], dict[str, Any], Loaded]:

@@ -10,10 +10,8 @@ from secateur import Kind, Settings, clip, get_kind, installed_keys, kind_names,
 
 from secateur_lab.replays.events import (
     AnyEvent,
-    BaselineSet,
     BenchShown,
     Captioned,
-    ComparisonShown,
     CursorPlaced,
     Excluded,
     Held,
@@ -23,10 +21,7 @@ from secateur_lab.replays.events import (
     PageShown,
     Pinned,
     ProfileChosen,
-    Redone,
-    Refreshed,
     SettingsChanged,
-    Undone,
 )
 
 LONGEST_VALUE = 80  # most cells of a value in a sentence
@@ -67,17 +62,7 @@ def describe_event(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Setti
             return f"open the page: {PAGES[page]}"
         case Captioned(text=text):
             return visible(text)
-        case Undone():
-            return "undo"
-        case Redone():
-            return "redo"
-        case Refreshed():
-            return "read again"
-        case BaselineSet():
-            return "compare with this answer from now on"
-        case ComparisonShown():
-            return "compare with the baseline"
-    return ""
+    return event.plainly
 
 
 def _knobs(kind: Kind[Any, Any] | None) -> Mapping[str, str]:

@@ -17,8 +17,7 @@ from secateur_lab.scenarios.toml_places import KeyPath
 MOST_NAMED = 5  # most items in one line of an explanation
 MOST_COUNTED = 30  # most items of an input that is above its ceiling
 
-MOST_SUGGESTED = 20
-"""Ids of one list for which the nearest id is looked for, since each is compared with all items."""
+MOST_SUGGESTED = 20  # ids of one list for which the nearest id is looked for, since each is compared with all items
 
 
 class Failure(Shape, frozen=True):
@@ -61,7 +60,14 @@ def _find_faults(expect: Expect, decided: Decided) -> Iterator[_Fault]:
             fault = f"{len(kept)} of {len(recall.ids)} are kept whole ({share:.2f}); not {missing}"
             yield (f"recall_of at_least {recall.at_least:g}", fault, _key("recall_of", index))
     if expect.budget_used_between is not None:
-        yield from _check_budget_use(expect.budget_used_between, decided)
+        least, most = expect.budget_used_between
+        used, budget = decided.ledger.after, decided.ledger.budget
+        shares = most <= 1
+        value = used / budget if shares and budget else float(used)
+        if not least <= value <= most:
+            used_text = f"{value:.3f} of {budget:,} tokens" if shares else f"{used:,} tokens"
+            name = f"budget_used_between {least:g} and {most:g}"
+            yield (name, f"the output has {used_text}", _key("budget_used_between"))
     if expect.contains or expect.lacks:
         text = decided.kind.leaving(decided.outcome)
         for index, wanted in enumerate(expect.contains):
@@ -70,24 +76,20 @@ def _find_faults(expect: Expect, decided: Decided) -> Iterator[_Fault]:
         for index, wanted in enumerate(expect.lacks):
             if wanted in text:
                 yield (f"lacks {_quote(wanted)}", "the output contains it", _key("lacks", index))
-    if expect.lacks_credentials:
-        redactions = redact(decided.kind.leaving(decided.outcome))[1]
-        if redactions:
-            rules = join_first(sorted({redaction.rule for redaction in redactions}), MOST_NAMED)
-            yield ("lacks_credentials", f"the output contains: {rules}", _key("lacks_credentials"))
+    if expect.lacks_credentials and (redactions := redact(decided.kind.leaving(decided.outcome))[1]):
+        rules = join_first(sorted({redaction.rule for redaction in redactions}), MOST_NAMED)
+        yield ("lacks_credentials", f"the output contains: {rules}", _key("lacks_credentials"))
     if expect.input_at_most is not None and decided.ledger.before > expect.input_at_most:
         yield describe_input(expect.input_at_most, decided)
     measures = decided.outcome.measures()
     if expect.cache_reread_at_most is not None:
-        reread = measures.get("cache_reread")
-        if reread is None:
+        if (reread := measures.get("cache_reread")) is None:
             raise _ignored_error("cache_reread_at_most", decided)
         if reread > expect.cache_reread_at_most:
             fault = f"{reread:,} tokens must be read again"
             yield (f"cache_reread_at_most {expect.cache_reread_at_most:,}", fault, _key("cache_reread_at_most"))
     if expect.coverage:
-        covered = measures.get("coverage")
-        if covered is None:
+        if (covered := measures.get("coverage")) is None:
             raise _ignored_error("coverage", decided)
         for path, state in expect.coverage.items():
             now = covered.get(path)
@@ -102,13 +104,11 @@ def _key(*parts: str | int) -> KeyPath:
 
 
 def _ignored_error(name: str, decided: Decided) -> ScenarioError:
-    message = f"expect.{name} is ignored by kind {decided.kind.name}"
-    return ScenarioError(message, hint="leave it out", where=_key(name))
+    return ScenarioError(f"expect.{name} is ignored by kind {decided.kind.name}", hint="leave it out", where=_key(name))
 
 
 def _check_state(name: str, index: int, id_: str, states: Sequence[State], decided: Decided) -> Iterator[_Fault]:
-    listed = decided.by_id.get(id_)
-    if listed is None:
+    if (listed := decided.by_id.get(id_)) is None:
         if name == "must_drop" and decided.kind.finds:
             return  # an item that is not found is not in the output
         yield (f"{name} {_quote(id_)}", _absent(id_, index, decided), _key(name, index))
@@ -129,17 +129,6 @@ def _check_rank(id_: str, at_most: int, index: int, decided: Decided) -> Iterato
         raise _ignored_error("rank_of", decided)
     elif rank > at_most:
         yield (name, f"its rank is {rank}", _key("rank_of", index))
-
-
-def _check_budget_use(between: tuple[float, float], decided: Decided) -> Iterator[_Fault]:
-    least, most = between
-    used, budget = decided.ledger.after, decided.ledger.budget
-    shares = most <= 1
-    value = used / budget if shares and budget else float(used)
-    if not least <= value <= most:
-        used_text = f"{value:.3f} of {budget:,} tokens" if shares else f"{used:,} tokens"
-        name = f"budget_used_between {least:g} and {most:g}"
-        yield (name, f"the output has {used_text}", _key("budget_used_between"))
 
 
 def describe_input(at_most: int, decided: Decided) -> _Fault:

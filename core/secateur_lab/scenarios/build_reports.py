@@ -45,7 +45,12 @@ def markdown_report(results: Sequence[Result], verbose: bool = False) -> str:
     text = f"{COMMENT_MARK}\n### {'✓' if passed else '✗'} secateur check\n\n{summary(results)}\n"
     listed = [result for result in results if result.verdict is not CheckVerdict.PASSED or result.updated or verbose]
     for index, result in enumerate(listed):
-        fold = "\n" + _fold(result, verbose=verbose)
+        # A fold in GitHub's Markdown: the name in escaped HTML, the rest in a fence that it cannot close.
+        name = f"{MARKS[result.verdict]} <code>{_text(result.name)}</code>: {words(result.verdict)}"
+        about = f" – {_text(result.about)}" if result.about else ""
+        body = "\n".join(details(result, verbose=verbose)) or "nothing to say"
+        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", body)), 3)
+        fold = f"\n<details><summary>{name}{about}</summary>\n\n{fence}text\n{body}\n{fence}\n\n</details>\n"
         if len(text) + len(fold) > LARGEST_COMMENT:
             return text + f"\n... and {len(listed) - index:,} more: run `secateur check` to see them\n"
         text += fold
@@ -62,8 +67,7 @@ def _element(result: Result) -> str:
 def _case(result: Result, *, verbose: bool) -> Iterator[str]:
     name = quoteattr(visible(result.name))
     case = f"    <testcase classname={quoteattr(visible(result.kind or 'scenario'))} name={name} file={name}"
-    element = _element(result)
-    if not element:
+    if not (element := _element(result)):
         yield f"{case}/>"
         return
     lines = details(result, verbose=verbose)
@@ -109,21 +113,11 @@ def _command(result: Result, line: int, title: str, message: str) -> str:
 
 def _data(text: str) -> str:
     """Escapes the message of a workflow command, as GitHub's own toolkit does."""
-    shown = visible(text, keep_newlines=True)
-    return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return visible(text, keep_newlines=True).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:
     return _data(visible(text)).replace(":", "%3A").replace(",", "%2C")
-
-
-def _fold(result: Result, *, verbose: bool) -> str:
-    """Formats a scenario as a fold in GitHub's Markdown: its name in escaped HTML, the rest in a fence."""
-    name = f"{MARKS[result.verdict]} <code>{_text(result.name)}</code>: {words(result.verdict)}"
-    about = f" – {_text(result.about)}" if result.about else ""
-    body = "\n".join(details(result, verbose=verbose)) or "nothing to say"
-    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", body)), 3)
-    return f"<details><summary>{name}{about}</summary>\n\n{fence}text\n{body}\n{fence}\n\n</details>\n"
 
 
 def _text(text: str) -> str:

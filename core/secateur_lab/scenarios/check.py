@@ -1,7 +1,7 @@
 """Runs scenarios and returns their results.
 
     with session(os.environ) as opened:
-        results = check(found_scenarios([Path("tests")]), opened)
+        results = [check_one(path, opened) for path in find_scenarios([Path("tests")])]
 
 A scenario that cannot run does not stop the others. Results do not depend on the process that makes them: scenarios of
 one repository run together, so that its index is opened once, and one of them first, which brings it up to date.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -159,12 +159,6 @@ class Result:
         return tuple(lines)
 
 
-def check(paths: Iterable[Path], session: Session) -> Iterator[Result]:
-    """Runs scenarios independently: one that cannot run does not stop the others."""
-    for path in paths:
-        yield check_one(path, session)
-
-
 def check_one(path: Path, session: Session, name: str | None = None) -> Result:
     """Runs one scenario. Any fault of it, and any exception of another distribution's kind, becomes its result."""
     shown_name = name or path.as_posix()
@@ -240,8 +234,7 @@ def record_decisions(result: Result) -> Result:
     """Records the present decisions in the scenario's file and returns the result. If the file cannot be written, the
     result is that error."""
     try:
-        text = text_with_decisions(result)
-        if text is None:
+        if (text := text_with_decisions(result)) is None:
             return result
         write_output(result.path, text)
     except SecateurError as error:
@@ -275,8 +268,7 @@ def results_of(
     """
     roots = [_root(path) for path in paths]
     work = len(paths) // LEAST if len(set(roots)) == 1 else len(paths)
-    tasks = list(zip(paths, roots, strict=True))
-    with spread_tasks(_result, tasks, roots, jobs, environ, work) as outcomes:
+    with spread_tasks(_result, list(zip(paths, roots, strict=True)), roots, jobs, environ, work) as outcomes:
         for index, outcome in outcomes or ():
             path = paths[index]
             failed = Result(path, path.as_posix(), CheckVerdict.CANNOT_RUN, error=outcome.error)
@@ -302,7 +294,6 @@ def _result(task: tuple[Path, str]) -> Result:
     """Runs a scenario in a worker. An error keeps only what reports show."""
     path, root = task
     result = check_one(path, keep_open("session", root, lambda: Session(os.environ)))
-    error = result.error
-    if error is not None and not isinstance(error, ScenarioError):
+    if (error := result.error) is not None and not isinstance(error, ScenarioError):
         result = replace(result, error=SecateurError(error.message, hint=error.hint, code=error.code))
     return result

@@ -110,7 +110,8 @@ def compare(scenario: Scenario, decided: Decided, line_of: LineOf = lambda _: 1)
     context."""
     recorded, exact = scenario.recorded, scenario.expect.exact
     failed = tuple(find_failures(scenario.expect, decided, line_of))
-    differences = tuple(_differences(recorded, decided, line_of, exact=exact)) if recorded is not None else ()
+    changes = _differences(recorded, decided, line_of, exact=exact) if recorded is not None else ()
+    differences = tuple(sorted(changes, key=lambda change: change.way))
     flips: tuple[DecisionChange, ...] = ()
     if recorded is not None and scenario.expect.cut_tolerance is not None:
         differences, flips = _separate_flips(differences, recorded, decided, scenario.expect.cut_tolerance)
@@ -136,33 +137,32 @@ def wanted_ids(scenario: Scenario) -> set[str]:
 # --- recorded decisions -----------------------------------------------------------------------------------------------
 
 
-def _differences(recorded: Recorded, decided: Decided, line_of: LineOf, *, exact: bool) -> list[DecisionChange]:
-    """Returns every item whose decision changed: those no longer in the output, new ones in it, then the others."""
+def _differences(recorded: Recorded, decided: Decided, line_of: LineOf, *, exact: bool) -> Iterator[DecisionChange]:
+    """Yields every item whose decision changed: those no longer in the output, new ones in it, then the others."""
     pairs, gone, new = match_entries(recorded, decided)
     numbers = {item.id: index for index, item in enumerate(recorded.items)}
     pairs_now = [(item, decided.item(listed)) for item, listed in pairs]
     moves = Moves(pairs_now, [decided.item(listed) for listed in new if listed.entry.state is not State.DROPPED])
-    changes = []
+    aspects = (Aspect.STATE, Aspect.REASON, *((Aspect.TOKENS, Aspect.SCORE, Aspect.RANK) if exact else ()))
     for (item, now), (_, listed) in zip(pairs_now, pairs, strict=True):
-        what = _differing_aspect(item, now, exact=exact)
+        what = next((aspect for aspect in aspects if getattr(item, aspect) != getattr(now, aspect)), None)
         if what is not None:
             because = decided.kind.describe(decided.outcome, listed.number).because
             line = line_of(("recorded", "items", numbers[item.id]))
-            changes.append(change_of(what, item, now, because, moves, line))
+            yield change_of(what, item, now, because, moves, line)
     # Dropped items of a kind that finds its entries were never in the output.
     gone = [item for item in gone if item.leaves or not decided.kind.finds]
     not_there = set(decided.kind.unknown(decided.outcome, [item.id for item in gone])) if gone else set()
     for item in gone:
         because = NO_LONGER if item.id in not_there else "it is no longer found"
         line = line_of(("recorded", "items", numbers[item.id]))
-        changes.append(change_of(Aspect.GONE, item, None, because, moves, line))
+        yield change_of(Aspect.GONE, item, None, because, moves, line)
     for listed in new:
         # A kind that finds its entries reports new ones only in the output: it lists only some of its dropped entries.
         if recorded.listed == "all" or listed.entry.state is not State.DROPPED:
             because = decided.kind.describe(decided.outcome, listed.number).because
             line = line_of(("recorded", "items"))
-            changes.append(change_of(Aspect.NEW, None, decided.item(listed), because, moves, line))
-    return sorted(changes, key=lambda change: change.way)
+            yield change_of(Aspect.NEW, None, decided.item(listed), because, moves, line)
 
 
 def _separate_flips(
@@ -208,8 +208,7 @@ def match_entries(
     taken: dict[str, Listed] = {}
     left = []
     for item in recorded.items:
-        listed = decided.by_id.get(item.id)
-        if listed is not None and digests[listed.id] == item.text:
+        if (listed := decided.by_id.get(item.id)) is not None and digests[listed.id] == item.text:
             taken[item.id] = listed
         else:
             left.append(item)
@@ -227,8 +226,7 @@ def match_entries(
             unmatched.append(item)
     gone = []
     for item in unmatched:
-        listed = decided.by_id.get(item.id)
-        if listed is not None and listed.id not in used:
+        if (listed := decided.by_id.get(item.id)) is not None and listed.id not in used:
             taken[item.id] = listed
             used.add(listed.id)
         else:
@@ -237,17 +235,11 @@ def match_entries(
     return pairs, gone, [listed for listed in decided.listed if listed.id not in used]
 
 
-def _differing_aspect(was: RecordedItem, now: RecordedItem, *, exact: bool) -> Aspect | None:
-    aspects = (Aspect.STATE, Aspect.REASON, *((Aspect.TOKENS, Aspect.SCORE, Aspect.RANK) if exact else ()))
-    return next((aspect for aspect in aspects if getattr(was, aspect) != getattr(now, aspect)), None)
-
-
 def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:
     missing = [item.id for item in recorded.items if item.id not in decided.by_id]
     not_there = set(decided.kind.unknown(decided.outcome, missing)) if missing else set()
     for item in recorded.items:
-        listed = decided.by_id.get(item.id)
-        if listed is None and item.id not in not_there:
+        if (listed := decided.by_id.get(item.id)) is None and item.id not in not_there:
             continue  # it exists, but is not found
         if listed is None or (item.text and decided.digest(listed) != item.text):
             yield item.id

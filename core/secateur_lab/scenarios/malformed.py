@@ -90,8 +90,7 @@ def _input_path(message: str, given: Mapping[str, Any]) -> KeyPath:
 def toml_error(path: Path, text: str, error: Exception) -> ScenarioError:
     message = str(error) or "it is nested too deeply"
     lines = text.split("\n")
-    match = _AT.search(message)
-    if match:
+    if match := _AT.search(message):
         line = int(match[1])
     elif isinstance(error, RecursionError):
         line = max(range(len(lines)), key=lambda index: sum(map(lines[index].count, "[{."))) + 1
@@ -133,12 +132,10 @@ def schema_error(path: Path, text: str, table: Mapping[str, Any], error: str, to
         near = suggestion(name, known)
         hint = f"did you mean {near}?" if near else f"keys here: {', '.join(known)}"
         return malformed(path, places.line((*where, name)), f"unknown key {dotted((*where, name))}", hint)
-    missing = re.fullmatch(r"Object missing required field `(.*)`", what)
-    if missing:
+    if missing := re.fullmatch(r"Object missing required field `(.*)`", what):
         error = f"{dotted((*where, missing[1]))} is missing"
         return malformed(path, places.line(where), error, "write it, or save the file again")
-    value = re.fullmatch(r"Invalid enum value (.*)", what, re.DOTALL)
-    if value:
+    if value := re.fullmatch(r"Invalid enum value (.*)", what, re.DOTALL):
         choices = _first_type(_type_at(top, keys), lambda type_: get_origin(type_) is Literal)
         error = f"{dotted(where)}: unknown value {shorten(value[1])}"
         return malformed(path, places.line(where), error, f"one of {', '.join(get_args(choices))}")
@@ -168,8 +165,7 @@ def _first_invalid_key(top: type[Struct], table: Mapping[str, Any], where: KeyPa
 def _type_at(top: type[Struct], keys: Sequence[str]) -> Any:
     type_: Any = top
     for key in keys:
-        struct = _first_type(type_, _is_struct)
-        if struct is not None:
+        if (struct := _first_type(type_, _is_struct)) is not None:
             type_ = get_type_hints(struct, include_extras=True).get(key, type_)
     return type_
 

@@ -8,8 +8,8 @@ the scenario's profile, the scenario's settings.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from hashlib import sha256
@@ -186,12 +186,11 @@ class Session:
 
     def environment(self, root: Path) -> Environment:
         """Returns the environment of scenarios below a root, with nothing of the user but the cache."""
-        without_user = {**self.environ, "SECATEUR_CONFIG_DIR": _NOWHERE}
         return Environment(
             regular=True,
             ahead=True,  # an input that was read serves scenarios with any settings
             folder=root,
-            environ=without_user,
+            environ={**self.environ, "SECATEUR_CONFIG_DIR": _NOWHERE},
             progress=self.progress,
             shared=self._shared.setdefault(root, {}),
         )
@@ -252,14 +251,9 @@ class Session:
         self._shared.clear()
 
 
-@contextmanager
-def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Session]:
+def session(environ: Mapping[str, str], progress: Progress = unreported) -> closing[Session]:
     """Opens a session that is closed at the end."""
-    opened = Session(environ, progress)
-    try:
-        yield opened
-    finally:
-        opened.close()
+    return closing(Session(environ, progress))
 
 
 def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
@@ -303,8 +297,7 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
         raise ScenarioError(error.message, hint=error.hint, where=("kind",)) from error
     known = {declared.name: declared for declared in kind.inputs if declared.role != "output"}
     for name, value in scenario.input.items():
-        declared = known.get(name)
-        if declared is None:
+        if (declared := known.get(name)) is None:
             hint = f"inputs: {', '.join(known)}"
             raise ScenarioError(f"{kind.name} has no input {shown(name)}", hint=hint, where=("input", name))
         if declared.repeatable:
@@ -317,8 +310,7 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
             message = f"input.{name} = {shown(repr(value))} is not allowed"
             raise ScenarioError(message, hint=f"it takes {takes}", where=("input", name))
     required = [name for name, declared in known.items() if declared.required]
-    missing = [name for name in required if not scenario.input.get(name)]
-    if missing:
+    if missing := [name for name in required if not scenario.input.get(name)]:
         message = f"{kind.name} needs input.{' and input.'.join(missing)}"
         raise ScenarioError(message, hint="write it below [input]", where=("input",))
     inputs = kind.blank_inputs() | scenario.input
@@ -352,8 +344,7 @@ def settings_to_save(
     values: dict[str, Any] = {}
     try:
         plain = kind.load(inputs, _settings_loader({"profile": settings.profile}), environment).settings
-        loaded = kind.load(inputs, _settings_loader({}), environment).settings
-        if loaded.profile != settings.profile:
+        if kind.load(inputs, _settings_loader({}), environment).settings.profile != settings.profile:
             values["profile"] = settings.profile
     except UsageError:  # the user's own profile: its values are written out
         plain = kind.load(inputs, _settings_loader({}), environment).settings

@@ -102,8 +102,7 @@ def save_scenario(
     else:
         scenario = Scenario(FORMAT, kind.name, about, input=given)
     with placed.written():  # the decisions use the files as they will be
-        environment = session.environment(root)
-        needed = settings_to_save(kind, kind.blank_inputs() | given, settings, environment)
+        needed = settings_to_save(kind, kind.blank_inputs() | given, settings, session.environment(root))
         scenario = msgspec.structs.replace(scenario, settings=nested(needed))
         decided = session.decide(scenario, root)
         if exact or scenario.recorded is not None:

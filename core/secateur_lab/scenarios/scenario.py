@@ -24,7 +24,7 @@ A scenario is outside data: the size of its file is limited, every key is checke
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,7 +35,14 @@ from secateur import Reason, State, read_file, suggestion, toml_value
 
 from secateur_lab.scenarios.malformed import check_values, malformed, schema_error, shorten, toml_error
 from secateur_lab.scenarios.toml_places import dotted, toml_places
-from secateur_lab.scenarios.toml_writing import add_elements, flat, pairs, recorded_start, remove_element, replace_table
+from secateur_lab.scenarios.toml_writing import (
+    add_expected,
+    flat,
+    pairs,
+    recorded_start,
+    remove_expected,
+    replace_table,
+)
 
 SUFFIX = ".scenario.toml"
 
@@ -168,8 +175,7 @@ def parse_scenario(text: str, path: Path) -> Scenario:
         made = msgspec.convert(table, Scenario)
     except msgspec.ValidationError as error:
         raise schema_error(path, text, table, str(error), Scenario) from error
-    between = made.expect.budget_used_between
-    if between is not None and between[0] > between[1]:
+    if (between := made.expect.budget_used_between) is not None and between[0] > between[1]:
         message = f"expect.budget_used_between: {between[0]:g} is larger than {between[1]:g}"
         line = toml_places(text).line(("expect", "budget_used_between"))
         raise malformed(path, line, message, "the smaller one is first")
@@ -227,13 +233,19 @@ def dump_scenario(scenario: Scenario) -> str:
 
 def replace_recorded(text: str, recorded: Recorded) -> str:
     """Replaces the recorded decisions in a scenario's text; all above them stays as written, byte for byte."""
+    lines = [
+        "[recorded]  # by `secateur check --update`; what stands here is compared, and replaced as a whole",
+        f"budget = {recorded.budget}",
+        f"after = {recorded.after}",
+        f"listed = {toml_value(recorded.listed)}",
+        f"knobs = {toml_value(recorded.knobs)}",
+        "items = [",
+        *(f"  {toml_value(_item(item))}," for item in recorded.items),
+        "]",
+    ]
     start = recorded_start(text)
-    return (text[:start] if start < len(text) else text.rstrip("\n") + "\n\n") + _recorded_text(recorded)
-
-
-def add_expected(text: str, name: str, ids: Sequence[str]) -> str:
-    """Adds ids to a list of `[expect]` in a scenario's text; all else stays as a person wrote it, byte for byte."""
-    return add_elements(text, "expect", name, ids)
+    head = text[:start] if start < len(text) else text.rstrip("\n") + "\n\n"
+    return head + "\n".join(lines) + "\n"
 
 
 def set_assertion(text: str, id_: str, name: str) -> str:
@@ -241,7 +253,7 @@ def set_assertion(text: str, id_: str, name: str) -> str:
     else stays byte for byte."""
     for other in STATE_LISTS:
         if other != name:
-            text = remove_element(text, "expect", other, id_)
+            text = remove_expected(text, other, id_)
     return add_expected(text, name, [id_]) if name else text
 
 
@@ -271,27 +283,12 @@ def _setting_lines(settings: Mapping[str, Any]) -> list[str]:
 def _expect_lines(expect: Expect) -> list[str]:
     lines = ["[expect]"]
     for name in Expect.__struct_fields__:
-        value = getattr(expect, name)
-        if value is None or value == [] or value == {} or value is False:
+        if (value := getattr(expect, name)) is None or value == [] or value == {} or value is False:
             continue
         if isinstance(value, list) and value and isinstance(value[0], Struct):
             value = [msgspec.to_builtins(item) for item in value]
         lines.append(f"{name} = {toml_value(msgspec.to_builtins(value))}")
     return lines
-
-
-def _recorded_text(recorded: Recorded) -> str:
-    lines = [
-        "[recorded]  # by `secateur check --update`; what stands here is compared, and replaced as a whole",
-        f"budget = {recorded.budget}",
-        f"after = {recorded.after}",
-        f"listed = {toml_value(recorded.listed)}",
-        f"knobs = {toml_value(recorded.knobs)}",
-        "items = [",
-        *(f"  {toml_value(_item(item))}," for item in recorded.items),
-        "]",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def _item(item: RecordedItem) -> dict[str, Any]:

@@ -179,8 +179,7 @@ class _TomlScanner:
         return self.at
 
     def _match(self, pattern: re.Pattern[str]) -> str:
-        match = pattern.match(self.text, self.at)
-        if match is None or not match[0]:
+        if (match := pattern.match(self.text, self.at)) is None or not match[0]:
             raise ValueError(f"nothing to read at {self.at}")
         self.at = match.end()
         return match[0]

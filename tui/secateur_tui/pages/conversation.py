@@ -4,14 +4,14 @@ provider's prompt cache."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import ClassVar
 
 from msgspec import structs
 from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.conversation.decisions import MeasuredTranscript, MessageDecision, Pruned
+from secateur.kinds.conversation.folds import LiveLedger, describe_ledger, find_cut
 from secateur.kinds.conversation.growing_transcript import CHANGED, COMPACTED, FOLLOWED, GONE
 from secateur.kinds.conversation.kind import (
     describe_share,
@@ -24,7 +24,6 @@ from secateur.kinds.conversation.kind import (
     text_going_out,
     tools_of,
 )
-from secateur.kinds.conversation.live_ledger import LiveLedger, describe_ledger, find_cut
 from secateur.kinds.conversation.messages import Message, PartKind
 from secateur.kinds.conversation.session_facts import session_facts
 from secateur.kinds.conversation.session_report import forecast_words
@@ -41,12 +40,12 @@ from secateur_tui.columns import Label, ListColumn, sample_items
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_name, shorten_words
+from secateur_tui.state.answer import ShownAnswer, ledger_answer
+from secateur_tui.state.bench_state import Inputs
 from secateur_tui.state.input_files import SessionWatch
-from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clip_line, line, wrap_words
-from secateur_tui.widgets.ledger_list import LedgerListing, label_wrapper
-from secateur_tui.widgets.texts import wrap_text
+from secateur_tui.widgets.item_pages import wrap_text
+from secateur_tui.widgets.listing import ItemListing, label_wrapper
 
 _LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
 _DESCRIPTION = re.compile(r'\{(?>.*?"description": ?")(.+?)"[,}]')
@@ -56,7 +55,7 @@ _FIRST_CHARS = 400
 """Characters of a text's beginning that stand below the reason."""
 
 
-class ConversationListing(LedgerListing):
+class ConversationListing(ItemListing):
     """Lists messages by number, each with its tools and its share of the budget."""
 
     titles: ClassVar[tuple[str, str]] = ("role", "beginning")
@@ -71,13 +70,13 @@ class ConversationListing(LedgerListing):
         return (ListColumn("tool", "tool", _LEAST_TOOL, max(_LEAST_TOOL, cells), 5), share) if cells else (share,)
 
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
-        answer, pruned = self.answer, self.answer.outcome.payload
+        pruned = self.answer.outcome.payload
         if column.id == "number":
             row = item_of(pruned, item)
             shown = "" if row is None or row.number < 0 else f"{row.number:,}"
-            return line(Span(f"{shown}{'=' if _is_cached(answer, item) else ' '}", "faint"))
+            return line(Span(f"{shown}{'=' if _is_cached(pruned, item) else ' '}", "faint"))
         if column.id == "share":
-            after = answer.entries[item].after
+            after = self.after(item)
             return line(f"{share_of(pruned, after):.1%}") if after >= 0 else ()
         if column.id == "tool":
             tools = _list_tools(message_of(pruned, item))
@@ -85,11 +84,11 @@ class ConversationListing(LedgerListing):
         return super().cell(item, column, cells)
 
     @staticmethod
-    def label_of(answer: LedgerAnswer[Pruned], item: int) -> Label:
+    def label_of(answer: ShownAnswer[Pruned], item: int) -> Label:
         if answer.entries[item].id == WRAPPER:
             return label_wrapper(answer.entries[item])
         message = message_of(answer.outcome.payload, item)
-        role, words = _role(answer, item), visible(first_words(message)) if message is not None else ""
+        role, words = _role(answer.outcome.payload, item), visible(first_words(message)) if message is not None else ""
         described = _DESCRIPTION.match(words) if role == "request" else None
         return Label(role, described[1] if described else words, prose=True)
 
@@ -118,19 +117,18 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
             return super().draw_caption(scene, cells)
         return clip_line(line(Span(f" Live: {describe_ledger(self.live)} ", "faint")), cells)
 
-    def notices(self, answer: LedgerAnswer[Pruned]) -> Sequence[tuple[str, str]]:
-        cache = answer.outcome.payload.cache
-        held = answer.settings.conversation_prune.keep_tools
-        notices = [(f"results of {', '.join(held)} are held", "faint")] if held else []
-        measured = answer.outcome.payload.measured
+    def notices(self, answer: ShownAnswer[Pruned]) -> Sequence[tuple[str, str]]:
+        cache, measured = answer.outcome.payload.cache, answer.outcome.payload.measured
+        rules = answer.settings.conversation_prune
+        held = ", ".join(rules.keep_tools)
+        notices = [(f"results of {held} are held", "faint")] if held else []
         facts = session_facts(measured, answer.settings.context_budget.windows) if measured is not None else None
         if facts is not None and facts.window:
             soon = f"; {forecast_words(facts.forecast, brief=True)}" if facts.forecast is not None else ""
             notices.append((f"window: {facts.filled:,} of {facts.window:,} tokens{soon}", "faint"))
         if cache.first_changed is None:
             return [*notices, ("prompt cache: nothing is read again", "faint")]
-        rules = answer.settings.conversation_prune
-        requests = cache.pays_after(rules.cache_read_price, rules.cache_write_price)
+        requests = cache.pays_after
         pays = "never pays" if requests is None else f"pays after {count_noun(requests, 'request')}"
         words = (
             f"prompt cache: from #{cache.first_changed:,} on {cache.reread_tokens:,} tokens are read again,"
@@ -138,19 +136,22 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         )
         return [*notices, (words, "accent")]
 
-    def make_answer(self, settings: Settings, outcome: Outcome[Pruned]) -> LedgerAnswer[Pruned]:
-        answer = super().make_answer(settings, outcome)
-        items = range(len(answer))
-        facets: Mapping[str, Callable[[], Sequence[str]]] = {
-            "role": lambda: [_role(answer, item) for item in items],
-            "tool": lambda: [_list_tools(message_of(outcome.payload, item)) for item in items],
-        }
-        return replace(answer, facets=facets)
+    def make_answer(self, settings: Settings, outcome: Outcome[Pruned]) -> ShownAnswer[Pruned]:
+        answer = ledger_answer(
+            settings,
+            outcome,
+            facets={
+                "role": lambda: [_role(outcome.payload, item) for item in range(len(answer))],
+                "tool": lambda: [_list_tools(message_of(outcome.payload, item)) for item in range(len(answer))],
+            },
+        )
+        return answer
 
-    def facts(self, answer: LedgerAnswer[Pruned], item: int, cells: int) -> list[Line]:
-        row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)
-        cached = "still in the cached prefix (=)" if _is_cached(answer, item) else "no longer in the cached prefix"
-        lines = wrap_words(f"{describe_share(answer.outcome.payload, item)}; {cached}", cells)
+    def facts(self, answer: ShownAnswer[Pruned], item: int, cells: int) -> list[Line]:
+        payload = answer.outcome.payload
+        row, message = item_of(payload, item), message_of(payload, item)
+        cached = "still in the cached prefix (=)" if _is_cached(payload, item) else "no longer in the cached prefix"
+        lines = wrap_words(f"{describe_share(payload, item)}; {cached}", cells)
         if row is None:
             return [*lines, *wrap_words("of the request, before its messages", cells, "faint")]
         for part in message.parts if message is not None else ():
@@ -162,47 +163,31 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
             cut, entry = decided
             sizes = f"{entry.before:,} -> {entry.after:,} tokens before request {cut.request:,}"
             lines += wrap_words(f"Live: {entry.state.label}, {sizes}: {sentence(entry)}", cells)
-        stands = _find_summary(answer, item)
-        if stands is not None:
-            lines += [
-                (),
-                *wrap_words("this summary stands for it:", cells, "faint"),
-                *_draw_beginning(text_going_out(answer.outcome.payload, stands), cells, "summarised"),
-            ]
+        if (stands := _find_summary(payload, item)) is not None:
+            lines += [(), *wrap_words("this summary stands for it:", cells, "faint")]
+            lines += _draw_beginning(text_going_out(payload, stands), cells, "summarised")
         elif row.cleaned and row.message is not None:
-            lines += [
-                (),
-                *wrap_words("in place of what was cleared:", cells, "faint"),
-                *_draw_placeholders(row, message, answer, cells),
-            ]
+            lines += [(), *wrap_words("in place of what was cleared:", cells, "faint")]
+            out = parse_item(row, payload.transcript)
+            pairs = zip(message.parts, out.parts, strict=False) if message is not None and out is not None else ()
+            for then, now in pairs:
+                if then.text != now.text:
+                    lines += _draw_beginning(now.text, cells, "shortened")
         return lines
 
 
-def _find_summary(answer: LedgerAnswer[Pruned], item: int) -> MessageDecision | None:
+def _find_summary(pruned: Pruned, item: int) -> MessageDecision | None:
     """Returns the summary that covers a message: the first of those right before the run of messages it belongs
     to."""
-    row = item_of(answer.outcome.payload, item)
+    row = item_of(pruned, item)
     if row is None or row.state is not State.SUMMARISED or row.number < 0:
         return None
-    items = answer.outcome.payload.items
-    index = item - len(head_of(answer.outcome.payload))
+    items, index = pruned.items, item - len(head_of(pruned))
     while index >= 0 and items[index].number >= 0:
         index -= 1
     while index > 0 and items[index - 1].number < 0:
         index -= 1
     return items[index] if index >= 0 else None
-
-
-def _draw_placeholders(
-    row: MessageDecision, message: Message | None, answer: LedgerAnswer[Pruned], cells: int
-) -> list[Line]:
-    out = parse_item(row, answer.outcome.payload.transcript)
-    if message is None or out is None:
-        return []
-    pairs = zip(message.parts, out.parts, strict=False)
-    return [
-        part for then, now in pairs if then.text != now.text for part in _draw_beginning(now.text, cells, "shortened")
-    ]
 
 
 def _draw_beginning(text: str, cells: int, role: str) -> list[Line]:
@@ -221,13 +206,13 @@ def _measure_tools(outcome: Outcome[Pruned]) -> int:
     return min(_TOOL_CELLS, max(map(cell_width, named), default=0))
 
 
-def _role(answer: LedgerAnswer[Pruned], item: int) -> str:
-    row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)
+def _role(pruned: Pruned, item: int) -> str:
+    row, message = item_of(pruned, item), message_of(pruned, item)
     if row is None or row.number < 0:
         return "request" if row is None else "summary"
     return message.role if message is not None else ""
 
 
-def _is_cached(answer: LedgerAnswer[Pruned], item: int) -> bool:
-    row, cache = item_of(answer.outcome.payload, item), answer.outcome.payload.cache
+def _is_cached(pruned: Pruned, item: int) -> bool:
+    row, cache = item_of(pruned, item), pruned.cache
     return row is None or cache.first_changed is None or 0 <= row.number < cache.first_changed

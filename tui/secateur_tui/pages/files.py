@@ -18,16 +18,16 @@ from secateur.terminal import visible
 from secateur_tui.columns import NAME, ListColumn, bar_cells
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
-from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.answer import ShownAnswer, ledger_answer
 from secateur_tui.styled_text import Line, Span, line, stack_bar, wrap_words
-from secateur_tui.widgets.ledger_list import LedgerListing
+from secateur_tui.widgets.listing import ItemListing
 
 _SCORE_CELLS, _NAME_CELLS, _LEAST_BAR, _MOST_BAR = 6, 20, 8, 20
 _MOST_PIECES = 40
 """Pieces of a file that the page Why lists."""
 
 
-class FilesListing(LedgerListing):
+class FilesListing(ItemListing):
     """Lists files, the best first, each with its score."""
 
     titles: ClassVar[tuple[str, str]] = ("file", "folder")
@@ -58,25 +58,21 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
 
     listing_type = FilesListing
 
-    def make_answer(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[PrunedFiles]:
+    def make_answer(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> ShownAnswer[PrunedFiles]:
         """Returns the answer with the best files first."""
-        answer, decisions = super().make_answer(settings, outcome), outcome.payload.decisions
+        decisions = outcome.payload.decisions
         order = sorted(range(len(decisions)), key=lambda index: -decisions[index].score)
-        return replace(answer, order=order, paths=answer.ids)
+        return ledger_answer(settings, outcome, order, paths=True)
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         if not isinstance(scene.jobs.error or scene.state.refusal, UsageError) or scene.state.inputs["query"]:
             return super().draw_blank(scene, cells)
-        key = scene.keys.first_key("query")
-        return [
-            *wrap_words("Say what the files are for: each is scored by how well it answers.", cells, "bold"),
-            (),
-            *wrap_words(f"{key} goes to the field for it; Enter reads them.", cells, "faint"),
-            (),
-            *super().draw_blank(scene, cells),
-        ]
+        words = "Say what the files are for: each is scored by how well it answers."
+        hint = f"{scene.keys.first_key('query')} goes to the field for it; Enter reads them."
+        lines = [*wrap_words(words, cells, "bold"), (), *wrap_words(hint, cells, "faint"), ()]
+        return [*lines, *super().draw_blank(scene, cells)]
 
-    def facts(self, answer: LedgerAnswer[PrunedFiles], item: int, cells: int) -> list[Line]:
+    def facts(self, answer: ShownAnswer[PrunedFiles], item: int, cells: int) -> list[Line]:
         decision = answer.outcome.payload.decisions[item]
         lines = wrap_words(f"score {decision.score:.1f} of {SCORES}", cells) if decision.judge else []
         if decision.ranges:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
-from secateur.kinds.base import Kind
+from secateur.kinds.base import Input, Kind
 
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.kind_reader import Field
 from secateur_tui.styled_text import Line, line, wrap_words
-from secateur_tui.widgets import blank
+from secateur_tui.widgets import item_pages
 
 
 class FolderPage(KindPage[Any, Any]):
@@ -24,7 +23,7 @@ class FolderPage(KindPage[Any, Any]):
     def __init__(self, kind: Kind[Any, Any], open_folder: Callable[[str], None]) -> None:
         super().__init__(kind)
         self.open_folder = open_folder
-        self.fields = (Field("folder", "Folder", "a folder, sample:NAME or a git URL"),)
+        self.fields = (Input("folder", "", title="Folder", placeholder="a folder, sample:NAME or a git URL"),)
 
     def source(self, scene: Scene) -> str:
         return "nothing open"
@@ -37,7 +36,7 @@ class FolderPage(KindPage[Any, Any]):
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         if scene.jobs.error is not None:
-            return blank.draw_error(scene.jobs.error, cells)
+            return item_pages.draw_error(scene.jobs.error, cells)
         words = "A folder can be opened here: a repository whose code is to be searched. Nothing in it is run."
         return [
             *wrap_words(words, cells, "bold"),

@@ -7,19 +7,16 @@ Every `draw_…` takes the scene and the width in cells, and knows no widget.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
-import numpy as np
 from msgspec.structs import replace
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
-from secateur.kinds.base import PIN, Environment, Kind, Outcome
+from secateur.kinds.base import PIN, Environment, Input, Kind, Outcome
 from secateur.kinds.command_line import quote_word
 from secateur.kinds.knobs import Knob, further_knobs
 from secateur.kinds.run import answer_of, command_line_of, trials_of
 from secateur.kinds.steering import Steer
-from secateur.ledger import WRAPPER
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
 from secateur.sources.fetch_options import FetchOptions
@@ -31,51 +28,29 @@ from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_paths
-from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.answer import ShownAnswer, compare, ledger_answer
+from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.state.input_files import FileWatch
-from secateur_tui.state.kind_reader import Field, Inputs
-from secateur_tui.state.ledger_answer import LedgerAnswer, Sum
-from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets import blank, ledger_list
-from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_budget, item_at, reach_of
-from secateur_tui.widgets.ledger_list import LedgerListing
+from secateur_tui.widgets import item_pages
+from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, picture_of, reach_of
 from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.pack_view import PackText
-from secateur_tui.widgets.text_page import ItemText
-
-_LAST = np.iinfo(np.int64).max
-"""The position that stands for a missing position."""
-
-
-@lru_cache(maxsize=4)
-def ledger_picture(answer: LedgerAnswer[Any]) -> BudgetPicture:
-    """Returns the picture of an answer; entries without a position come last."""
-    entries, sums = answer.entries, dict(answer.sums)
-    count = len(entries)
-    if count and entries[-1].id == WRAPPER:  # it stands last, and is no item
-        wrapper, count = entries[-1], count - 1
-        items, before, after = sums[wrapper.state]
-        sums[wrapper.state] = Sum(items - 1, before - wrapper.before, after - wrapper.after)
-    tokens = np.fromiter((entry.after for entry in entries), np.int64, count)
-    states = np.fromiter((entry.state for entry in entries), np.int64, count)
-    places = (_LAST if entry.position is None else entry.position for entry in entries)
-    rows = np.argsort(np.fromiter(places, np.int64, count), kind="stable")
-    rows = rows[tokens[rows] > 0]
-    further = (f"reserve {answer.reserve:,}",) if answer.reserve else ()
-    around = answer.ledger.after - int(tokens.sum())
-    frame = BudgetFrame(answer.ledger.budget, rows, tokens[rows], states[rows], around)
-    return BudgetPicture((frame,), sums, further=further)
-
+from secateur_tui.widgets.text_view import ItemText
 
 M = TypeVar("M")  # what was read
 P = TypeVar("P")  # what the kind decided
 
 
 class KindPage(Generic[M, P]):
-    """See the module docstring. It satisfies `KindReader`, which describes the attributes that are not described here.
+    """See the module docstring.
 
     Attributes:
+        fields: the fields of the input on top; the first is what is read or asked.
+        instant: a decision takes no time, and is made where the screen is: a pause in typing asks, the old answer
+            stays, dimmed, until the answer to another question comes, and the cursor goes to the best item if its own
+            is gone.
+        grows: items come at the end: a cursor on the newest item follows what is read.
         outside: what the kind may use of the world; of a scenario with the folder from which its paths start.
         watch: compares what was read with what is on disk.
     """
@@ -86,7 +61,7 @@ class KindPage(Generic[M, P]):
     reading: ClassVar[str] = "reading"  # the name of reading, for people
     nothing_asked: ClassVar[str] = "nothing is open yet"
     unopened: ClassVar[bool] = False  # nothing can be inspected yet, there is only a field for a folder
-    listing_type: ClassVar[type[ItemListing]] = LedgerListing
+    listing_type: ClassVar[type[ItemListing]] = ItemListing
     knobs_title: ClassVar[str] = "Knobs"
     first_warnings: ClassVar[Collection[str]] = ()  # codes of the warnings that stand above all other notices
 
@@ -95,15 +70,11 @@ class KindPage(Generic[M, P]):
         self.scenario = opened
         self.outside = Environment(fetching=FetchOptions()) if opened is None else opened.environment
         self._opened: list[M] = []  # the baseline may still show the texts of what was read before
-        self.fields: Sequence[Field] = tuple(
-            Field(shown.name, shown.title, shown.placeholder, shown.optional, shown.lines)
-            for shown in kind.inputs
-            if shown.title
-        )
+        self.fields: Sequence[Input] = tuple(shown for shown in kind.inputs if shown.title)
         self.watch: Any = FileWatch()
 
     @property
-    def asking_field(self) -> Field:
+    def asking_field(self) -> Input:
         """The field in which people ask: the query where there is one, else what is opened."""
         return next((field for field in self.fields if field.name == "query"), self.fields[0])
 
@@ -121,17 +92,21 @@ class KindPage(Generic[M, P]):
     # --- reading ---
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
+        """Returns what reading depends on: while it stays equal, the material is not read again."""
         return self.kind.reading_of(self.given(inputs), settings)
 
     def serves(self, had: Any, wanted: Any) -> bool:
+        """Tells whether what was read for one key also serves another."""
         return bool(had == wanted)
 
     def first_item(self, answer: Any) -> int:
+        """Returns the item that the cursor is on when an answer comes where there was none."""
         item: int = answer.item_at(0)
         return item
 
     @property
     def prepared(self) -> bool:
+        """Tells whether all that may be asked is prepared; until then an answer may be from a part of it."""
         return True
 
     def prepare(self, progress: Progress) -> None:
@@ -142,6 +117,7 @@ class KindPage(Generic[M, P]):
         return None
 
     def is_part(self, material: M) -> bool:
+        """Tells whether material is a part of what will be read once all is prepared."""
         return False
 
     def fresh(self, material: M | None) -> bool | None:
@@ -177,20 +153,22 @@ class KindPage(Generic[M, P]):
         outcome = answer_of(self.kind, material, self.given(inputs), settings, progress=progress)
         return self.make_answer(settings, outcome)
 
-    def make_answer(self, settings: Settings, outcome: Outcome[P]) -> LedgerAnswer[P]:
+    def make_answer(self, settings: Settings, outcome: Outcome[P]) -> ShownAnswer[P]:
         """Returns an outcome as the answer that is drawn."""
-        return LedgerAnswer(settings, outcome.ledger, outcome, outcome.notices)
+        return ledger_answer(settings, outcome)
 
     def prepare_answer(self, answer: Any, baseline: Any) -> None:
         """Computes everything that is drawn of an answer, on the engine's thread, so that no frame waits for it."""
-        answer.work_out()
+        _ = answer.place_of, answer.place
         if baseline is not None:
-            answer.since(baseline).work_out()
+            comparison = compare(baseline, answer)
+            _ = comparison.same, comparison.flip_counts
         self.picture(answer)
 
     def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> Any:
         """Returns recorded decisions as the baseline of an answer under these settings."""
-        return LedgerAnswer(settings, recorded_ledger(recorded, decided), cast("Any", None)).work_out()
+        ledger = recorded_ledger(recorded, decided)
+        return ledger_answer(settings, Outcome(self.kind.name, settings, cast("Any", None), lambda: ledger))
 
     # --- inputs ---
 
@@ -253,15 +231,6 @@ class KindPage(Generic[M, P]):
             return None
         return trials_of(self.kind, state.reading.material, self.given(state.inputs), answer.settings, answer.outcome)
 
-    def trial_item(self, answer: Any, item: int) -> int | None:
-        """Returns the number of an item among those of `trials`; None if it is not among them."""
-        entry_number: int | None = answer.entry_number(item)
-        return entry_number
-
-    def trial_name(self, answer: Any, item: int) -> str:
-        """Returns the short name of an item of `trials`."""
-        return str(answer.outcome.ledger.ids[item])
-
     # --- the title line ---
 
     def source(self, scene: Scene) -> str:
@@ -292,33 +261,30 @@ class KindPage(Generic[M, P]):
             if not isinstance(state.refusal, BudgetExceeded):
                 return [line(headline), (), line("·" * cells)]
             return [line(f"{headline} · not met"), (), line(Span("▚" * cells, "error"))]
-        item = state.cursor
+        item, then = state.cursor, self.picture(state.baseline) if state.comparison is not None else None
         words = self.listing(scene).describe_item(item) if item < len(state.answer) else ""
-        return draw_budget(self.picture(state.answer), self._picture_then(state), item, words, cells)
+        return draw_budget(self.picture(state.answer), then, item, words, cells)
 
     def segment_at(self, scene: Scene, cell: int, cells: int) -> int | None:
         """Returns the item whose segment of the bar is in a cell; None if no segment is there."""
         state = scene.state
         if state.answer is None or state.refusal is not None:
             return None
-        picture = self.picture(state.answer)
-        return item_at(picture, cell, cells, reach_of(picture, self._picture_then(state)))
+        picture, then = self.picture(state.answer), state.baseline if state.comparison is not None else None
+        return item_at(picture, cell, cells, reach_of(picture, self.picture(then) if then is not None else None))
 
     def picture(self, answer: Any) -> BudgetPicture:
         """Returns the picture of the budget of an answer."""
-        return ledger_picture(answer)
-
-    def _picture_then(self, state: BenchState[Any]) -> BudgetPicture | None:
-        return self.picture(state.baseline) if state.comparison is not None else None
+        return picture_of(answer)
 
     # --- the list ---
 
     def listing(self, scene: Scene) -> ItemListing:
         """Returns what the list shows of the answer."""
-        state, by = scene.state, scene.state.choice.by
+        state = scene.state
         assert state.answer is not None
-        by = "" if by == LIST_ORDER else by
-        return self.listing_type(state.answer, state.comparison, scene.crossings, by, scene.screen)
+        crossings = scene.crossings if scene.proven else ()
+        return self.listing_type(state.answer, state.comparison, crossings, state.choice.by, scene.screen)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""
@@ -326,10 +292,10 @@ class KindPage(Generic[M, P]):
 
     def draw_notices(self, scene: Scene, cells: int) -> list[Line]:
         """Draws every notice about the answer."""
-        if scene.state.answer is None:
+        answer = scene.state.answer
+        if answer is None:
             return []
-        answer = _ledger(scene)
-        warned = sorted(answer.warnings, key=lambda notice: notice.code not in self.first_warnings)
+        warned = sorted(answer.outcome.notices, key=lambda notice: notice.code not in self.first_warnings)
         first = sum(notice.code in self.first_warnings for notice in warned)
         texts = [(f"! {notice.message}", "warning") for notice in warned]
         texts[first:first] = self.notices(answer)
@@ -343,20 +309,18 @@ class KindPage(Generic[M, P]):
         """Draws what stands in place of the items: an error, progress, or the kind of emptiness."""
         state, back = scene.state, scene.keys.first_key("back")
         if scene.jobs.error is not None:
-            return blank.draw_error(scene.jobs.error, cells)
+            return item_pages.draw_error(scene.jobs.error, cells)
         if not state.asks:
             words = f"{scene.keys.first_key('query')} goes to the field for it; Enter reads it."
             if scene.typing and back:
                 words = f"Enter reads it; {back} leaves the field, then a digit opens a bench."
             return [*wrap_words(self.kind.wording.opening, cells, "bold"), (), *wrap_words(words, cells, "faint")]
         if scene.jobs.activity == self.reading:
-            cancels = (
-                [(), line(Span(f"{back} cancels", "faint"))] if back and not (self.instant or scene.typing) else []
-            )
-            return [*blank.draw_progress(state.question, scene.jobs.progress, cells), *cancels]
+            lines = item_pages.draw_progress(state.question, scene.jobs.progress, cells)
+            return [*lines, (), line(Span(f"{back} cancels", "faint"))] if back and not scene.typing else lines
         if state.refusal is not None and state.reading is not None:
             below = self.explain_refusal(state.reading.material, state.inputs, state.settings, cells)
-            return [*blank.draw_error(state.refusal, cells), (), *below]
+            return [*item_pages.draw_error(state.refusal, cells), (), *below]
         return self.draw_empty(scene, cells)
 
     def draw_empty(self, scene: Scene, cells: int) -> Sequence[Line]:
@@ -371,29 +335,29 @@ class KindPage(Generic[M, P]):
 
     def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws why the item at the cursor was decided so."""
-        if not scene.state.listed:
+        answer, item = scene.state.columns, scene.state.cursor
+        if answer is None:
             return []
-        answer, item = _ledger(scene), scene.state.cursor
-        return ledger_list.draw_why(answer, item, cells, self.facts(answer, item, cells))
+        return item_pages.draw_why(answer, item, cells, self.facts(answer, item, cells))
 
     def text_of(self, scene: Scene) -> ItemText | None:
         """Returns the text of the item at the cursor; None while nothing is listed."""
-        if not scene.state.listed:
+        answer, item = scene.state.columns, scene.state.cursor
+        if answer is None:
             return None
-        answer, item = _ledger(scene), scene.state.cursor
-        return ledger_list.text_of(answer.state_of(item), *self.texts(answer, item))
+        return item_pages.text_of(answer.state_of(item), *self.texts(answer, item))
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws what changed since the baseline."""
-        state = scene.state
-        if not state.listed:
+        answer, item = scene.state.columns, scene.state.cursor
+        if answer is None:
             return []
-        answer, item = _ledger(scene), state.cursor
-        return ledger_list.draw_diff(state.comparison, answer.entries[item].id, *self.texts(answer, item), cells)
+        return item_pages.draw_diff(scene.state.comparison, answer.ids[item], *self.texts(answer, item), cells)
 
     def facts(self, answer: Any, item: int, cells: int) -> list[Line]:
         """Returns further facts on a decision, below its reason."""
-        return []
+        told = self.kind.describe(answer.outcome, item).facts
+        return [part for label, text in told for part in wrap_words(f"{label} {visible(text)}", cells)]
 
     def texts(self, answer: Any, item: int) -> tuple[str, str]:
         """Returns (what came in, what goes out) of an item, as text for people; "" for nothing."""
@@ -409,15 +373,8 @@ class KindPage(Generic[M, P]):
         return PackText.of(self.kind.leaving(outcome), self._leaving_parts(answer, outcome))
 
     def _leaving_parts(self, answer: Any, outcome: Outcome[P]) -> Iterator[tuple[int, str]]:
-        leaving = [(entry.position or 0, item) for item, entry in enumerate(answer.entries) if entry.after > 0]
-        for _, item in sorted(leaving):
-            if (entry_number := answer.entry_number(item)) is not None:
-                yield item, self.kind.texts(outcome, entry_number)[1]
-
-
-def _ledger(scene: Scene) -> LedgerAnswer[Any]:
-    assert isinstance(scene.state.answer, LedgerAnswer)
-    return scene.state.answer
+        for item in answer.leaving.tolist():
+            yield item, self.kind.texts(outcome, item)[1]
 
 
 def find_overruling(kind: Kind[Any, Any], answer: Any, item: int) -> Steer | None:

@@ -11,13 +11,13 @@ from secateur.model import Reason
 
 from secateur_tui.columns import NAME, Label, ListColumn
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.widgets.ledger_list import LedgerListing
+from secateur_tui.widgets.listing import ItemListing
 
 _NUMBER_CELLS = 9
 """Cells of the numbers of lines: 1200-1299."""
 
 
-class LogListing(LedgerListing):
+class LogListing(ItemListing):
     """Stretches of lines, called by their numbers."""
 
     titles: ClassVar[tuple[str, str]] = ("lines", "message")
@@ -32,7 +32,7 @@ class LogListing(LedgerListing):
     @staticmethod
     def label_of(answer: Any, item: int) -> Label:
         """Returns the numbers of the lines, and what they say: all have a time."""
-        label = LedgerListing.label_of(answer, item)
+        label = ItemListing.label_of(answer, item)
         return label._replace(place=body(label.place).strip() or label.place) if label.prose else label
 
     def describe_item(self, item: int) -> str:

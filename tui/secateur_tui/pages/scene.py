@@ -12,9 +12,13 @@ from secateur.what_if.trials import Trials
 
 from secateur_tui.actions import Keymap
 from secateur_tui.jobs import Jobs
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.proving import ProvenCurve, ProvenHint
 from secateur_tui.widgets.listing import Crossing
+
+REST, PROOFS = "rest", "proofs"
+"""The timer before proofs are worked out, and the group of their job."""
 
 
 @dataclass
@@ -25,11 +29,11 @@ class Scene:
     state: BenchState[Any]
     jobs: Jobs
     keys: Keymap
+    proven_of: ShownAnswer[Any] | None = None  # the answer that the following is proven of
     hints: Sequence[ProvenHint] = ()  # what would change the decision on the item at the cursor
     chosen_hint: int = 0  # the one that a key applies
     nothing: str = ""  # why nothing would, where that is known
     trials: Trials | None = None  # what these were proven with
-    proving: bool = False  # whether further proofs may come
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of each number that changes nothing
     not_known: str = ""  # the limit within which not every range is known, in words; "" for none
     curve: ProvenCurve | None = None  # what goes out against the budget
@@ -42,8 +46,20 @@ class Scene:
     exact: bool = False  # whether figures are shown with all their decimals
 
     @property
+    def proven(self) -> bool:
+        """Tells whether the proofs are of the present answer, under the present settings."""
+        answer = self.state.answer
+        return answer is not None and answer is self.proven_of and answer.settings is self.state.settings
+
+    @property
+    def proving(self) -> bool:
+        """Tells whether further proofs may come."""
+        return self.jobs.waits(REST) or self.jobs.runs(PROOFS)
+
+    @property
     def ranges_pending(self) -> str:
         """The reason why some ranges are missing; "" if all are there or none will come."""
         if self.proving:
             return "re-running …"
-        return f"not known: the search ended after {self.not_known}" if self.not_known else ""
+        known = not self.not_known or not self.proven
+        return "" if known else f"not known: the search ended after {self.not_known}"

@@ -4,83 +4,41 @@ to select from it is pure and instant."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
+import numpy as np
 from secateur.engine import Engine
 from secateur.errors import SecateurError
-from secateur.example_queries import ExampleQuery
 from secateur.index.update.refresh import IndexStatus
 from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
-from secateur.model import Channel, Pool, Selection
+from secateur.model import Channel, Pool, Reason, Selection
 from secateur.progress import Progress, unreported
 from secateur.render.pack import body
-from secateur.render.page import count_noun, shown_notices
+from secateur.render.page import shown_notices
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.sources.workspace_file import is_workspace
 from secateur.terminal import cell_width, clip, visible
 from secateur.what_if.trials import Trials
 from secateur_lab.scenarios.opened_scenario import OpenedScenario
-from secateur_lab.scenarios.running import Decided
+from secateur_lab.scenarios.running import Decided, Listed
 from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.glossary import draw_words
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.short_names import shorten_paths
-from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.kind_reader import Field, Inputs
-from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, restore_answer
+from secateur_tui.state.bench_state import BenchState, Inputs
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets import blank
-from secateur_tui.widgets.budget_bar import BudgetPicture
-from secateur_tui.widgets.candidate_list import CandidateListing, draw_gap, draw_trim_diff, picture_of
+from secateur_tui.widgets import item_pages
+from secateur_tui.widgets.candidates import CandidateListing, draw_gap, draw_trim_diff, draw_why
 from secateur_tui.widgets.listing import ItemListing
-from secateur_tui.widgets.why import draw_why
-
-
-def draw_first_screen(
-    status: IndexStatus | None,
-    examples: Sequence[ExampleQuery],
-    keys: tuple[str, str, str],
-    cells: int,
-    *,
-    typing: bool,
-) -> list[Line]:
-    """Draws what can be asked.
-
-    Args:
-        keys: of the query, of the help, and of the list of suggested questions.
-        typing: whether the keys go to the query.
-    """
-    query_key, help_key, suggested = keys
-    lines: list[Line] = [line(Span("Ask in the words of the task, or name what you mean.", "bold")), ()]
-    if examples:
-        lines.append(line(Span("This repository suggests:", "faint")))
-        lines += [_draw_question(case.query, f"{case.drawn_from}, cut at {case.budget:,}", cells) for case in examples]
-        lines.append(())
-    known = f", {suggested} lists these questions" if examples and suggested else ""
-    if typing:
-        hint = f"A pause asks. Esc leaves the query; then {help_key} shows every key{known}."
-    else:
-        hint = f"{query_key} goes to the query, {help_key} shows every key{known}."
-    lines += wrap_words(hint, cells, "faint")
-    if status is not None:
-        words = f"{count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')} indexed"
-        lines += [(), *wrap_words(words, cells, "faint")]
-    return lines
-
-
-def _draw_question(query: str, beside: str, cells: int) -> Line:
-    shown = clip(visible(" ".join(query.split())), max(10, cells - 2))
-    fits = beside and cell_width(shown) + cell_width(beside) + 4 <= cells  # the question comes first
-    return line("  ", Span(shown, "accent"), *([Span(f"  {beside}", "faint")] if fits else []))
-
 
 INDEXING = "indexing"
 
@@ -109,11 +67,9 @@ class SearchPage(KindPage[Any, SearchDecision]):
     knobs_title: ClassVar[str] = "Weights"
 
     def __init__(self, engine: Engine, path: str, rev: str | None = None, opened: OpenedScenario | None = None) -> None:
-        search = Search()
-        super().__init__(search, opened)
+        super().__init__(Search(), opened)
         self.engine, self.path, self.rev = engine, path, rev
-        query = search.inputs[0]
-        self.fields = (Field(query.name, query.title, query.placeholder, lines=query.lines),)
+        self.fields = (self.kind.inputs[0],)
         self.watch = engine
         self._of_workspace = is_workspace((self.outside.base or Path()) / path)
         self.indexed: IndexStatus | None = None
@@ -127,11 +83,12 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def prepare(self, progress: Progress) -> None:
         self.indexed = self.engine.refresh(progress)
 
-    def reading_key(self, inputs: Inputs, settings: Settings) -> SearchRequest:
-        return SearchRequest(inputs["query"], settings)
+    def reading_key(self, inputs: Inputs, settings: Settings) -> tuple[int, str, object]:
+        return settings.graph_rag.max_depth, inputs["query"], knobs.pool_key(settings)
 
-    def serves(self, had: SearchRequest, wanted: SearchRequest) -> bool:
-        return had.serves(wanted)
+    def serves(self, had: Any, wanted: Any) -> bool:
+        """Tells whether a pool of no smaller depth was retrieved: a smaller depth is a mask on it."""
+        return bool(had[0] >= wanted[0] and had[1:] == wanted[1:])
 
     def start_watching(self, inputs: Inputs) -> None:
         """Does nothing: the engine knows what it has read."""
@@ -162,15 +119,24 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def decide(
         self, material: Retrieved, inputs: Inputs, settings: Settings, progress: Progress = unreported
     ) -> SearchAnswer:
-        return SearchAnswer(settings, self.engine.select(material.pool, settings), engine=self.engine)
+        selection = self.engine.select(material.pool, settings)
+        return SearchAnswer.of(settings, Search().outcome_of(self.engine, selection, settings))
 
     def _leaving_parts(self, answer: Any, outcome: Outcome[SearchDecision]) -> Iterator[tuple[int, str]]:
-        for row in answer.selection.pack_rows:
-            yield row, body(self.kind.texts(outcome, row)[1])
+        for row, text in super()._leaving_parts(answer, outcome):
+            yield row, body(text)
 
-    def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> SearchAnswer:
-        selection = decided.outcome.payload.selection
-        return restore_answer(recorded, SearchAnswer(settings, selection, engine=self.engine), settings)
+    def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> Any:
+        """Returns the recorded decisions over the candidates of now and those that are gone. What was not recorded did
+        not leave; its rank is not known."""
+        ledger, ranks = decided.ledger, {item.id: item.rank or 0 for item in recorded.items}
+        numbers = range(len(ledger.entries) - 1)
+        every = tuple(Listed(row, ledger.ids[row], ledger.entries[row], ledger.rank[row]) for row in numbers)
+        answer = super().make_baseline(recorded, replace(decided, listed=every), settings)
+        rank = np.array([ranks.get(id_, 0) for id_ in answer.ids], dtype=np.int64)
+        order = np.lexsort((rank, rank == 0))
+        order = order[answer.reason[order] != Reason.WRAPPER]
+        return replace(answer, rank=rank, order=order, leaving=order[answer.after[order] > 0])
 
     # --- items ---
 
@@ -194,23 +160,15 @@ class SearchPage(KindPage[Any, SearchDecision]):
         except SecateurError:  # a file changed: its text is not the text that was found
             return selection.used + selection.last_line
 
-    def trial_item(self, answer: SearchAnswer, item: int) -> int | None:
-        return item if len(answer) else None
-
-    def trial_name(self, answer: SearchAnswer, item: int) -> str:
-        pool = answer.selection.pool
-        return pool.qualname[item] or pool.path[item].rpartition("/")[2]
-
     # --- knobs and inputs ---
 
     def knobs_of(self, settings: Settings) -> Sequence[Knob]:
         return knobs.knobs_of(settings)
 
     def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
-        had = cast("SearchRequest", state.reading.key) if state.reading is not None else None
-        depth = had.settings.graph_rag.max_depth if had is not None else 0
+        key: Any = state.reading.key if state.reading is not None else (0,)
+        depth, answer = key[0], state.answer_in_force
         masked = depth > state.settings.graph_rag.max_depth
-        answer = state.answer_in_force
         short = isinstance(answer, SearchAnswer) and answer.ordered_by != answer.selection.strategy
         return {
             **({knobs.DEPTH.key: f"  of {depth} retrieved"} if masked else {}),
@@ -234,74 +192,70 @@ class SearchPage(KindPage[Any, SearchDecision]):
         pool = _pool(scene)
         return (len(pool), "candidate") if pool is not None else None
 
-    def picture(self, answer: SearchAnswer) -> BudgetPicture:
-        return picture_of(answer)
-
     def listing(self, scene: Scene) -> ItemListing:
         listing = super().listing(scene)
         listing.of_workspace = self._of_workspace
         return listing
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
-        answer = _answer(scene)
+        answer: Any = scene.state.answer
         return draw_gap(answer.selection, cells, answer.ordered_by) if answer is not None else ()
 
     def draw_notices(self, scene: Scene, cells: int) -> list[Line]:
-        answer = _answer(scene)
+        answer: Any = scene.state.answer
         warnings = shown_notices(answer.selection.warnings) if answer is not None else ()
         texts = [shorten_paths(f"! {visible(warning.message)}", cells) for warning in warnings]
         return [part for text in texts for part in wrap_words(text, cells, "warning")]
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
-        state, keys, jobs, pool = scene.state, scene.keys, scene.jobs, _pool(scene)
+        state, jobs, pool = scene.state, scene.jobs, _pool(scene)
         if jobs.error is not None:
-            return blank.draw_error(jobs.error, cells)
+            return item_pages.draw_error(jobs.error, cells)
         if jobs.activity == INDEXING and state.answer is None and (jobs.progress is not None or state.asks):
             meanwhile = "" if state.asks else MEANWHILE
-            return blank.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
+            return item_pages.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
         if not state.asks:
-            shown = keys.first_key("query"), keys.first_key("help"), keys.first_key("suggested")
-            return draw_first_screen(self.indexed, scene.examples, shown, cells, typing=scene.typing)
+            return self._draw_first_screen(scene, cells)
         if pool is not None and not len(pool) and not state.needs_reading:
-            return blank.draw_no_match(state.question, pool, self.indexed, cells)
+            return item_pages.draw_no_match(state.question, pool, self.indexed, cells)
         return [line("searching …")]
 
+    def _draw_first_screen(self, scene: Scene, cells: int) -> list[Line]:
+        """Draws what can be asked."""
+        keys, status = scene.keys, self.indexed
+        lines: list[Line] = [line(Span("Ask in the words of the task, or name what you mean.", "bold")), ()]
+        if scene.examples:
+            lines.append(line(Span("This repository suggests:", "faint")))
+            for case in scene.examples:
+                shown = clip(visible(" ".join(case.query.split())), max(10, cells - 2))
+                beside = f"{case.drawn_from}, cut at {case.budget:,}"
+                fits = cell_width(shown) + cell_width(beside) + 4 <= cells  # the question comes first
+                lines.append(line("  ", Span(shown, "accent"), Span(f"  {beside}" if fits else "", "faint")))
+            lines.append(())
+        suggested = keys.first_key("suggested")
+        known = f", {suggested} lists these questions" if scene.examples and suggested else ""
+        hint = f"{keys.first_key('query')} goes to the query, {keys.first_key('help')} shows every key{known}."
+        if scene.typing:
+            hint = f"A pause asks. Esc leaves the query; then {keys.first_key('help')} shows every key{known}."
+        return [*lines, *wrap_words(hint, cells, "faint"), *item_pages.draw_indexed(status, cells)]
+
     def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
-        answer = _answer(scene)
-        if answer is None or not len(answer):
+        answer, row = scene.state.answer, scene.state.cursor
+        if not isinstance(answer, SearchAnswer) or not len(answer):
             return []
-        return [
-            *draw_why(
-                answer,
-                scene.state.cursor,
-                cells,
-                query_lines=scene.query_lines,
-                commits=scene.commits,
-                exact=scene.exact,
-            ),
-            (),
-            *draw_words(_find_words(answer, scene.state.cursor), cells),
-        ]
+        decision, pool = answer.selection.decision(row), answer.selection.pool
+        words = ["priority", *decision.terms]
+        words += ["churn rank", "complexity rank"] if decision.terms.get("hotspot") else []
+        words += [channel.name.lower() for channel in Channel if int(pool.channels[row]) >> channel & 1]
+        words += ["anchor"] if pool.anchor[row] else []
+        words += [part for part, column in pool.parts.get("relevance", {}).items() if column[row]]
+        drawn = draw_why(answer, row, cells, query_lines=scene.query_lines, commits=scene.commits, exact=scene.exact)
+        return [*drawn, (), *draw_words(words, cells)]
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
-        answer, baseline = _answer(scene), cast("SearchAnswer | None", scene.state.baseline)
-        tokens = baseline.tokens if baseline else 0, answer.tokens if answer else 0
-        return draw_trim_diff(scene.state.comparison, tokens, cells)
-
-
-def _answer(scene: Scene) -> SearchAnswer | None:
-    return cast("SearchAnswer | None", scene.state.answer)
+        return draw_trim_diff(scene.state.comparison, cells)
 
 
 def _pool(scene: Scene) -> Pool | None:
     reading = scene.state.reading
     return cast("Retrieved", reading.material).pool if reading is not None else None
-
-
-def _find_words(answer: SearchAnswer, row: int) -> Iterator[str]:
-    decision, pool = answer.selection.decision(row), answer.selection.pool
-    yield from ("priority", *decision.terms)
-    yield from ("churn rank", "complexity rank") if decision.terms.get("hotspot") else ()
-    yield from (channel.name.lower() for channel in Channel if int(pool.channels[row]) >> channel & 1)
-    yield from ("anchor",) if pool.anchor[row] else ()
-    yield from (part for part, column in pool.parts.get("relevance", {}).items() if column[row])

@@ -7,19 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from secateur.model import Ledger
-from secateur.render.search_json import search_ledger
 from secateur.settings import Settings
 from secateur_lab.replays.recorder import Observation
 
 from secateur_tui.jobs import Derived
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.parts.asking import Asking, Staleness
+from secateur_tui.parts.asking import Asking, FirstAnswers, Staleness
 from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
-from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
-from secateur_tui.parts.first_answers import FirstAnswers
-from secateur_tui.parts.keeping import Keeping
+from secateur_tui.parts.keeping import Exporting, Keeping
 from secateur_tui.parts.looking import Looking
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
@@ -28,7 +25,6 @@ from secateur_tui.parts.turning import Turning
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.ledger_answer import LedgerAnswer, entry_number_of
 from secateur_tui.state.search_answer import SearchAnswer
 
 
@@ -37,10 +33,9 @@ def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
     answer: Any = state.answer
     ledger: Ledger | None = None
     if isinstance(answer, SearchAnswer):
-        if answer.recounted is None or answer.settings is not state.settings or state.partial:
+        if not answer.counted or answer.settings is not state.settings or state.partial:
             return None
-        recounted = answer.recounted
-        ledger = search_ledger(answer.selection, lambda: recounted)
+        ledger = answer.ledger
     elif answer is None and (state.refusal is None or state.kind_page.instant):
         return None
     elif answer is not None and state.refusal is None:
@@ -48,8 +43,8 @@ def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
     kind, settings = state.kind_page.kind, state.settings
 
     def find_hold(name: str) -> Settings | None:
-        known = isinstance(answer, LedgerAnswer)  # nothing in the list of a search is held
-        entry_number = entry_number_of(answer.outcome, name) if known else None
+        known = answer is not None and not isinstance(answer, SearchAnswer)  # nothing in the list of a search is held
+        entry_number = answer.item_of(name) if known else None
         settings_then = kind.hold(answer.outcome, entry_number, settings) if entry_number is not None else ""
         return settings_then if isinstance(settings_then, Settings) else None
 
@@ -66,17 +61,13 @@ class Observing(ScreenPart):
             self.app.look(self.state.entry)
 
     def painted(self) -> None:
-        self.in_front()
-
-    def page_opened(self) -> None:
-        self.in_front()
-
-    def in_front(self) -> None:
         bench, state, jobs = self.bench, self.state, self.jobs
-        if bench.app.recorder is None or not bench.is_current or not bench.standing:
+        if self.app.recorder is None or not bench.is_current or not bench.standing:
             return
         if not (jobs.activity or jobs.error is not None or state.reading is None or state.needs_answer):
-            bench.app.observe(observe(state))
+            self.app.observe(observe(state))
+
+    page_opened = in_front = painted
 
 
 class Counting(ScreenPart):
@@ -88,8 +79,8 @@ class Counting(ScreenPart):
         self._counted = Derived[list[None]](self.jobs, "recount", bench.paint, between=True)
 
     def list_painted(self) -> None:
-        shown = (self.state.answer, self.state.baseline)
-        uncounted = [answer for answer in shown if isinstance(answer, SearchAnswer) and answer.recounted is None]
+        shown = [answer for answer in (self.state.answer, self.state.baseline) if answer is not None]
+        uncounted = [answer for answer in shown if isinstance(answer, SearchAnswer) and not answer.counted]
         if uncounted and not self.state.needs_reading:
             self._counted.at(uncounted, lambda: list(map(SearchAnswer.count, uncounted)))
 

@@ -1,20 +1,30 @@
 """Takes what is typed on top, reads again what is on disk, and leads back to the items. What has changed on disk is
-noticed, and said or read again (`ui.watch`)."""
+noticed, and said or read again. Before a question is typed, those that the repository suggests are listed; the first
+answer says that nothing was cut, or what the recommended profile would keep instead."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
+from secateur.engine import Engine
 from secateur.errors import SecateurError
-from secateur.terminal import visible
+from secateur.example_queries import ExampleQuery, example_queries
+from secateur.kinds.search.first_answer import NAMED, RECOMMENDED, FirstAnswer, first_answer, nothing_cut
+from secateur.settings import Settings, with_values
+from secateur.terminal import clip, visible
 
-from secateur_tui.jobs import DEBOUNCE
-from secateur_tui.messages import Report
+from secateur_tui.frame import MOST_NOTICE_LINES
+from secateur_tui.jobs import DEBOUNCE, Report
 from secateur_tui.pages.folder import FolderPage
+from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.input_files import ReplacedError, expand_path
 from secateur_tui.state.list_view import WHOLE
+from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.styled_text import Line, Span, line, wrap_words
+from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers
 from secateur_tui.widgets.query_input import QueryInput
 
 
@@ -36,12 +46,11 @@ class Asking(ScreenPart):
 
     def painted(self) -> None:
         """Gives the keys to the list as soon as there is an answer without what the first field asks for."""
-        field, bench = self._opened_in, self.bench
-        if field is None or bench.state.answer is None:
-            return
-        self._opened_in = None
-        if bench.focused is field and not field.value:
-            bench.go_home()
+        field = self._opened_in
+        if field is not None and self.state.answer is not None:
+            self._opened_in = None
+            if self.bench.focused is field and not field.value:
+                self.bench.go_home()
 
     @property
     def _empty_field(self) -> QueryInput | None:
@@ -50,11 +59,11 @@ class Asking(ScreenPart):
         return next((self.bench.field(name) for name in empty), None)
 
     def do_query(self) -> None:
-        bench = self.bench
+        bench, page = self.bench, self.kind_page
         bench.close_overlays()
-        first, asking = (bench.field(bench.kind_page.fields[0].name), bench.field(bench.kind_page.asking_field.name))
-        wrong = bench.jobs.error is not None and not asking.value  # nothing is asked, and the path could not be read
-        bench.go_to(first if wrong else self._empty_field or asking)
+        asking = bench.field(page.asking_field.name)
+        wrong = self.jobs.error is not None and not asking.value  # nothing is asked, and the path could not be read
+        bench.go_to(bench.field(page.fields[0].name) if wrong else self._empty_field or asking)
 
     def cancel(self) -> bool:
         refresh = self.key("refresh")
@@ -64,11 +73,12 @@ class Asking(ScreenPart):
         """Cancels slow work that is waited for, else moves the focus to the items; from there it shows all of them in
         their own order."""
         bench = self.bench
-        if not bench.in_field and any(part.cancel() for part in bench.parts):
+        if bench.in_field:
+            if not self.kind_page.unopened:
+                self._ask_now()
+        elif any(part.cancel() for part in bench.parts):
             return
-        if bench.in_field and not bench.kind_page.unopened:
-            self._ask_now()
-        if bench.focused is bench.home and bench.state.view is not None:
+        elif bench.focused is bench.home and self.state.view is not None:
             bench.choose(WHOLE)
         bench.go_home()
 
@@ -85,38 +95,32 @@ class Asking(ScreenPart):
     def submitted(self) -> None:
         """Enter was pressed in a field."""
         bench, page = self.bench, self.kind_page
-        if isinstance(page, FolderPage):
-            self._open(page)
+        if not isinstance(page, FolderPage):
+            self._ask_now(again=self.jobs.error is not None)
+            bench.go_home()
             return
-        self._ask_now(again=bench.jobs.error is not None)
-        bench.go_home()
+        try:
+            page.open_folder(expand_path(bench.field(page.fields[0].name).value) or ".")
+        except SecateurError as error:
+            self.jobs.error = error
+            bench.paint()
 
     def _take_fields(self) -> bool:
         """Takes the texts of the fields into the state, and returns whether any of them changed."""
-        bench, state, changed = self.bench, self.state, False
-        for index, field in enumerate(state.kind_page.fields):
-            widget = bench.field(field.name)
+        state, page, changed = self.state, self.kind_page, False
+        for index, field in enumerate(page.fields):
+            widget = self.bench.field(field.name)
             if widget.value != visible(state.inputs[field.name]):
                 text = widget.text if field.lines else widget.text.strip()
-                path = index == 0 and not state.kind_page.instant
-                changed |= state.type(field.name, expand_path(text) if path else text)
+                changed |= state.type(field.name, text if index or page.instant else expand_path(text))
         return changed
 
     def _ask_now(self, *, again: bool = False) -> None:
         """Asks what the fields say, without waiting for a pause. `again`: even where that was asked before."""
-        bench = self.bench
-        if self._take_fields() or bench.jobs.waits(DEBOUNCE) or again:
-            bench.jobs.error = None
-            bench.put_fields()
-            bench.answering.answer()
-
-    def _open(self, page: FolderPage) -> None:
-        bench = self.bench
-        try:
-            page.open_folder(expand_path(bench.field(page.fields[0].name).value) or ".")
-        except SecateurError as error:
-            bench.jobs.error = error
-            bench.paint()
+        if self._take_fields() or self.jobs.waits(DEBOUNCE) or again:
+            self.jobs.error = None
+            self.bench.put_fields()
+            self.bench.answering.answer()
 
     def type(self, texts: Mapping[str, str]) -> None:
         """Types texts into fields, and reads or decides what follows from them."""
@@ -143,44 +147,140 @@ class Staleness(ScreenPart):
     """
 
     def mounted(self) -> None:
-        self.state.follows = self.app.watching == "follow"
+        self.state.follows = self.app.follows
         if not self.kind_page.unopened:
             self._look_after(0.0)
 
-    def returned(self) -> None:
-        self._due()
-
     def _look_after(self, took: float) -> None:
-        bench, watch = self.bench, self.app.pace.watch
-        if watch:
-            followed = REST_OF_ANSWERS * bench.answering.took if bench.app.watching == "follow" else 0.0
-            bench.jobs.after("look", max(watch, REST * took, followed), self._due, matters=False)
+        if watch := self.app.pace.watch:
+            followed = REST_OF_ANSWERS * self.bench.answering.took if self.app.follows else 0.0
+            self.jobs.after("look", max(watch, REST * took, followed), self.returned, matters=False)
 
-    def _due(self) -> None:
-        self.bench.post_message(Report(self._start, "look"))
+    def returned(self) -> None:
+        def start() -> None:
+            if not self.kind_page.unopened:
+                self.jobs.start(self._look, "watch")
 
-    def _start(self) -> None:
-        if self.app.watching != "off" and not self.kind_page.unopened:
-            self.jobs.start(self._look, "watch")
+        self.bench.post_message(Report(start, "look"))
 
     async def _look(self) -> None:
-        bench = self.bench
-        reading, start = bench.jobs.reading, time.perf_counter()
+        reading, start, answering = self.jobs.reading, time.perf_counter(), self.bench.answering
+        stale = None  # not known
         try:
-            if reading and not (bench.app.watching == "follow" and bench.jobs.activity):  # else it would never be read
-                changes = str(await bench.app.watcher.run(bench.kind_page.watch.changes))
-                if reading == bench.jobs.reading:  # otherwise it was compared with what is no longer shown
-                    if changes and bench.app.watching == "follow":
-                        bench.read_again()
+            if reading and not (self.app.follows and self.jobs.activity):  # else it would never be read
+                changes = str(await self.app.watcher.run(self.kind_page.watch.changes))
+                if reading == self.jobs.reading:  # otherwise it was compared with what is no longer shown
+                    if changes and self.app.follows:
+                        self.bench.read_again()
                     else:
-                        self._say(changes)
+                        stale = changes
         except ReplacedError as error:  # not followed any further; the key that reads again reads it
-            self._say(error.message)
+            stale = error.message
         except SecateurError:
-            self._say("not readable")
+            stale = "not readable"
+        if stale is not None and stale != answering.stale:
+            answering.stale = stale
+            self.bench.repaint_frame()
         self._look_after(time.perf_counter() - start)
 
-    def _say(self, stale: str) -> None:
-        if stale != self.bench.answering.stale:
-            self.bench.answering.stale = stale
-            self.bench.repaint_frame()
+
+NOTED = "first answer on the screen"
+"""The name under which it is remembered that the comparison was shown."""
+
+FEWEST = 5
+"""Candidates from which it is worth saying that all of them fit."""
+
+_SUGGESTING = "suggest"
+
+
+class FirstAnswers(ScreenPart):
+    """Says what may be asked, and what of the first answer is worth knowing; once for each repository what the
+    recommended profile would keep."""
+
+    _found: FirstAnswer | None = None
+    _of: tuple[str, Settings] | None = None  # the question and the settings that it was found for
+    _asked = _suggested = False
+
+    @property
+    def _engine(self) -> Engine | None:
+        page = self.kind_page
+        return page.engine if isinstance(page, SearchPage) and isinstance(page.engine, Engine) else None
+
+    # --- the first answer ---
+
+    @property
+    def offered(self) -> str:
+        """The profile that is offered for the answer on the screen; "" if no profile is offered."""
+        state, found = self.state, self._found
+        return RECOMMENDED if found and found.others and self._of == (state.question, state.settings) else ""
+
+    def painted(self) -> None:
+        state, engine = self.state, self._engine
+        if self._asked or engine is None or state.partial or state.outcome is None:
+            return
+        if state.settings.profile != Settings().profile:
+            return
+        self._asked = True
+        if self.app.first_time(NOTED):
+            self._of = state.question, state.settings
+            # Where it fails the answer is there all the same.
+            self.jobs.work_out("first answer", partial(first_answer, engine, *self._of), self._take)
+
+    def _take(self, found: FirstAnswer | None) -> None:
+        self._found = found
+        self.bench.paint()
+
+    def notices(self, cells: int) -> Iterable[Line]:
+        answer = self.state.answer
+        if self.state.partial:
+            return ()
+        if self.offered and self._found is not None:
+            keys = f"{self.key('compare')} compares, {self.key('default')} makes {RECOMMENDED} your default"
+            names = range(NAMED, -1, -1)  # the fewer, the longer they are
+            drawn = [wrap_words(f"! {self._found.sentence(named)}: {keys}", cells, "accent") for named in names]
+            return next((lines for lines in drawn if len(lines) < MOST_NOTICE_LINES), drawn[-1])
+        if isinstance(answer, SearchAnswer) and FEWEST <= len(answer) == len(answer.selection.kept_rows):
+            fit = nothing_cut(len(answer), answer.selection.budget)
+            keys = f"{self.key('budget-down')} cuts, {self.key('compare')} compares profiles"
+            return wrap_words(f"! {fit}; {keys}", cells, "faint")
+        return ()
+
+    # --- questions that are suggested ---
+
+    def no_suggested(self) -> str:
+        return "" if self.bench.scene.examples else "no question is suggested"
+
+    def job_ended(self, group: str) -> None:
+        state, engine = self.state, self._engine
+        if self._suggested or group == _SUGGESTING or state.asks or self.jobs.at_work:
+            return
+        if engine is not None and self.kind_page.prepared:
+            self._suggested = True
+
+            def take(examples: Sequence[ExampleQuery]) -> None:
+                self.bench.scene.examples = examples
+                self.bench.paint()
+
+            # Where it fails the screen does without.
+            self.jobs.work_out(_SUGGESTING, partial(example_queries, engine, state.settings), take)
+
+    def do_suggested(self) -> None:
+        def offer(typed: str) -> Offers:
+            words = typed.lower().split()
+            matching = [case for case in self.bench.scene.examples if all(word in case.query.lower() for word in words)]
+            lines = [ChoiceLine(case, partial(_draw_question, case)) for case in matching]
+            return Offers(lines, "" if lines else "no such question")
+
+        def ask(question: ExampleQuery) -> None:
+            if question.budget != self.state.settings.effective_budget:
+                self.bench.change(with_values(self.state.settings, {"budget": question.budget}))
+            self.bench.part(Asking).type({self.kind_page.fields[0].name: question.query})
+            self.bench.go_home()
+
+        self.bench.ask(Chooser("Suggested", offer, "words of a question"), ask)
+
+
+def _draw_question(case: ExampleQuery, cells: int) -> Line:
+    beside = f"{case.drawn_from}, cut at {case.budget:,}"
+    shown = clip(visible(" ".join(case.query.split())), max(10, cells - len(beside) - 4))
+    return line(" ", shown, Span(f"  {beside}", "faint"))

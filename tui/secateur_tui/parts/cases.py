@@ -7,7 +7,7 @@ of them. A page names the items on whose account a scenario changes.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
-from secateur_tui.messages import Report
+from secateur_tui.jobs import Report
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
 
@@ -30,8 +30,6 @@ PAGE = "cases"
 MOST_ROWS = 200
 """Rows of the page; what follows is counted."""
 
-_READING, _MEASURING, _REST = "cases-reading", "cases", "cases-rest"
-
 
 class Cases(ScreenPart):
     """See the module docstring."""
@@ -42,7 +40,7 @@ class Cases(ScreenPart):
         self._wrong = ""  # why there are no cases
         self._unwanted = threading.Event()  # ends what is under way
         self._reached = (0, 0)  # cases that are read, of all
-        self._cancelled = False
+        self._reading = self._cancelled = False
         self._result: CasesResult | None = None
         self._moved: Sequence[MovedItem] = ()
         self._settings: Settings | None = None  # that the result is for
@@ -63,77 +61,63 @@ class Cases(ScreenPart):
 
     def mounted(self) -> None:
         if self._folders_given:
-            self._start_reading()
+            self._start()
 
     def refreshing(self) -> None:
         """Reads the cases again: files on disk may have changed."""
         if self._folders_given:
             self._held, self._result = None, None
-            self._start_reading()
+            self._start()
 
     def painted(self) -> None:
-        settings = self.state.settings
-        if self._held is not None and self._asked is not settings:
-            self._asked = settings
-            if self.jobs.runs(_READING):
-                self._unwanted.set()
-                self.jobs.after(_REST, self.app.pace.rest, self._start_reading)
-            else:
-                self._start(lambda settings, _, stop: self._measure(settings, stop), _MEASURING)
+        if self._held is not None and self._asked is not self.state.settings:
+            self._start()
         self._show()
 
     def cancel(self) -> bool:
-        if not self.jobs.runs(_READING):
+        if not self._reading:
             return False
         self._unwanted.set()
-        self._cancelled = True
-        self.jobs.cancel(_READING)
+        self._reading, self._cancelled = False, True
+        self.jobs.cancel(PAGE)
         self._show()
         return True
 
     def do_cases(self) -> None:
         self.bench.show_page(PAGE)
         if self._cancelled:
-            self._start_reading()
+            self._start()
 
-    def _start_reading(self) -> None:
-        self._cancelled = False
-        self._start(self._read, _READING)
-
-    def _start(self, work: Callable[[Settings, threading.Event, Callable[[], None]], None], group: str) -> None:
-        """Starts a job; what was under way ends at its next report."""
+    def _start(self) -> None:
+        """Measures under the present settings; what was under way ends at its next report."""
         self._unwanted.set()
-        unwanted, settings, judge = threading.Event(), self.state.settings, self.app.judge
-        self._unwanted, self._asked = unwanted, settings
+        unwanted, settings = threading.Event(), self.state.settings
+        self._unwanted, self._asked, self._cancelled = unwanted, settings, False
 
-        def stop() -> None:
-            if unwanted.is_set() or judge.closing.is_set():
-                raise Cancelled
-
-        def end(error: SecateurError | None) -> None:
-            if error is not None:
-                self._wrong = describe_error(error)
-            if settings is not self.state.settings:
-                return  # a newer turn is under way
-            if group == _MEASURING and self._settings is not settings and not self._wrong:  # some have to be read first
-                self.jobs.after(_REST, self.app.pace.rest, self._start_reading)
+        def end(wrong: SecateurError | None) -> None:
+            self._reading, self._wrong = False, describe_error(wrong) if wrong is not None else ""
             self._show()
 
-        self.jobs.work_out(group, partial(work, settings, unwanted, stop), end, end, thread=judge)
+        self.jobs.work_out(PAGE, partial(self._measure, settings, unwanted), end, end, thread=self.app.judge)
 
-    def _read(self, settings: Settings, unwanted: threading.Event, stop: Callable[[], None]) -> None:
-        """Reads what is not in memory under these settings, and measures it; on the thread of the cases."""
+    def _measure(self, settings: Settings, unwanted: threading.Event) -> None:
+        """Measures the cases, on their thread. What is not in memory under these settings is read first, once keys have
+        stopped to arrive."""
         from secateur_lab.evaluation.measuring import open_measurer
 
         from secateur_tui.state.held_cases import HeldCases
+
+        def stop() -> None:
+            if unwanted.is_set() or self.app.judge.closing.is_set():
+                raise Cancelled
 
         def give_way(*_: object) -> None:
             self.app.courtesy.wait(unwanted.is_set)
             stop()
 
         def show(done: int, total: int) -> None:
-            if unwanted is self._unwanted:
-                self._reached = done, total
+            if unwanted is self._unwanted and not self._cancelled:
+                self._reading, self._reached = True, (done, total)
                 self._show()
 
         def reached(done: int, total: int) -> None:
@@ -145,13 +129,12 @@ class Cases(ScreenPart):
             held = HeldCases(self.kind, self.state.opened)
             held.find(self.app.cases)
         self._held = held
-        with open_measurer(self.app.environ, give_way) as measurer:
-            held.read(settings, measurer, reached)
-        self._measure(settings, stop)
-
-    def _measure(self, settings: Settings, stop: Callable[[], None]) -> None:
-        held = self._held
-        if held is not None and (result := held.measure(settings, stop)) is not None:
+        result = held.measure(settings, stop)
+        if result is None:
+            with open_measurer(self.app.environ, give_way) as measurer:
+                held.read(settings, measurer, reached)
+            result = held.measure(settings, stop)
+        if result is not None:
             moved = held.moved(result)
             self._result, self._moved, self._settings = result, moved, settings
 
@@ -166,7 +149,7 @@ class Cases(ScreenPart):
     @property
     def _percent(self) -> str:
         done, total = self._reached
-        return f"… {100 * done // total} %" if self.jobs.runs(_READING) and total else "…"
+        return f"… {100 * done // total} %" if self._reading and total else "…"
 
     def _draw_line(self, cells: int) -> Line:
         held, result, head = self._held, self._result, " cases   "

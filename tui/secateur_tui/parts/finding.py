@@ -8,20 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial, partialmethod
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from secateur.ledger import State
-from secateur.model import BoolArray
 from secateur.terminal import cell_width, clip, clip_left, visible
 
+from secateur_tui.jobs import Derived
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.short_names import shorten_label
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.finding import MOST_TEXTS, Haystack, Hit, Match, search_texts
 from secateur_tui.state.list_view import (
     LIST_ORDER,
     NAME,
     WHOLE,
-    ItemColumns,
     ListChoice,
     filter_items,
     find_next,
@@ -34,7 +35,7 @@ _LONGEST = 400
 """Characters of a name that are looked at for its line."""
 
 
-def draw_hit(columns: ItemColumns, hit: Hit, cells: int) -> Line:
+def draw_hit(columns: ShownAnswer[Any], hit: Hit, cells: int) -> Line:
     """Draws an item that was found: its decision, its line in the list, its name, where it is, how it was found."""
     state = State(int(columns.state[hit.item]))
     digits = len(f"{len(columns):,}")
@@ -66,7 +67,7 @@ def _draw_choice(text: str, on: bool, _: int) -> Line:
     return line(" ", Span("✓ " if on else "  ", "accent"), Span(visible(text), "bold" if on else ""))
 
 
-_TEXTS, _PAUSE, _HAYSTACK = "texts", "texts-pause", "haystack"
+_TEXTS, _PAUSE = "texts", "texts-pause"
 
 LEAST_TEXT = 3
 """Letters from which texts are searched: nearly every text holds a shorter word."""
@@ -98,8 +99,13 @@ class ItemFinding(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench)
-        self._haystack: Haystack | None = None
-        self._made_for: object = None  # the ids that the haystack is made of
+
+        def ask_again() -> None:
+            if self._chooser.is_mounted and self._chooser.is_current:
+                self._chooser.ask_again()
+                self._seek_texts(self._chooser.sought)
+
+        self._haystack = Derived[Haystack](self.jobs, "haystack", ask_again, between=True)
         self._chooser = Chooser("Find", self._hits)
 
     def no_next_changed(self) -> str:
@@ -107,18 +113,19 @@ class ItemFinding(ScreenPart):
 
     no_previous_changed = no_next_changed
 
-    def state_taken(self) -> None:
-        self._haystack = self._made_for = None
-
     # --- going on ---
 
     def _next(self, what: str, step: int) -> None:
-        state = self.state
-        columns = state.columns
+        state, columns = self.state, self.state.columns
         if columns is None:
             return
+        if what == "changed":
+            compared = state.comparison
+            mask = np.zeros(len(columns), dtype=np.bool_) if compared is None else compared.flipped.copy()
+        else:  # cut is what goes out in part
+            states = [State.DROPPED] if what == "dropped" else [State.SHORTENED, State.SUMMARISED]
+            mask = np.isin(columns.state, states)
         view = state.view or make_view(columns, WHOLE)
-        mask = _mask_items(columns, what)
         item = find_next(view, state.cursor, mask, step)
         while item is not None and state.answer is not None and state.answer.entry_number(item) is None:
             mask[item] = False  # a heading is nothing that is decided
@@ -142,36 +149,20 @@ class ItemFinding(ScreenPart):
             return
         self._chooser = Chooser("Find", self._hits, "letters of a name, words of a path or a text", self._seek_texts)
         bench.app.push_screen(self._chooser, self._go)
-        if self._made_for is not state.answer.ids:
-            self._haystack = None
-            answer = state.answer
-
-            def make() -> Haystack:
-                return Haystack(answer.ids, answer.sought_names())
-
-            bench.jobs.work_out(_HAYSTACK, make, partial(self._take_haystack, answer.ids), between=True)
-
-    def _take_haystack(self, ids: Sequence[str], haystack: Haystack) -> None:
-        self._haystack, self._made_for = haystack, ids
-        if self._chooser.is_mounted and self._chooser.is_current:
-            self._chooser.ask_again()
-            self._seek_texts(self._chooser.sought)
+        answer = state.answer
+        self._haystack.at(answer.ids, lambda: Haystack(answer.ids, answer.sought_names()))
 
     def _hits(self, sought: str) -> Offers:
-        state, haystack = self.state, self._haystack
-        columns = state.columns
+        columns, haystack = self.state.columns, self._haystack.made
         if columns is None:
             return Offers()
         if not sought.strip():
-            return Offers(caption=f"{len(columns):,} {state.kind_page.kind.wording.noun.lower()}")
+            return Offers(caption=f"{len(columns):,} {self.kind.wording.noun.lower()}")
         if haystack is None or len(haystack) != len(columns):
             return Offers(caption="one moment")
         matches = haystack.find(sought, columns.place)
         more = f", the best {len(matches.hits):,} are here" if matches.count > len(matches.hits) else ""
-        return Offers([self._offer(columns, hit) for hit in matches.hits], f"{matches.count:,} found{more}")
-
-    def _offer(self, columns: ItemColumns, hit: Hit) -> ChoiceLine:
-        return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
+        return Offers([_offer(columns, hit) for hit in matches.hits], f"{matches.count:,} found{more}")
 
     def _go(self, item: int | None) -> None:
         self.jobs.stop(_PAUSE)
@@ -189,18 +180,17 @@ class ItemFinding(ScreenPart):
         jobs.cancel(_TEXTS)
         jobs.stop(_PAUSE)
         # What is found in texts comes below the names, so it waits for them.
-        if len(sought.strip()) >= LEAST_TEXT and self._haystack is not None:
+        if len(sought.strip()) >= LEAST_TEXT and self._haystack.made is not None:
             pause = self.app.pace.debounce
             jobs.after(_PAUSE, pause, lambda: jobs.start(partial(self._look_through, sought), _TEXTS))
 
     async def _look_through(self, sought: str) -> None:
         """Adds matches in texts, a few texts at a time; the next key cancels the search."""
-        state, chooser = self.state, self._chooser
-        columns, answer = state.columns, state.answer
+        columns, answer = self.state.columns, self.state.answer
         if columns is None or answer is None:
             return
         listed = {offer.value for offer in self._hits(sought).lines}
-        looking = search_texts(columns, sought, partial(state.kind_page.source_text, answer))
+        looking = search_texts(columns, sought, partial(self.kind_page.source_text, answer))
         seen, hits, until = 0, 0, time.monotonic() + MOST_SECONDS
         while hits < MOST_TEXT_HITS and time.monotonic() < until:
             looked = await self.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)), between=True)
@@ -209,35 +199,28 @@ class ItemFinding(ScreenPart):
             seen += len(looked)
             new = [hit for hit in looked if hit is not None and hit.item not in listed]
             hits += len(new)
-            caption = (
-                f"{len(listed) + hits:,} found, {seen:,} of {min(MOST_TEXTS, len(columns)):,} texts looked through"
-            )
-            chooser.add(sought, Offers([self._offer(columns, hit) for hit in new], caption))
+            of = f"{seen:,} of {min(MOST_TEXTS, len(columns)):,} texts looked through"
+            offers = Offers([_offer(columns, hit) for hit in new], f"{len(listed) + hits:,} found, {of}")
+            self._chooser.add(sought, offers)
 
     # --- filters and orders ---
 
     def do_filter(self) -> None:
-        columns = self.state.columns
-        placeholder = ", ".join(columns.facets) if columns is not None else ""
+        placeholder = ", ".join(self.state.columns.facets) if self.state.columns is not None else ""
         self.bench.ask(Chooser("Filter", self._filters, placeholder), self._choose)
 
     def _filters(self, sought: str) -> Offers:
-        state = self.state
-        columns = state.columns
+        state, columns, choice = self.state, self.state.columns, self.state.choice
+        rows: list[tuple[str, ChoiceLine]] = []
         if columns is None:
             return Offers()
-        choice = state.choice
-        rows: list[tuple[str, ChoiceLine]] = []
         if choice.filters:
-            everything = replace(choice, filters=())
-            rows.append(
-                ("all", ChoiceLine(everything, partial(_draw_choice, "show all: take every filter off", False)))
-            )
+            draw = partial(_draw_choice, "show all: take every filter off", False)
+            rows.append(("all", ChoiceLine(replace(choice, filters=()), draw)))
         for facet in columns.facets:
             others = replace(choice, filters=tuple(chosen for chosen in choice.filters if chosen[0] != facet))
             for value, count in columns.counts(facet, filter_items(columns, others))[:MOST_VALUES]:
-                on = (facet, value) in choice.filters
-                draw = partial(draw_filter, facet, value, count, on)
+                draw = partial(draw_filter, facet, value, count, (facet, value) in choice.filters)
                 rows.append((f"{facet}: {value}", ChoiceLine(choice.toggle(facet, value), draw)))
         return Offers(_match_rows(rows, sought), state.view.caption if state.view is not None else "all are shown")
 
@@ -245,16 +228,15 @@ class ItemFinding(ScreenPart):
         self.bench.ask(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
 
     def _orders(self, sought: str) -> Offers:
-        state = self.state
-        columns = state.columns
+        columns, choice = self.state.columns, self.state.choice
         if columns is None:
             return Offers()
         words = {LIST_ORDER: "the list's own order", NAME: "by name"}
         words |= {figure: f"by {figure}, {_FIRST.get(figure, 'largest')} first" for figure in columns.figures}
-        rows = []
-        for by, text in words.items():
-            draw = partial(_draw_choice, text, by == state.choice.by)
-            rows.append((text, ChoiceLine(replace(state.choice, by=by), draw)))
+        rows = [
+            (text, ChoiceLine(replace(choice, by=by), partial(_draw_choice, text, by == choice.by)))
+            for by, text in words.items()
+        ]
         return Offers(_match_rows(rows, sought))
 
     def _choose(self, choice: ListChoice) -> None:
@@ -262,13 +244,8 @@ class ItemFinding(ScreenPart):
         self.bench.go_home()
 
 
-def _mask_items(columns: ItemColumns, what: str) -> BoolArray:
-    """Returns the items that an action goes to: cut is what goes out in part."""
-    if what == "changed":
-        return columns.changed.copy()
-    if what == "dropped":
-        return np.asarray(columns.state == State.DROPPED)
-    return np.isin(columns.state, [State.SHORTENED, State.SUMMARISED])
+def _offer(columns: ShownAnswer[Any], hit: Hit) -> ChoiceLine:
+    return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
 
 
 def _match_rows(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[ChoiceLine]:

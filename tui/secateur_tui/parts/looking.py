@@ -21,7 +21,7 @@ from secateur_tui.styled_text import Line, describe_error, line
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.pack_view import PackText, PackView
 from secateur_tui.widgets.proof_pages import draw_hints, insert_hints
-from secateur_tui.widgets.text_page import ItemText, PreviewText, TextPage, draw_preview
+from secateur_tui.widgets.text_view import ItemText, PreviewText, TextView, draw_preview
 
 _REST = "text"
 
@@ -56,15 +56,20 @@ class Looking(ScreenPart):
     @property
     def tabs(self) -> Sequence[Tab]:
         wraps = not isinstance(self.kind_page, SearchPage)
+
+        def state_of(item: int) -> State:
+            answer = self.state.answer
+            return answer.state_of(item) if answer is not None and item < len(answer) else State.KEPT
+
         return (
             Tab("why", "Why", self._draw_why, self._paint_why),
-            Tab("preview", "Preview", paint=self._paint_preview, widget=lambda: TextPage(wraps=wraps, id="preview")),
+            Tab("preview", "Preview", paint=self._paint_preview, widget=lambda: TextView(wraps=wraps, id="preview")),
             Tab("diff", "Diff", lambda cells: self.kind_page.draw_diff(self.bench.scene, cells)),
             Tab(
                 "pack",
                 "Pack",
                 paint=self._paint_pack,
-                widget=lambda: PackView(self._describe_item, self._state_of, id="pack"),
+                widget=lambda: PackView(self._describe_item, state_of, id="pack"),
             ),
         )
 
@@ -126,7 +131,7 @@ class Looking(ScreenPart):
             scene.commits = self._commits.at(self._text.key, changes) or ()
 
     def _paint_preview(self) -> None:
-        state, view = self.state, self.bench.query_one(TextPage)
+        state, view = self.state, self.bench.query_one("#preview", TextView)
         if isinstance(state.answer, SearchAnswer) and len(state.answer):
             made = self._read_text(state.answer, state.cursor)
             text = made[0] if made is not None else None
@@ -177,16 +182,12 @@ class Looking(ScreenPart):
             return ""
         return self.kind_page.listing(self.bench.scene).describe_item(item)
 
-    def _state_of(self, item: int) -> State:
-        answer = self.state.answer
-        return answer.state_of(item) if answer is not None and item < len(answer) else State.KEPT
-
     def _paint_pack(self) -> None:
         state, view = self.state, self.bench.query_one(PackView)
         answer = state.answer if state.listed and self.jobs.error is None else None
         if answer is None:
-            view.show(None, 0, waits="there is no answer")
+            view.show_pack(None, 0, waits="there is no answer")
             return
         pack = self._pack.at(answer, partial(self.kind_page.pack, answer))
         wrong = describe_error(self._pack.error) if self._pack.error is not None else ""
-        view.show(pack, state.cursor, query_terms(answer), wrong or "laying out what is sent …")
+        view.show_pack(pack, state.cursor, query_terms(answer), wrong or "laying out what is sent …")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partialmethod
 
-from secateur.errors import SecateurError
 from secateur.terminal import visible
 
 from secateur_tui import actions
@@ -48,12 +47,10 @@ class Program(ScreenPart):
     do_replay_next, do_replay_back = partialmethod(_replay, 1), partialmethod(_replay, -1)
 
     def no_replay_next(self) -> str:
-        stop = self.app.stop
-        return "no recording is played" if stop is None else stop.no_next
+        return self.app.stop.no_next if self.app.stop is not None else "no recording is played"
 
     def no_replay_back(self) -> str:
-        stop = self.app.stop
-        return "no recording is played" if stop is None else stop.no_previous
+        return self.app.stop.no_previous if self.app.stop is not None else "no recording is played"
 
     def no_caption(self) -> str:
         recorded = self.app.recorder is not None
@@ -61,15 +58,11 @@ class Program(ScreenPart):
 
     def do_caption(self) -> None:
         recorder = self.app.recorder
-        if recorder is not None:
-            self.bench.ask(AskPage("Caption", _draw_caption, recorder.caption), self._take_caption)
-
-    def _take_caption(self, text: str) -> None:
-        try:
-            if self.app.recorder is not None:
-                self.app.recorder.set_caption(text)
-        except SecateurError as error:
-            self.app.say(error.message)
+        if recorder is None:
+            return
+        words = "The recording shows this text with what is on the screen now. An empty one is removed."
+        page = AskPage("Caption", lambda cells, _: wrap_words(words, cells), recorder.caption)
+        self.bench.ask(page, recorder.set_caption)
 
     def do_help(self) -> None:
         title = f"Help: {self.kind.wording.title}"
@@ -86,44 +79,37 @@ class Program(ScreenPart):
             label = action.label.casefold()
             return label != name, not label.startswith(name), bool(self.bench.unavailable(action.id))
 
-        entries = [(action, self._describe(action)) for action in actions.ACTIONS]
-        matching = [action for action, entry in entries if _holds(sought, action.group, *entry[:2])]
+        matching = [action for action in actions.ACTIONS if _holds(sought, action.group, *self._describe(action)[:2])]
         first = min(matching, key=rank, default=None)
         return (first.id, first.label) if first is not None else ("", "")
 
     def _draw_help(self, cells: int, sought: str) -> Sequence[Line]:
         """Draws the notices that had no room above the list, then the actions; an unavailable action says why. It draws
         only entries that hold every word that is sought."""
-        notices = self.bench.notices(cells)
-        lines = list[Line]()
-        if len(notices) > MOST_NOTICE_LINES and not sought.strip():
-            lines += [line(Span("About this answer", "bold accent")), *notices, ()]
-        for title, entries in self._sections(everything=bool(sought.strip())):
-            matching = [entry for entry in entries if _holds(sought, title, *entry[:2])]
-            if matching:
-                lines += [*([()] if lines else []), line(Span(title, "bold accent"))]
-                lines += [drawn for entry in matching for drawn in draw_entry(*entry, cells)]
-        if lines and not sought.strip():
-            lines += [(), *wrap_words("/ finds the words of the other benches too", cells, "faint")]
-        return lines or wrap_words(f"nothing here holds {visible(sought)}", cells, "faint")
-
-    def _sections(self, *, everything: bool) -> Iterator[tuple[str, Sequence[tuple[str, str, str]]]]:
-        """Yields (heading, its entries), each of (keys or word, text, role); without `everything` no words of other
-        benches."""
-        groups: dict[str, list[tuple[str, str, str]]] = {}
-        for action in actions.ACTIONS:
-            groups.setdefault(action.group, []).append(self._describe(action))
-        yield from groups.items()
-        yield "Move", [(keys, words, "") for keys, words in _MOVES]
+        everything, notices, lines = bool(sought.strip()), self.bench.notices(cells), list[Line]()
         state, page, listed = self.state, self.kind_page, set[str]()
+        if len(notices) > MOST_NOTICE_LINES and not everything:
+            lines += [line(Span("About this answer", "bold accent")), *notices, ()]
+        sections: dict[str, list[tuple[str, str, str]]] = {}  # by heading: keys or word, text, role
+        for action in actions.ACTIONS:
+            sections.setdefault(action.group, []).append(self._describe(action))
+        sections["Move"] = [(keys, words, "") for keys, words in _MOVES]
         if state.columns is not None:
             shown = page.listing(self.bench.scene).columns
             listed.update(state.columns.facets["reason"](), [SORTED], (column.brief for column in shown))
             listed.update(part for column in shown for part in column.title.split(SORTED))
-        bench = "" if everything else self.bench.name_of_bench
+        bench = "" if everything else self.bench.name_of_bench  # words of other benches only where they are sought
         knobs = page.all_knobs_of(state.settings) if everything else self.bench.knobs.knobs
         for title, explained in glossary_sections(knobs, bench, listed):
-            yield title, [(word, text, "") for word, text in explained.items()]
+            sections[title] = [(word, text, "") for word, text in explained.items()]
+        for title, entries in sections.items():
+            matching = [entry for entry in entries if _holds(sought, title, *entry[:2])]
+            if matching:
+                lines += [*([()] if lines else []), line(Span(title, "bold accent"))]
+                lines += [drawn for entry in matching for drawn in draw_entry(*entry, cells)]
+        if lines and not everything:
+            lines += [(), *wrap_words("/ finds the words of the other benches too", cells, "faint")]
+        return lines or wrap_words(f"nothing here holds {visible(sought)}", cells, "faint")
 
     def _describe(self, action: Action) -> tuple[str, str, str]:
         """Returns (keys, text, role) of an action; one that cannot be done says why."""
@@ -131,10 +117,6 @@ class Program(ScreenPart):
         reason = self.bench.unavailable(action.id)
         words = f"{action.label}: {action.help}" + (f" — not now: {reason}" if reason else "")
         return keys, words, "faint" if reason else ""
-
-
-def _draw_caption(cells: int, _typed: str) -> Sequence[Line]:
-    return wrap_words("The recording shows this text with what is on the screen now. An empty one is removed.", cells)
 
 
 def _holds(sought: str, *texts: str) -> bool:

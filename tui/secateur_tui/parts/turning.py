@@ -11,16 +11,16 @@ from secateur import directories
 from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, round_step, typed
 from secateur.kinds.steering import Steer
-from secateur.remembered.preferences import PreferenceStore
+from secateur.remembered.preferences import HALF_LIFE, PreferenceStore
 from secateur.settings import Settings, installed_keys, lookup, with_values
 from secateur.terminal import visible
 from textual.widget import Widget
 
-from secateur_tui.messages import KnobClicked
+from secateur_tui.jobs import KnobClicked
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench, ScreenPart
-from secateur_tui.state.history import WrittenFile
+from secateur_tui.state.bench_state import WrittenFile
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage
@@ -147,45 +147,31 @@ class Turning(ScreenPart):
 
     # --- items ---
 
-    def _try_hold(self) -> Settings | str:
-        """Returns the settings that hold the item at the cursor, or no longer hold it; or the reason why not."""
+    def _try(self, how: Steer | None) -> Settings | str:
+        """Returns the settings that steer the item at the cursor, or hold it (None), or no longer do; or why not."""
         state = self.state
-        if isinstance(state.answer, SearchAnswer):
+        if how is None and isinstance(state.answer, SearchAnswer):
             return "nothing in this list is held"
         if state.answer is None or not state.listed:
-            return "nothing is open yet"
-        outcome, entry_number = state.answer.outcome, state.entry_number
-        last = len(outcome.ledger.entries)  # no entry: the kind says that it holds nothing of this number
-        return self.kind.hold(outcome, last if entry_number is None else entry_number, state.settings)
-
-    def _try_steer(self, how: Steer) -> Settings | str:
-        """Returns the settings that steer the item at the cursor, or no longer steer it; or the reason why not."""
-        state = self.state
-        if state.answer is None or not state.listed:
-            return "there is no answer yet"
+            return "nothing is open yet" if how is None else "there is no answer yet"
         outcome, entry_number = state.answer.outcome, state.entry_number  # in a burst of keys the outcome before them
+        if how is None:
+            last = len(outcome.ledger.entries)  # no entry: the kind says that it holds nothing of this number
+            return self.kind.hold(outcome, last if entry_number is None else entry_number, state.settings)
         if entry_number is None:
             return f"nothing here is {how.value}"
         return self.kind.steer(outcome, entry_number, state.settings, how)
 
-    def no_hold(self) -> str:
-        held = self._try_hold()
-        return held if isinstance(held, str) else ""
-
-    def do_hold(self) -> None:
-        if isinstance(held := self._try_hold(), Settings):
-            self.bench.attempt(held)
-
-    def _not_steered(self, how: Steer) -> str:
+    def _not_steered(self, how: Steer | None) -> str:
         if how is Steer.PIN and self.app.stop is not None:  # of a recording it is the next stop
             return ""
-        steered = self._try_steer(how)
+        steered = self._try(how)
         return steered if isinstance(steered, str) else ""
 
-    def _steer(self, how: Steer) -> None:
+    def _steer(self, how: Steer | None) -> None:
         if how is Steer.PIN and self.app.stop is not None:
             self.app.replay(1)
-        elif isinstance(settings := self._try_steer(how), Settings):
+        elif isinstance(settings := self._try(how), Settings):
             entry = self.state.entry
             self.bench.attempt(settings)
             if how in (Steer.BOOST, Steer.DAMP):
@@ -195,6 +181,7 @@ class Turning(ScreenPart):
     do_boost, do_damp = partialmethod(_steer, Steer.BOOST), partialmethod(_steer, Steer.DAMP)
     no_pin, no_exclude = partialmethod(_not_steered, Steer.PIN), partialmethod(_not_steered, Steer.EXCLUDE)
     no_boost, no_damp = partialmethod(_not_steered, Steer.BOOST), partialmethod(_not_steered, Steer.DAMP)
+    do_hold, no_hold = partialmethod(_steer, None), partialmethod(_not_steered, None)
 
     def no_prefer(self) -> str:
         if not isinstance(self.kind_page, SearchPage):
@@ -204,38 +191,32 @@ class Turning(ScreenPart):
     def do_prefer(self) -> None:
         """Remembers the candidate at the cursor as preferred in this repository, or no longer. Where it was the last
         that was added here, the file is again what it was before."""
-        bench, page, symbol, settings = self.bench, self.kind_page, self.state.entry, self.state.settings
+        page, symbol, settings = self.kind_page, self.state.entry, self.state.settings
         assert isinstance(page, SearchPage)
-        half_life = settings.preference.half_life
-        try:
-            root = page.outside.folder_of(page.path)
-            store = PreferenceStore(directories.config_dir(self.app.environ), root, time.time)
-            known = store.values(half_life)
-            if symbol in known:
-                added = self._added.pop(symbol, None)
+        store = PreferenceStore(directories.config_dir(self.app.environ), page.outside.folder_of(page.path), time.time)
+        known = store.values()
+        if symbol in known:
+            added = self._added.pop(symbol, None)
 
-                def forget() -> None:
-                    if added is None or not added.put(back=True):
-                        store.remove(symbol, half_life)
+            def forget() -> None:
+                if added is None or not added.put(back=True):
+                    store.remove(symbol)
 
-                file, _ = WrittenFile.by(store.path, forget)
-                message = f"no longer preferred here: {symbol}"
-                if set(known) - {symbol} == self._known_before and settings.preference.enabled:
-                    settings, self._known_before = with_values(settings, {"preference.enabled": False}), None
-            else:
-                file, _ = WrittenFile.by(store.path, partial(store.add, symbol, 1.0, half_life))
-                self._added[symbol] = file
-                message = f"preferred here, half in {half_life} days: {symbol}"
-                if not settings.preference.enabled:
-                    settings, self._known_before = with_values(settings, {"preference.enabled": True}), set(known)
-        except SecateurError as error:
-            self.app.say(error.message)
-            return
+            file, _ = WrittenFile.by(store.path, forget)
+            message = f"no longer preferred here: {symbol}"
+            if set(known) - {symbol} == self._known_before and settings.preference.enabled:
+                settings, self._known_before = with_values(settings, {"preference.enabled": False}), None
+        else:
+            file, _ = WrittenFile.by(store.path, partial(store.add, symbol, 1.0))
+            self._added[symbol] = file
+            message = f"preferred here, half in {HALF_LIFE} days: {symbol}"
+            if not settings.preference.enabled:
+                settings, self._known_before = with_values(settings, {"preference.enabled": True}), set(known)
         self.app.say(message)
         again = settings == self.state.settings
-        bench.change(settings, file)
+        self.bench.change(settings, file)
         if again:
-            bench.read_again()
+            self.bench.read_again()
 
     # --- undo and redo ---
 

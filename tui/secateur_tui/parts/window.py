@@ -6,7 +6,7 @@ What it is drawn with is imported when the page is: most sessions look at no con
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partialmethod
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,8 +19,8 @@ from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
 
 if TYPE_CHECKING:
     from secateur.kinds.conversation.decisions import MeasuredTranscript
-    from secateur.kinds.conversation.live_ledger import LiveLedger
-    from secateur.kinds.conversation.session_facts import SessionFacts, StrategyCut
+    from secateur.kinds.conversation.folds import LiveLedger
+    from secateur.kinds.conversation.session_facts import StrategyCut
 
     from secateur_tui.pages.conversation import ConversationPage
 
@@ -68,7 +68,7 @@ class FilledWindow(ScreenPart):
 
     @property
     def _is_following(self) -> bool:
-        return self.app.watching == "follow"
+        return self.app.follows
 
     @property
     def _wanted(self) -> tuple[MeasuredTranscript, Settings] | None:
@@ -89,7 +89,7 @@ class FilledWindow(ScreenPart):
             self.jobs.after(_REST, max(self.app.pace.rest, REST_OF_LEDGERS * self._took), self._decide)
 
     def _decide(self) -> None:
-        from secateur.kinds.conversation.live_ledger import live_ledger
+        from secateur.kinds.conversation.folds import live_ledger
         from secateur.kinds.conversation.session_facts import strategy_cuts
 
         wanted, in_sight, start = self._wanted, self.bench.page == PAGE, time.perf_counter()
@@ -122,55 +122,48 @@ class FilledWindow(ScreenPart):
     # --- drawing ---
 
     def _draw(self, cells: int) -> Sequence[Line]:
-        from secateur.kinds.conversation.live_ledger import describe_cut, describe_ledger
+        from secateur.kinds.conversation.folds import describe_cut, describe_ledger
         from secateur.kinds.conversation.session_facts import session_facts
-        from secateur.kinds.conversation.session_report import content_rows
-        from secateur.kinds.conversation.window_contents import STALE, window_contents
+        from secateur.kinds.conversation.session_report import content_rows, cut_rows, session_line, window_lines
+        from secateur.kinds.conversation.window_contents import STALE, dead_weight, window_contents
 
-        wanted = self._wanted
+        wanted, lines = self._wanted, list[Line]()
         if wanted is None:
             return [line(Span("nothing is open yet", "faint"))]
         measured, settings = wanted
-        facts = session_facts(measured, settings.context_budget.windows)
-        lines = list(self._draw_facts(facts, measured, cells)) if facts is not None else []
+        facts, total = session_facts(measured, settings.context_budget.windows), measured.total
+        if facts is not None:
+            lines += wrap_words(visible(session_line(facts)), cells, "bold")
+            window, forecast = window_lines(facts)
+            if facts.window:
+                width = min(_GAUGE_CELLS, cells)
+                full = min(width, round(width * facts.filled / facts.window))
+                lines.append(line(Span("█" * full, "accent"), Span("░" * (width - full), "faint")))
+            dead = dead_weight(measured)
+            share = f"{dead / total:.0%}" if total else "nothing"
+            dead_words = f"dead weight: {dead:,} of the {total:,} tokens counted, {share}"
+            lines += [
+                drawn for words in (window, f"forecast: {forecast}", dead_words) for drawn in wrap_words(words, cells)
+            ]
+            lines.append(())
         shares = window_contents(measured)
         titles = "what fills the window", "tokens", "share", "dead", "results", *(reason.label for reason in STALE)
-        drawn = zip(content_rows(shares, measured.total), shares, strict=True)
+        drawn = zip(content_rows(shares, total), shares, strict=True)
         rows = ((*row[:3], f"{share.dead:,}" if share.dead else "", *row[3:]) for row, share in drawn)
         lines += _table([titles, *rows], cells)
-        if facts is not None:
-            lines += [(), *self._draw_cuts(wanted, cells)]
-        if facts is not None and self._live is not None:
+        if facts is None:
+            return lines
+        if self._cuts:
+            titles = "strategy", "tokens", "saved", "pays after", "read again", "results", "first changed"
+            rows = ((*row[:3], row[6], row[5], row[3], row[4]) for row in cut_rows(self._cuts))
+            lines += [(), *_table([titles, *rows], cells, faint=not self._is_decided_for(wanted))]
+        else:
+            lines += [(), line(Span("deciding under each strategy …", "faint"))]
+        if self._live is not None:
             words = "pruned before every request, as `Live` does (profile recommended)"
             lines += [(), *wrap_words(words, cells, "faint"), *wrap_words(describe_ledger(self._live), cells)]
             lines += [part for cut in self._live.cuts for part in wrap_words(describe_cut(cut), cells)]
         return lines
-
-    def _draw_facts(self, facts: SessionFacts, measured: MeasuredTranscript, cells: int) -> Iterator[Line]:
-        from secateur.kinds.conversation.session_report import session_line, window_lines
-        from secateur.kinds.conversation.window_contents import dead_weight
-
-        yield from wrap_words(visible(session_line(facts)), cells, "bold")
-        window, forecast = window_lines(facts)
-        if facts.window:
-            width = min(_GAUGE_CELLS, cells)
-            full = min(width, round(width * facts.filled / facts.window))
-            yield line(Span("█" * full, "accent"), Span("░" * (width - full), "faint"))
-        yield from wrap_words(window, cells)
-        yield from wrap_words(f"forecast: {forecast}", cells)
-        dead, total = dead_weight(measured), measured.total
-        share = f"{dead / total:.0%}" if total else "nothing"
-        yield from wrap_words(f"dead weight: {dead:,} of the {total:,} tokens counted, {share}", cells)
-        yield ()
-
-    def _draw_cuts(self, wanted: tuple[MeasuredTranscript, Settings], cells: int) -> Sequence[Line]:
-        if not self._cuts:
-            return [line(Span("deciding under each strategy …", "faint"))]
-        from secateur.kinds.conversation.session_report import cut_rows
-
-        titles = "strategy", "tokens", "saved", "pays after", "read again", "results", "first changed"
-        rows = [(*row[:3], row[6], row[5], row[3], row[4]) for row in cut_rows(self._cuts)]
-        return _table([titles, *rows], cells, faint=not self._is_decided_for(wanted))
 
 
 def _table(rows: Sequence[Sequence[Any]], cells: int, *, faint: bool = False) -> list[Line]:

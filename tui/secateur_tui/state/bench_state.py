@@ -6,29 +6,96 @@ Nothing derived is stored: what is stale follows from comparing what was asked w
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from secateur.errors import SecateurError
 from secateur.kinds.base import Outcome
+from secateur.output_files import write_output
 from secateur.settings import Settings, with_profile, with_values
 
-from secateur_tui.state.history import SettingsHistory, WrittenFile
-from secateur_tui.state.kind_reader import KindReader, ListedItems, ShownAnswer
-from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, find_nearest, make_view
+from secateur_tui.state.answer import ShownAnswer, compare
+from secateur_tui.state.list_view import HIDDEN, WHOLE, ListChoice, ListedItems, ListView, find_nearest, make_view
 
-K = TypeVar("K", bound=KindReader)
-
-
-@lru_cache(maxsize=2)
-def _columns(answer: ShownAnswer, comparison: Any) -> ItemColumns:
-    """Returns the columns of an answer, made once and not at every key."""
-    return answer.item_columns(comparison)
+Inputs = Mapping[str, str]
+"""The text of each field of the input."""
 
 
-_view = lru_cache(maxsize=2)(make_view)
+K = TypeVar("K", bound=Any)  # the page of a kind, which reads it: a `KindPage`
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that an action wrote, as it was before and after; None: there was no file."""
+
+    path: Path
+    before: str | None
+    after: str | None
+
+    @classmethod
+    def by(cls, path: Path, action: Callable[[], T]) -> tuple[WrittenFile, T]:
+        """Returns what an action made of a file, and what the action returned."""
+        path = path.resolve()  # the user's own file may be a link
+        before = _read(path)
+        result = action()
+        return cls(path, before, _read(path)), result
+
+    def put(self, *, back: bool) -> bool:
+        """Writes the text before the action, or after it again; returns False and writes nothing if the file changed
+        since then.
+
+        Raises:
+            SecateurError: it cannot be written.
+        """
+        had, wanted = (self.after, self.before) if back else (self.before, self.after)
+        if _read(self.path) != had:
+            return False
+        if wanted is None:
+            self.path.unlink(missing_ok=True)
+        else:
+            write_output(self.path, wanted)
+        return True
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsHistory:
+    """A list of settings with a place in it, for undo and redo."""
+
+    entries: tuple[Settings, ...]
+    place: int = 0
+    files: Mapping[int, WrittenFile] = field(default_factory=dict)  # by the place that the step which wrote it led to
+
+    @property
+    def present(self) -> Settings:
+        return self.entries[self.place]
+
+    @property
+    def can_undo(self) -> bool:
+        return self.place > 0
+
+    @property
+    def can_redo(self) -> bool:
+        return self.place + 1 < len(self.entries)
+
+    def push(self, settings: Settings, file: WrittenFile | None = None) -> SettingsHistory:
+        """Adds new present settings and forgets what was undone before."""
+        place = self.place + 1
+        files = {at: written for at, written in self.files.items() if at < place}
+        return SettingsHistory((*self.entries[:place], settings), place, files | ({place: file} if file else {}))
+
+
+_view = lru_cache(maxsize=2)(make_view)  # made once, and not at every key
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +129,11 @@ class BenchState(Generic[K]):
     history: SettingsHistory = field(init=False)
     reading: Reading | None = None
     asked: Request | None = None  # what `answer` or `refusal` is for
-    answer: ShownAnswer | None = None
+    answer: ShownAnswer[Any] | None = None
     refusal: SecateurError | None = None  # in place of an answer: why there is none
     answered: Request | None = None  # what `answer` is for
     decided_on: Reading | None = None  # what `answer` was decided on
-    baseline: ShownAnswer | None = None  # what the answer is compared with
+    baseline: ShownAnswer[Any] | None = None  # what the answer is compared with
     cursor: int = 0  # item looked at
     follows: bool = False  # what grows is read on: a cursor on the newest item goes to the next one
     page: str = "why"  # the open page beside the list
@@ -77,7 +144,7 @@ class BenchState(Generic[K]):
     hinted: tuple[str, Settings] | None = None  # the entry that a hint was applied for, and the settings that made
 
     def __post_init__(self) -> None:
-        self.history = SettingsHistory([self.opened])
+        self.history = SettingsHistory((self.opened,))
         self.inputs = {field.name: self.inputs.get(field.name, "") for field in self.kind_page.fields}
 
     # --- what is asked ---
@@ -100,20 +167,17 @@ class BenchState(Generic[K]):
     @property
     def key(self) -> Hashable:
         """The key of what should be read. It is asked for many times a frame, and made of every setting."""
-        known, inputs, settings = self._key, self.inputs, self.settings
-        if known is not None and known[0] is inputs and known[1] is settings:
-            return known[2]
-        key: Hashable = self.kind_page.reading_key(inputs, settings)
-        self._key = inputs, settings, key
-        return key
+        known = self._key
+        if known is None or known[0] is not self.inputs or known[1] is not self.settings:
+            self._key = known = self.inputs, self.settings, self.kind_page.reading_key(self.inputs, self.settings)
+        return known[2]
 
     @property
     def needs_reading(self) -> bool:
         """Tells whether the material does not serve the present request."""
         reading, page = self.reading, self.kind_page
-        return self.asks and (
-            reading is None or not page.serves(reading.key, self.key) or (self.partial and page.prepared)
-        )
+        serves = reading is not None and page.serves(reading.key, self.key)
+        return self.asks and (not serves or (self.partial and page.prepared))
 
     @property
     def partial(self) -> bool:
@@ -126,12 +190,12 @@ class BenchState(Generic[K]):
         return self.asks and (self.needs_reading or self.asked != self.wanted)
 
     @property
-    def answer_in_force(self) -> ShownAnswer | None:
+    def answer_in_force(self) -> ShownAnswer[Any] | None:
         """The answer, if it answers the present request."""
         return self.answer if self.asked == self.wanted else None
 
     @property
-    def answer_to_inputs(self) -> ShownAnswer | None:
+    def answer_to_inputs(self) -> ShownAnswer[Any] | None:
         """The answer, if it answers the present inputs under any settings."""
         answered = self.answered
         return self.answer if answered is not None and answered.inputs == self.wanted.inputs else None
@@ -147,7 +211,7 @@ class BenchState(Generic[K]):
         answer, baseline = self.answer, self.baseline
         if baseline is None or answer is None or baseline is answer:
             return None
-        comparison = answer.since(baseline)
+        comparison = compare(baseline, answer)
         return None if answer.settings == baseline.settings and comparison.same else comparison
 
     @property
@@ -162,7 +226,9 @@ class BenchState(Generic[K]):
     def budget(self) -> int:
         """The budget in force."""
         answer = self.answer_in_force
-        return self.kind_page.kind.budget_in_force(self.settings, answer.outcome if answer is not None else None)
+        outcome = answer.outcome if answer is not None else None
+        budget: int = self.kind_page.kind.budget_in_force(self.settings, outcome)
+        return budget
 
     @property
     def entry_number(self) -> int | None:
@@ -177,9 +243,9 @@ class BenchState(Generic[K]):
     # --- the list ---
 
     @property
-    def columns(self) -> ItemColumns | None:
+    def columns(self) -> ShownAnswer[Any] | None:
         """The items by which they are found, filtered and sorted; None while there are none."""
-        return _columns(self.answer, self.comparison) if self.answer is not None and self.listed else None
+        return self.answer if self.listed else None
 
     @property
     def view(self) -> ListView | None:
@@ -237,7 +303,7 @@ class BenchState(Generic[K]):
         if self.kind_page.serves(reading.key, self.key):
             self.reading, self.asked = reading, None
 
-    def accept(self, asked: Request, answer: ShownAnswer | SecateurError) -> None:
+    def accept(self, asked: Request, answer: ShownAnswer[Any] | SecateurError) -> None:
         """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still exists,
         and on the first line where other material or another profile brings a better first item; of what is followed,
         from the first answer on, on the newest until it is moved away."""
@@ -247,18 +313,16 @@ class BenchState(Generic[K]):
         if isinstance(answer, SecateurError):
             self.refusal = answer
             return
-        answered = self.answered
+        answered, instant = self.answered, self.kind_page.instant
         before = self.answer if answered is not None and answered.question == self.question else None
         name = before.ids[self.cursor] if before is not None and len(before) else ""
         top = before is not None and self.shown is not None and self.shown.line_of(self.cursor) == 0
         if self._followed is not None and self._followed[1] == name:
             name, top = self._followed[0], False
-        another = self.decided_on is not self.reading or (
-            answered is not None and answered.settings.profile != asked.settings.profile
-        )
-        on_top = top and another
+        profile = answered.settings.profile if answered is not None else asked.settings.profile
+        on_top = top and (self.decided_on is not self.reading or profile != asked.settings.profile)
         first = min(self.cursor, max(0, len(answer) - 1))
-        if len(answer) and (before is None or self.kind_page.instant):
+        if len(answer) and (before is None or instant):
             first = self.kind_page.first_item(answer)
         self.answer, self.refusal, self.answered, self.decided_on = answer, None, asked, self.reading
         if before is None:
@@ -293,10 +357,12 @@ class BenchState(Generic[K]):
     def changed(self) -> bool:
         """Tells whether a setting differs from the start, or from the profile that was chosen or saved since
         then."""
-        profile = self.settings.profile
+        profile, start = self.settings.profile, self.opened
         if self.saved is not None and self.saved.profile == profile:
-            return self.settings != self.saved
-        return self.settings != (self.opened if profile == self.opened.profile else with_profile(self.opened, profile))
+            start = self.saved
+        elif profile != start.profile:
+            start = with_profile(start, profile)
+        return self.settings != start
 
     def change(self, settings: Settings, file: WrittenFile | None = None) -> bool:
         """Takes other settings; the first change makes the answer before it the baseline. `file`: what the action
@@ -304,19 +370,21 @@ class BenchState(Generic[K]):
         if settings == self.settings and file is None:
             return False
         self.pin_first()
-        self.history.push(settings, file)
+        self.history = self.history.push(settings, file)
         return True
 
     def take_back(self) -> None:
         """Drops the last change, under which there is no answer; the answer before it stands."""
-        self.history.drop()
+        entries = self.history.entries[: self.history.place]
+        self.history = replace(self.history, entries=entries, place=self.history.place - 1)
         if self.answered == self.wanted:
             self.asked, self.refusal = self.answered, None
 
     def know_profiles(self, profiles: Mapping[str, Any]) -> None:
         """Takes the present profiles into every step, so that undo forgets none of them."""
         self.opened = with_values(self.opened, {"profiles": profiles})
-        self.history.entries = [with_values(settings, {"profiles": profiles}) for settings in self.history.entries]
+        entries = tuple(with_values(settings, {"profiles": profiles}) for settings in self.history.entries)
+        self.history = replace(self.history, entries=entries)
 
     def undo(self) -> bool:
         return self._step(-1, self.history.can_undo)
@@ -327,7 +395,7 @@ class BenchState(Generic[K]):
     def _step(self, by: int, possible: bool) -> bool:
         if possible:
             self.pin_first()
-            self.history.place += by
+            self.history = replace(self.history, place=self.history.place + by)
         return possible
 
     def pin_first(self) -> None:

@@ -4,8 +4,8 @@ Every word of what is sought has to occur, in any order, in the id or the name. 
 then by the length of the name or of what holds the letters, then by their place in the list. Where few items hold the
 words, names that have the letters in their order follow, then names with a slip of the pen (rapidfuzz).
 
-    haystack = Haystack(columns.ids, columns.names)  # once for what was retrieved or read
-    found = haystack.find("sescook", columns.place)
+    haystack = Haystack(answer.ids, answer.names)  # once for what was retrieved or read
+    found = haystack.find("sescook", answer.place)
     found.hits, found.count
 """
 
@@ -15,12 +15,13 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from secateur.model import IntArray
 
-from secateur_tui.state.list_view import ItemColumns
+from secateur_tui.state.answer import ShownAnswer
 
 MOST_HITS = 200
 """Hits that are listed; the others are counted."""
@@ -159,11 +160,11 @@ class Haystack:
         match[items[[index for _, _, index in near]]] = Match.NEAR
 
 
-def search_texts(columns: ItemColumns, sought: str, text_of: Callable[[int], str]) -> Iterator[Hit | None]:
+def search_texts(answer: ShownAnswer[Any], sought: str, text_of: Callable[[int], str]) -> Iterator[Hit | None]:
     """Looks through the texts of items in the order of the list: a hit for each that holds what is sought, None for
     each that does not. The caller stops it when something else is sought."""
     wanted = " ".join(sought[:LONGEST_SOUGHT].casefold().split())
-    for item in columns.order[:MOST_TEXTS].tolist() if wanted else ():
+    for item in answer.order[:MOST_TEXTS].tolist() if wanted else ():
         yield Hit(item, Match.TEXT) if wanted in " ".join(text_of(item).casefold().split()) else None
 
 

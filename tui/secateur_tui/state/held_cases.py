@@ -121,7 +121,12 @@ class HeldCases:
             except SecateurError as error:
                 self.left_out.append(LeftOut(case.name, error))
             else:
-                self._held.append(_Held(case, _named_items(case)))
+                recorded = case.scenario.recorded
+                ranked = [id_ for recall in case.scenario.expect.recall_of for id_ in recall.ids]
+                named = [*(id_ for id_, grade in case.judged.items() if grade > 0), *ranked]
+                named += [item.id for item in recorded.items] if recorded is not None else []
+                asserted = {id_: name for name in _ASSERTED for id_ in getattr(case.scenario.expect, name)}
+                self._held.append(_Held(case, dict.fromkeys(named, "") | asserted))
 
     def read(self, settings: Settings, measurer: Measurer, reached: Callable[[int, int], None]) -> None:
         """Reads what is not in memory. A case that cannot be read is left out. `reached` may raise to end the work."""
@@ -185,24 +190,12 @@ class HeldCases:
             if material is None:
                 return None
             try:
-                outcome = answer_of(kind, material, inputs, known[own])
+                ranked = answer_of(kind, material, inputs, known[own]).ledger.ranked
             except SecateurError:  # such as a budget that cannot be met
                 results.append(CaseResult(dict.fromkeys(held.named, NO_ANSWER), 0.0 if case.judged else None))
                 continue
-            ranked = outcome.ledger.ranked
-            leaving = dict(ranked)
+            leaving, whole = dict(ranked), [id_ for id_, is_whole in ranked if is_whole]
             states = {id_: (WHOLE if leaving[id_] else PART) if id_ in leaving else DROPPED for id_ in held.named}
-            whole = [id_ for id_, is_whole in ranked if is_whole]
-            results.append(
-                CaseResult(states, figures(whole, case.judged).recall if any(case.judged.values()) else None)
-            )
+            recall = figures(whole, case.judged).recall if any(case.judged.values()) else None
+            results.append(CaseResult(states, recall))
         return CasesResult(results)
-
-
-def _named_items(case: JudgedCase) -> dict[str, str]:
-    scenario = case.scenario
-    recorded = [item.id for item in scenario.recorded.items] if scenario.recorded is not None else []
-    ranked = [id_ for recall in scenario.expect.recall_of for id_ in recall.ids]
-    judged = [id_ for id_, grade in case.judged.items() if grade > 0]
-    asserted = {id_: name for name in _ASSERTED for id_ in getattr(scenario.expect, name)}
-    return dict.fromkeys([*judged, *ranked, *recorded], "") | asserted

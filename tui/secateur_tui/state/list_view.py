@@ -1,50 +1,29 @@
-"""The items of an answer of any kind as columns, and the part and order of them that a list shows.
+"""The part of the items of an answer that a list shows, and their order.
 
 A `ListView` never changes what was decided: it is the answer's own order with some lines left out, or sorted by a
 figure. Items that are equal in what a list is sorted by stay in the answer's order.
 
-    columns = columns_of(answer, comparison)
-    view = listed_view(columns, ListChoice((("state", "dropped"),), by="hotspot"))
+    view = make_view(answer, ListChoice((("state", "dropped"),), by="hotspot"))
     view.item_at(0), view.line_of(item), view.caption
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from operator import ne
-from types import MappingProxyType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from secateur.languages import language_of
-from secateur.model import BoolArray, Entry, FloatArray, IntArray, Reason, Selection, State
+from secateur.model import BoolArray, IntArray
 
-LIST_ORDER = "list"
+from secateur_tui.state.answer import SameColumn, ShownAnswer
+
+LIST_ORDER = ""
 """The name of the answer's own order."""
-
-MOST_FOLDERS = 2
-"""Folders of a path that filters use: deeper folders hold too few items."""
 
 HIDDEN = -1
 """The line of an item that the list does not show."""
-
-
-class SameColumn:
-    """A column as a cache key, equal to itself alone. What is derived from it serves the answer to the next step of a
-    knob too, which has the same column."""
-
-    __slots__ = ("values",)
-
-    def __init__(self, values: Sequence[str]) -> None:
-        self.values = values
-
-    def __hash__(self) -> int:
-        return id(self.values)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SameColumn) and self.values is other.values
 
 
 @lru_cache(maxsize=2)
@@ -56,63 +35,6 @@ def _alphabetical(names: SameColumn, ids: SameColumn) -> IntArray:
     places = np.zeros(len(folded), dtype=np.int64)
     places[order[1:]] = np.cumsum(np.fromiter(map(ne, ranked[1:], ranked), dtype=np.int64, count=len(ranked[1:])))
     return places
-
-
-@dataclass(frozen=True, eq=False)
-class ItemColumns:
-    """The items of one answer. An item is its number in the columns.
-
-    Attributes:
-        ids: as the ledger names it.
-        names: what a person calls it; may be empty.
-        paths: the file it is in; "" for none.
-        facets: what it can be filtered by, in the order in which that is offered; "" for none. Made when asked for.
-        figures: what it can be sorted by.
-        order: items in the order of the list.
-        state: State per item.
-        changed: whether its decision differs from the baseline.
-    """
-
-    ids: Sequence[str]
-    names: Sequence[str]
-    paths: Sequence[str]
-    facets: Mapping[str, Callable[[], Sequence[str]]]
-    figures: Mapping[str, FloatArray]
-    order: IntArray
-    state: np.ndarray[Any, np.dtype[np.int8]]
-    changed: BoolArray
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @cached_property
-    def place(self) -> IntArray:
-        """Line per item in the order of the list."""
-        place = np.empty(len(self), dtype=np.int64)
-        place[self.order] = np.arange(len(self))
-        return place
-
-    @cached_property
-    def _codes(self) -> dict[str, tuple[dict[str, int], IntArray]]:
-        return {}
-
-    def codes(self, facet: str) -> tuple[Mapping[str, int], IntArray]:
-        """Returns the values of a facet with a number for each, and the number per item; worked out when first asked
-        for."""
-        if facet not in self._codes:
-            numbers: dict[str, int] = {}
-            column = np.array(
-                [numbers.setdefault(value, len(numbers)) for value in self.facets[facet]()], dtype=np.int64
-            )
-            self._codes[facet] = numbers, column
-        return self._codes[facet]
-
-    def counts(self, facet: str, among: BoolArray) -> list[tuple[str, int]]:
-        """Returns the values of a facet with how many items of a mask have each, the most frequent first."""
-        numbers, column = self.codes(facet)
-        counted = np.bincount(column[among], minlength=len(numbers)).tolist()
-        counts = [(value, counted[code]) for value, code in numbers.items() if value and counted[code]]
-        return sorted(counts, key=lambda count: (-count[1], count[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +63,18 @@ class ListChoice:
 
 WHOLE = ListChoice()
 """The whole list in its own order."""
+
+
+class ListedItems(Protocol):
+    """Items as a list shows them, by line."""
+
+    def __len__(self) -> int: ...
+
+    def item_at(self, line: int) -> int:
+        """Returns the item of a line of the list."""
+
+    def line_of(self, item: int) -> int:
+        """Returns the line of an item in the list."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,36 +120,36 @@ NAME = "name"
 """The order by name."""
 
 
-def make_view(columns: ItemColumns, choice: ListChoice) -> ListView:
-    """Returns the items of a choice in its order. A filter or an order that the columns do not have changes nothing."""
-    items = columns.order[filter_items(columns, choice)[columns.order]]
+def make_view(answer: ShownAnswer[Any], choice: ListChoice) -> ListView:
+    """Returns the items of a choice in its order. A filter or order that the answer does not have changes nothing."""
+    items = answer.order[filter_items(answer, choice)[answer.order]]
     if choice.by == NAME:
-        places = _alphabetical(SameColumn(columns.names), SameColumn(columns.ids))
+        places = _alphabetical(SameColumn(answer.names), SameColumn(answer.ids))
         items = items[np.argsort(places[items], kind="stable")]
-    elif choice.by in columns.figures:
-        items = items[np.argsort(-columns.figures[choice.by][items], kind="stable")]
-    return ListView(items, len(columns), choice)
+    elif choice.by in answer.figures:
+        items = items[np.argsort(-answer.figures[choice.by][items], kind="stable")]
+    return ListView(items, len(answer), choice)
 
 
-def filter_items(columns: ItemColumns, choice: ListChoice) -> BoolArray:
+def filter_items(answer: ShownAnswer[Any], choice: ListChoice) -> BoolArray:
     """True for the items that pass all filters."""
-    passing = np.ones(len(columns), dtype=np.bool_)
-    for facet in dict.fromkeys(facet for facet, _ in choice.filters if facet in columns.facets):
-        numbers, column = columns.codes(facet)
+    passing = np.ones(len(answer), dtype=np.bool_)
+    for facet in dict.fromkeys(facet for facet, _ in choice.filters if facet in answer.facets):
+        numbers, column = answer.codes(facet)
         wanted = [numbers.get(value, -1) for other, value in choice.filters if other == facet]
         passing &= np.isin(column, wanted)
     return passing
 
 
-def find_nearest(columns: ItemColumns, view: ListView, item: int) -> int | None:
+def find_nearest(answer: ShownAnswer[Any], view: ListView, item: int) -> int | None:
     """Returns the item that the cursor goes to: its own where it is shown, else the shown one nearest to it in the
     list's own order; None where nothing is shown."""
     if not len(view):
         return None
-    if 0 <= item < len(columns) and view.line_of(item) != HIDDEN:
+    if 0 <= item < len(answer) and view.line_of(item) != HIDDEN:
         return item
-    line = int(columns.place[item]) if 0 <= item < len(columns) else 0
-    return int(view.items[np.argmin(np.abs(columns.place[view.items] - line))])
+    line = int(answer.place[item]) if 0 <= item < len(answer) else 0
+    return int(view.items[np.argmin(np.abs(answer.place[view.items] - line))])
 
 
 def find_next(view: ListView, item: int, wanted: BoolArray, step: int = 1) -> int | None:
@@ -229,99 +163,3 @@ def find_next(view: ListView, item: int, wanted: BoolArray, step: int = 1) -> in
     line = (ahead[0] if step > 0 else ahead[-1]) if len(ahead) else (lines[0] if step > 0 else lines[-1])
     item_found = view.item_at(int(line))
     return None if item_found == item else item_found
-
-
-def folder_of(path: str) -> str:
-    """Returns the folder by which an item is filtered: the first MOST_FOLDERS of its path; "./" at the top."""
-    if not path:
-        return ""
-    folders = path.split("/")[:-1][:MOST_FOLDERS]
-    return "/".join(folders) + "/" if folders else "./"
-
-
-def search_columns(selection: Selection, changed: BoolArray | None = None) -> ItemColumns:
-    """Returns the candidates of a selection. `changed` is of the comparison with the baseline."""
-    pool = selection.pool
-    return ItemColumns(
-        ids=pool.symbol_id,
-        names=pool.qualname,
-        paths=pool.path,
-        facets={
-            "state": partial(_labels, State, selection.state),
-            "kind": lambda: pool.kind,
-            "language": lambda: pool.language,
-            "folder": partial(_folders, SameColumn(pool.path)),
-            "reason": partial(_labels, Reason, selection.reason),
-        },
-        figures=figures_of(selection),
-        order=selection.order,
-        state=selection.state,
-        changed=np.zeros(len(pool), dtype=np.bool_) if changed is None else changed,
-    )
-
-
-@lru_cache(maxsize=2)
-def figures_of(selection: Selection) -> dict[str, FloatArray]:
-    """Returns the figures that the candidates of a selection can be sorted by."""
-    pool = selection.pool
-    return {
-        "tokens": pool.tokens.astype(np.float64),
-        "priority": selection.priority,
-        "relevance": pool.relevance,
-        "hotspot": pool.hotspot,
-        "distance": np.where(pool.distance > 0, 1 / np.maximum(pool.distance, 1), 0.0),
-        **({"preference": pool.preference} if pool.preference.any() else {}),
-    }
-
-
-def ledger_columns(
-    entries: Sequence[Entry],
-    order: Sequence[int] = (),
-    changed: Sequence[int] = (),
-    paths: Sequence[str] = (),
-    facets: Mapping[str, Callable[[], Sequence[str]]] = MappingProxyType({}),
-) -> ItemColumns:
-    """Returns the entries of a ledger.
-
-    Args:
-        order: items as they are listed; empty: in the ledger's order.
-        changed: items whose decision differs from the baseline.
-        paths: the file each is in; empty: none.
-        facets: what else they can be filtered by.
-    """
-    before = np.array([entry.before for entry in entries], dtype=np.float64)
-    after = np.array([entry.after for entry in entries], dtype=np.float64)
-    differs = np.zeros(len(entries), dtype=np.bool_)
-    differs[list(changed)] = True
-    state = np.array([entry.state for entry in entries], dtype=np.int8)
-    places: dict[str, Callable[[], Sequence[str]]] = {
-        "language": lambda: [language_of(path) if path else "" for path in paths],
-        "folder": partial(_folders, SameColumn(paths)),
-    }
-    ids = [entry.id for entry in entries]
-    return ItemColumns(
-        ids=ids,
-        names=ids,
-        paths=paths or [""] * len(ids),
-        facets={
-            "state": partial(_labels, State, state),
-            **facets,
-            **(places if any(paths) else {}),
-            "reason": lambda: [entry.reason.label.replace("_", " ") for entry in entries],
-        },
-        figures={"tokens": before, "tokens out": after, "saved": before - after},
-        order=np.array(order if len(order) else range(len(ids)), dtype=np.int64),
-        state=state,
-        changed=differs,
-    )
-
-
-@lru_cache(maxsize=2)
-def _folders(paths: SameColumn) -> list[str]:
-    known = {path: folder_of(path) for path in dict.fromkeys(paths.values)}
-    return [known[path] for path in paths.values]
-
-
-def _labels(names: type[State] | type[Reason], column: np.ndarray[Any, np.dtype[np.int8]]) -> list[str]:
-    labels = {int(value): value.label.replace("_", " ") for value in names}
-    return [labels[code] for code in column.tolist()]

@@ -16,8 +16,7 @@ from secateur.progress import Progress, unreported
 from secateur.render.proofs import fixed_words, nothing_words
 from secateur.what_if.curve import Curve, curve_of
 from secateur.what_if.explanation import sweep_budgets
-from secateur.what_if.knob_values import unchanged_range
-from secateur.what_if.lever_search import find_levers, nearest_change
+from secateur.what_if.lever_search import find_levers, nearest_change, unchanged_range
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials, Tried
 
@@ -127,8 +126,13 @@ class Proving:
             self._crossed = crossed if not self.runs.reached else None
         else:
             yield self._crossed
-        if curve:
-            yield self._curve_of()
+        if curve and self._curve is None:
+            drawn = curve_of(self.runs, self.swept)
+            proven = ProvenCurve(self.trials, drawn)
+            yield proven
+            self._curve = None if drawn.reached else proven
+        elif curve and self._curve is not None:
+            yield self._curve
         for knob in self.trials.knobs:
             if knob.name not in self._ranges and (ends := unchanged_range(self.runs, knob)) is not None:
                 self._ranges[knob.name] = Range(knob.name, *ends)
@@ -150,20 +154,11 @@ class Proving:
                 self._hints[item] = hints
         else:
             yield from hints
-        if not hints:
-            yield Nothing(item, self._explain_nothing(item))
-
-    def _explain_nothing(self, item: int) -> str:
+        if hints:
+            return
         if self.trials.fixed[item]:
-            return fixed_words(self.trials, item)
-        every = (self.swept.low, self.swept.high) if self.swept is not None else None
-        return nothing_words(self.trials, len(self.runs.list_tried(BUDGET)), every, self.runs.reached)
-
-    def _curve_of(self) -> ProvenCurve:
-        if self._curve is None:
-            drawn = curve_of(self.runs, self.swept)
-            proven = ProvenCurve(self.trials, drawn)
-            if drawn.reached:
-                return proven
-            self._curve = proven
-        return self._curve
+            yield Nothing(item, fixed_words(self.trials, item))
+        else:
+            every = (self.swept.low, self.swept.high) if self.swept is not None else None
+            tried = len(self.runs.list_tried(BUDGET))
+            yield Nothing(item, nothing_words(self.trials, tried, every, self.runs.reached))

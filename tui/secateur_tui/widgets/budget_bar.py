@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from secateur.ledger import Sums
 from secateur.model import IntArray, State
 from secateur.render.sentences import fewer_together
 from textual import events
 from textual.content import Content
 
-from secateur_tui.messages import SegmentChosen
-from secateur_tui.state.ledger_answer import Sum
+from secateur_tui.jobs import SegmentChosen
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 from secateur_tui.widgets.line_view import Fixed
 
@@ -75,7 +76,7 @@ class BudgetPicture:
     """Everything that is drawn of a budget."""
 
     frames: tuple[BudgetFrame, ...]
-    sums: Mapping[State, Sum]  # of the items, without the wrapper
+    sums: Mapping[State, Sums]  # of the items, without the wrapper
     counted: bool = True  # whether the tokens are counted; else at most these leave
     further: tuple[str, ...] = ()  # figures of a kind
 
@@ -93,14 +94,10 @@ class BudgetPicture:
         """All frames joined to one."""
         if len(self.frames) == 1:
             return self.frames[0]
-        nothing = np.zeros(0, dtype=np.int64)
-        return BudgetFrame(
-            self.budget,
-            np.concatenate([nothing, *(frame.items for frame in self.frames)]),
-            np.concatenate([nothing, *(frame.tokens for frame in self.frames)]),
-            np.concatenate([nothing, *(frame.states for frame in self.frames)]),
-            sum(frame.around for frame in self.frames),
-        )
+        nothing = BudgetFrame.of(0, (), 0)
+        columns = zip(*((frame.items, frame.tokens, frame.states) for frame in (nothing, *self.frames)), strict=True)
+        items, tokens, states = (np.concatenate(column) for column in columns)
+        return BudgetFrame(self.budget, items, tokens, states, sum(frame.around for frame in self.frames))
 
     def slots(self, cells: int) -> list[tuple[BudgetFrame, int]]:
         """Returns the frames side by side, a gap between them, each with its cells; one frame where there is no
@@ -110,6 +107,20 @@ class BudgetPicture:
         return (
             [(frame, slot) for frame in self.frames] if count > 1 and slot >= _LEAST_FRAME else [(self.joined, cells)]
         )
+
+
+def picture_of(answer: ShownAnswer[Any], further: tuple[str, ...] = ()) -> BudgetPicture:
+    """Returns the picture of an answer. `further`: figures of its kind."""
+    return _make_picture(answer, answer.counted, further)
+
+
+@lru_cache(maxsize=4)
+def _make_picture(answer: ShownAnswer[Any], counted: bool, further: tuple[str, ...]) -> BudgetPicture:
+    items, ledger = answer.leaving, answer.ledger
+    tokens = answer.after[items]
+    around = answer.tokens - int(tokens.sum())
+    frame = BudgetFrame(ledger.budget, items, tokens, answer.state[items].astype(np.int64), around)
+    return BudgetPicture((frame,), ledger.sums, counted, further)
 
 
 def find_owners(frame: BudgetFrame, cells: int, reach: int = 0) -> IntArray:
@@ -157,8 +168,10 @@ def draw_bar(
                 mark = start + run // 2
             bars += _draw_segment(frame, owner, run, is_lit)
             start += run
-        if mark < 0 and item is not None and (cell := _find_cell(frame, item, slot, reach)) is not None:
-            mark = start - slot + cell
+        segments = np.flatnonzero((frame.items == (-1 if item is None else item)) & (frame.tokens > 0))
+        if mark < 0 and len(segments):  # it is too small to own a cell
+            cell = int(frame.ends[segments[0]] - 1) * slot // (reach or frame.reach)
+            mark = start - slot + min(slot - 1, cell)
     return _draw_above(then, reach, mark, caption, cells), tuple(bars)
 
 
@@ -168,14 +181,6 @@ def reach_of(picture: BudgetPicture, then: BudgetPicture | None) -> int:
     if len(picture.frames) != 1 or then is None:
         return 0
     return max(picture.joined.reach, then.joined.after)
-
-
-def _find_cell(frame: BudgetFrame, item: int, cells: int, reach: int) -> int | None:
-    """Returns the cell in which an item lies, be it too small to own one; None if it does not leave."""
-    segments = np.flatnonzero((frame.items == item) & (frame.tokens > 0))
-    if not len(segments):
-        return None
-    return min(cells - 1, int(frame.ends[segments[0]] - 1) * cells // (reach or frame.reach))
 
 
 def _group_cells(cells: IntArray) -> Iterator[tuple[int, int]]:
@@ -225,7 +230,8 @@ def draw_budget(
 
 
 def draw_headline(picture: BudgetPicture, then: BudgetPicture | None, cells: int) -> Line:
-    """Draws the figures in a line: items first, their tokens in brackets; fewer words where there is less room."""
+    """Draws the figures in a line: items first, in brackets the tokens that leave of them, with those that came where
+    these are more; fewer words where there is less room."""
     free = picture.budget - picture.after
     several = len(picture.frames) > 1
     frames = f"{len(picture.frames)} × {picture.frames[0].budget:,}" if several else f"{picture.budget:,}"
@@ -234,11 +240,15 @@ def draw_headline(picture: BudgetPicture, then: BudgetPicture | None, cells: int
     was = [f"was {then.after:,} ({format_signed(picture.after - then.after)})"] if then is not None else []
     around = picture.after - sum(total.after for total in picture.sums.values())
     wrapper = [f"wrapper {around:,}" if around > 0 else fewer_together(around)] if around else []
-    sums = [(state, picture.sums.get(state, Sum())) for state in (*TEXTURES, State.DROPPED)]
-    shown = [(state, total) for state, total in sums if total.items or state is State.KEPT]
-    whole = [f"{state.glyph} {state.label} {_count_items(total)}" for state, total in shown]
-    named = [f"{state.glyph} {state.label} {total.items:,}" for state, total in shown]
-    brief = [f"{state.glyph} {total.items:,}" for state, total in shown]
+    sums = [(state, picture.sums.get(state, Sums())) for state in (*TEXTURES, State.DROPPED)]
+    shown = [(state, total) for state, total in sums if total.number or state is State.KEPT]
+    came = (f" of {total.before:,}" if total.before > total.after else "" for _, total in shown)
+    whole = [
+        f"{state.glyph} {state.label} {total.number:,} ({total.after:,}{more})"
+        for (state, total), more in zip(shown, came, strict=True)
+    ]
+    named = [f"{state.glyph} {state.label} {total.number:,}" for state, total in shown]
+    brief = [f"{state.glyph} {total.number:,}" for state, total in shown]
     variants = (
         [head, *whole, *wrapper, left, *picture.further, *was],
         [head, *whole, *wrapper, left, *was],
@@ -250,12 +260,6 @@ def draw_headline(picture: BudgetPicture, then: BudgetPicture | None, cells: int
         [head],
     )
     return choose_fitting([line(" · ".join(variant)) for variant in variants], cells)
-
-
-def _count_items(total: Sum) -> str:
-    """Items, and in brackets the tokens that leave of them, with those that came where these are more."""
-    came = f" of {total.before:,}" if total.before > total.after else ""
-    return f"{total.items:,} ({total.after:,}{came})"
 
 
 class BudgetBar(Fixed):

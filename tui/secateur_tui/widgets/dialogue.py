@@ -24,7 +24,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from secateur_tui.guards import Dialogue, Guarded
-from secateur_tui.styled_text import Line, Span, line
+from secateur_tui.styled_text import Line, mark_cursor
 from secateur_tui.widgets.line_view import DrawnView, LineView
 from secateur_tui.widgets.query_input import QueryInput
 
@@ -52,14 +52,13 @@ class ModalPage(Dialogue[str | None]):
         default: str = "",
     ) -> None:
         super().__init__()
-        self._title, self._draw_page = title, draw
+        self._page = ModalText(draw, id="page")
+        self._page.border_title = title
+        self._page.border_subtitle = "Enter takes the first, Esc closes" if default else "Esc closes"
         self._choices = {**(choices or {}), **({"enter": default} if default else {})}
 
     def compose(self) -> ComposeResult:
-        page = ModalText(self._draw_page, id="page")
-        page.border_title = self._title
-        page.border_subtitle = "Enter takes the first, Esc closes" if "enter" in self._choices else "Esc closes"
-        yield page
+        yield self._page
 
     def on_key(self, event: events.Key) -> None:
         if event.key in self._choices:
@@ -92,13 +91,12 @@ class FilteredPage(ModalPage):
         self._tell()
 
     def _tell(self) -> None:
-        page = self.query_one(ModalText)
+        page = self._page
+        page.border_subtitle = "/ filters, Esc closes"
         if self._typing or self._sought:
             label = self._offer(self._sought)[1]
             does = f" · Enter does {label}" if label else ""
             page.border_subtitle = Content(f"/{self._sought}{'▏' if self._typing else ''}{does} · Esc shows all")
-        else:
-            page.border_subtitle = "/ filters, Esc closes"
         page.repaint()
 
     def action_filter(self) -> None:
@@ -113,19 +111,11 @@ class FilteredPage(ModalPage):
     def on_key(self, event: events.Key) -> None:
         """Takes typed keys as the filter."""
         if event.key == "enter" and (choice := self._offer(self._sought)[0]):
-            event.stop()
-            event.prevent_default()
             self.dismiss(choice)
-            return
-        if not self._typing:
-            if event.key == "escape" and self._sought:
-                event.stop()
-                event.prevent_default()
-                self._sought = ""
-                self._tell()
-            return
-        if event.key == "escape":
+        elif event.key == "escape" and (self._typing or self._sought):
             self._sought, self._typing = "", False
+        elif not self._typing:
+            return
         elif event.key == "enter":
             self._typing = False
         elif event.key == "backspace":
@@ -152,17 +142,18 @@ class _FieldPage(Guarded, Dialogue[Any]):
 
     def __init__(self, title: str, text: str | None, placeholder: str, below: Widget, hint: str) -> None:
         super().__init__()
-        self._title, self._text, self._placeholder, self._below, self._hint = title, text, placeholder, below, hint
+        self._title, self._hint, self._below = title, hint, below
+        self._field = QueryInput(text, placeholder, id="answer", classes="input") if text is not None else None
 
     def compose(self) -> ComposeResult:
         with Vertical(id="page") as page:
             page.border_title, page.border_subtitle = self._title, self._hint
-            if self._text is not None:
-                yield QueryInput(self._text, self._placeholder, id="answer", classes="input")
+            if self._field is not None:
+                yield self._field
             yield self._below
 
     def on_mount(self) -> None:
-        self.set_focus(self.query_one(QueryInput) if self._text is not None else self._below)
+        self.set_focus(self._field or self._below)
 
     @on(QueryInput.Submitted)
     def _submitted(self, event: QueryInput.Submitted) -> None:
@@ -204,31 +195,30 @@ class AskPage(_FieldPage):
         check: Callable[[str], object] = lambda _: None,
     ) -> None:
         hint = ("↑/↓ choose, " if proposals else "") + "Enter does it, Esc closes"
-        super().__init__(title, text, "", ModalText(lambda cells: draw(cells, self._typed), id="words"), hint)
+        self._words = ModalText(lambda cells: draw(cells, self._typed), id="words")
+        super().__init__(title, text, "", self._words, hint)
         self._proposals, self._check, self._replaced = proposals, check, replaced
 
     def on_mount(self) -> None:
-        if self._replaced:
-            self.query_one(QueryInput).select_all()
+        if self._replaced and self._field is not None:
+            self._field.select_all()
 
     @property
     def _typed(self) -> str:
-        fields = self.query(QueryInput)
-        return fields.first().value.strip() if fields else ""
+        return self._field.value.strip() if self._field is not None else ""
 
     @on(QueryInput.Changed)
     def _changed(self) -> None:
-        self.query_one(ModalText).repaint()
+        self._words.repaint()
 
     def action_move(self, by: int) -> None:
         """Puts the next proposal into the field, or the first where another text is there; without any it scrolls."""
-        proposals = self._proposals
-        if not proposals:
-            self.query_one(ModalText).scroll_relative(y=by, animate=False)
+        proposals, now = self._proposals, self._typed
+        if not proposals or self._field is None:
+            self._words.scroll_relative(y=by, animate=False)
             return
-        now = self._typed
-        index = (proposals.index(now) + by) % len(proposals) if now in proposals else 0 if by > 0 else -1
-        self.query_one(QueryInput).put(proposals[index])
+        index = (proposals.index(now) + by) % len(proposals) if now in proposals else min(0, by)
+        self._field.put(proposals[index])
 
     def action_take(self) -> None:
         with suppress(SecateurError):  # the words below the field say what is wrong
@@ -280,10 +270,7 @@ class OfferList(LineView, can_focus=False):
 
     def draw_line(self, index: int, cells: int) -> Line:
         drawn = self.offers[index].draw(cells)
-        if index != self.cursor or not drawn:
-            return drawn
-        mark = line(Span("▸", "accent cursor"), Span(drawn[0].text[1:], f"{drawn[0].role} cursor"))
-        return mark + tuple(Span(span.text, f"{span.role} cursor") for span in drawn[1:])
+        return mark_cursor(drawn) if index == self.cursor and drawn else drawn
 
     def on_click(self, event: events.Click) -> None:
         self.go(event.y + self.scroll_offset.y)

@@ -11,9 +11,9 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from secateur_tui.columns import ListLayout, lay_out_columns
-from secateur_tui.messages import CursorMoved
-from secateur_tui.state.kind_reader import ListedItems
-from secateur_tui.styled_text import Line, Span, clip_line, line
+from secateur_tui.jobs import CursorMoved
+from secateur_tui.state.list_view import ListedItems
+from secateur_tui.styled_text import Line, clip_line, mark_cursor
 from secateur_tui.widgets.line_view import LineView
 from secateur_tui.widgets.listing import Between, ItemListing, draw_row, draw_titles
 
@@ -42,7 +42,7 @@ class ItemList(LineView, can_focus=True):
         super().__init__(**options)
         self._moved = moved
         self._listing: ItemListing | None = None
-        self._items: ListedItems | None = None  # the items by line: all of the listing, or those of a view
+        self._items: ListedItems | None = None  # the items by line: all of the answer, or those of a view
         self._layout: ListLayout | None = None
         self._index = 0  # the cursor's place among the items, as last painted
         self._wanted = self._left = 0, 0  # cursor's row and first row in sight: as the user last had them, as painted
@@ -57,7 +57,7 @@ class ItemList(LineView, can_focus=True):
         """
         if self._left != (self._row(self._index), self.scroll_offset.y):
             self._wanted = self._row(self._index), self.scroll_offset.y
-        self._listing, self._items = listing, view or listing
+        self._listing, self._items = listing, view or (listing.answer if listing is not None else None)
         self._index = max(0, self._items.line_of(item)) if self._items is not None and len(self._items) else 0
         self.measure()
         self._settle()
@@ -91,7 +91,7 @@ class ItemList(LineView, can_focus=True):
     @property
     def _between(self) -> Sequence[Between]:
         """The lines between the items; none in a part of the list, or in another order."""
-        return self._listing.between if self._listing is not None and self._items is self._listing else ()
+        return self._listing.between if self._listing is not None and self._items is self._listing.answer else ()
 
     def _row(self, index: int) -> int:
         return index + bisect_right(self._between, index, key=_above)
@@ -122,9 +122,7 @@ class ItemList(LineView, can_focus=True):
         drawn = draw_row(self._listing, self._items.item_at(place_in_list), self._layout)
         if place_in_list != self._index:
             return drawn
-        cursor = "cursor" if self.has_focus else "cursor-blurred"
-        mark = line(Span("▸" if self.has_focus else "›", f"accent {cursor}"), Span(drawn[0].text[1:], cursor))
-        return mark + tuple(Span(span.text, f"{span.role} {cursor}") for span in drawn[1:])
+        return mark_cursor(drawn) if self.has_focus else mark_cursor(drawn, "›", "cursor-blurred")
 
     def action_move(self, by: int) -> None:
         self._go(self._index + by)

@@ -12,10 +12,10 @@ from secateur.terminal import clip
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.messages import KnobClicked
+from secateur_tui.jobs import KnobClicked
 from secateur_tui.short_names import shorten_words
 from secateur_tui.state.signals import SIGNALS
-from secateur_tui.styled_text import Line, Span, clip_line, fit_text, line, plain, width
+from secateur_tui.styled_text import Line, Span, clip_line, fit_text, line, mark_cursor, plain, width
 from secateur_tui.widgets.line_view import LineView
 
 _SCALES = (1.0, 2.0, 5.0, 10.0)
@@ -37,35 +37,32 @@ Ranges = Mapping[str, tuple[float, float]]
 
 def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, cells: int, note: str = "") -> Line:
     """Draws one knob; `*` marks a value that is not the one the inspector was opened with."""
-    changed = "*" if knob.value(settings) != knob.value(opened) else ""
+    value, shown = knob.value(settings), knob.text(settings)
+    changed = Span("*" if value != knob.value(opened) else "", "accent")
     texture = SIGNALS[knob.signal].texture if knob.signal else " "
     head = line(" ", Span(texture, knob.signal), f" {fit_text(knob.label, _LABEL if cells < _ROOMY else _LONG_LABEL)} ")
-    value = knob.value(settings)
-    low, high = ranges.get(knob.signal or knob.key, (None, None))
-    unchanged = "" if low is None or high is None else f"{_figure(low)}–{_figure(high)}"
+    ends = ranges.get(knob.signal or knob.key)
+    unchanged = "–".join(_figure(end) for end in ends) if ends is not None else ""
     if not isinstance(value, float):
-        return (
-            *head,
-            *line(
-                f"‹ {knob.text(settings)} ›" if isinstance(value, str | bool) else knob.text(settings),
-                Span(changed, "accent"),
-            ),
-            Span(note, "faint"),
-            Span(f"  {unchanged}" if unchanged else "", "faint"),
-        )
-    with_range = cells - width(head) - _VALUE - _RANGE - 1 >= _SHORTEST_TRACK
-    track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - (_RANGE + 1 if with_range else 0))
-    if not knob.signal:
-        track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - _RANGE - 1)
+        shown = f"‹ {shown} ›" if isinstance(value, str | bool) else shown
+        beside = Span(f"  {unchanged}" if unchanged else "", "faint")
+        return (*head, Span(shown), changed, Span(note, "faint"), beside)
+    room = cells - width(head) - _VALUE
+    with_range = room - _RANGE - 1 >= _SHORTEST_TRACK
+    track = max(_SHORTEST_TRACK, room - (_RANGE + 1 if with_range or not knob.signal else 0))
     reached = min(track - 1, round(value / _top(knob, value) * (track - 1)))
     slider = line(
         Span(_BEFORE * reached, knob.signal or "accent"),
         Span(_PLACE, "bold"),
         Span(_AFTER * (track - 1 - reached), "faint"),
     )
-    text = line(f" {knob.text(settings)}", Span(changed, "accent"))
+    text = line(f" {shown}", changed)
     pad = line(" " * max(0, _VALUE - width(text)))
     return (*head, *slider, *text, *pad, *(line(" ", Span(unchanged, "faint")) if with_range else ()))
+
+
+def _figure(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else decimal(value)
 
 
 def _top(knob: Knob, value: float) -> float:
@@ -83,18 +80,6 @@ def find_click(knob: Knob, settings: Settings, drawn: str, cell: int) -> KnobCli
     if not isinstance(value, float) or cell not in track:
         return None
     return KnobClicked(knob, (cell - track[0]) / max(1, len(track) - 1) * _top(knob, value))
-
-
-def _figure(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else decimal(value)
-
-
-def draw_legend(proven: bool, pending: str, cells: int) -> Line:
-    """Draws the meaning of the figures at the right; nothing where there are none and none will come."""
-    words = f"range: {pending}" if pending else ""
-    if proven:
-        words = "range: selection unchanged inside (re-run ✓)"
-    return line(Span(clip(words, cells), "faint"))
 
 
 class KnobPanel(LineView, can_focus=True):
@@ -142,8 +127,8 @@ class KnobPanel(LineView, can_focus=True):
         self, settings: Settings, opened: Settings, ranges: Ranges, notes: Mapping[str, str], pending: str = ""
     ) -> None:
         """Paint settings. `notes` are further words per setting key; `pending` says why not every range is there."""
-        self._pending = pending
         self._settings, self._opened, self._ranges, self._notes = settings, opened, ranges, notes
+        self._pending = pending
         self.repaint()
 
     def tell(self, of: str, figures: Line) -> None:
@@ -167,14 +152,13 @@ class KnobPanel(LineView, can_focus=True):
         if index == len(self.knobs):
             if self.has_focus:
                 return line(Span(shorten_words(key_of(self.chosen.key).doc, cells), "accent"))
-            return draw_legend(bool(self._ranges), self._pending, cells)
+            known = "selection unchanged inside (re-run ✓)" if self._ranges else self._pending
+            return line(Span(clip(f"range: {known}" if known else "", cells), "faint"))
         knob = self.knobs[index]
         drawn = draw_knob(knob, self._settings, self._opened, self._ranges, cells, self._notes.get(knob.key, ""))
         if knob != self.chosen:
             return drawn
-        if not self.has_focus:
-            return (Span("›", "accent"), *drawn[1:])
-        return (Span("▸", "accent cursor"), *(Span(span.text, f"{span.role} cursor") for span in drawn[1:]))
+        return mark_cursor(drawn) if self.has_focus else (Span("›", "accent"), *drawn[1:])
 
     @property
     def _for_knobs(self) -> int:

@@ -4,23 +4,33 @@ and where in this order the budget ends."""
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from os.path import commonprefix
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 from secateur.kinds.steering import Steer
-from secateur.model import State
+from secateur.ledger import WRAPPER, Entry
+from secateur.model import Reason, State
 from secateur.render.page import count_noun
+from secateur.render.sentences import fewer_together
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, measure_nearly_all, measure_usual
+from secateur_tui.columns import (
+    NAME,
+    PLACE,
+    Label,
+    ListColumn,
+    ListLayout,
+    measure_nearly_all,
+    measure_usual,
+    sample_items,
+)
 from secateur_tui.glossary import SIGNS
 from secateur_tui.short_names import fit_path, shorten_label, shorten_shared
-from secateur_tui.state.kind_reader import ShownAnswer
+from secateur_tui.state.answer import LONGEST_BESIDE, AnswerComparison, SameColumn, ShownAnswer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 
 _GAP = Span(" ")
@@ -66,8 +76,28 @@ class Between(NamedTuple):
     draw: Callable[[int], Line]
 
 
-class ItemListing(ABC):
-    """See the module docstring. An item is an item of the answer.
+SAVED = "saved"
+"""The figure of an order that has no column of its own."""
+
+_COLUMNS_OF = {"tokens": ("in", "tokens"), "tokens out": ("out", "tokens"), SAVED: (SAVED,)}
+"""By figure the columns that show it, the first that a list has."""
+
+LEAST_FIGURE = 5
+"""The least width of a column of tokens."""
+
+_WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)
+"""Reasons of items that would leave whole under a larger budget."""
+
+_COMPARED = 1_000
+"""Labels that are compared: all of a search in most repositories."""
+
+
+LabelOf = Callable[[Any, int], Label]
+"""Returns what an item of an answer is called."""
+
+
+class ItemListing:
+    """See the module docstring. An item is an item of the answer. A kind with columns of its own has a subclass.
 
     Args:
         comparison: of the answer with the baseline.
@@ -76,88 +106,103 @@ class ItemListing(ABC):
         screen: columns of the screen.
     """
 
+    titles: ClassVar[tuple[str, str]] = ("name", "")  # of the columns of names and places
+    spends_in_order: ClassVar[bool] = False  # items are listed in the order in which the budget is spent
+    ordered_by: ClassVar[str] = NAME  # the column that tells of the list's own order
     overruled: Callable[[int], Steer | None] | None = None  # how the settings overrule an item
     of_workspace = False  # paths begin with the name of a repository
 
     def __init__(
         self,
-        answer: ShownAnswer,
-        comparison: Any = None,
+        answer: ShownAnswer[Any],
+        comparison: AnswerComparison | None = None,
         crossings: Sequence[Crossing] = (),
         sorted_by: str = "",
         screen: int = 0,
     ) -> None:
         self.answer: Any = answer
         self.comparison, self.sorted_by, self.screen = comparison, sorted_by, screen
-        self.columns, cut = self.make_columns(), self.find_cut()
+        self.columns, cut = self.make_columns(), _find_cut(answer) if self.spends_in_order else None
         self.cut = replace(cut, crossings=crossings) if cut is not None else None
 
-    @abstractmethod
     def make_columns(self) -> Sequence[ListColumn]:
+        """Returns the columns, from left to right, that which orders the list marked."""
+        return mark_order(self.list_columns(), self.sorted_by or self.ordered_by)
+
+    def list_columns(self) -> Sequence[ListColumn]:
         """Returns the columns, from left to right."""
+        answers = (self.answer, self.comparison.then) if self.comparison is not None else (self.answer,)
+        figure, sent = (
+            max(LEAST_FIGURE, len(f"{max(most):,}")) for most in zip(*(a.most for a in answers), strict=True)
+        )
+        return (
+            ListColumn.fixed("delta", "Δ", sent + 1, 4),
+            ListColumn.fixed("state", "", 2, 0),
+            *measure_labels(self.label_of, self.titles, SameColumn(self.answer.ids, self.answer)),
+            *self.own_columns(),
+            ListColumn.fixed("in", "in", figure, 3),
+            ListColumn.fixed("out", "out", figure if self.sorted_by == SAVED else sent, 2),
+        )
 
-    def find_cut(self) -> CutLine | None:
-        """Returns where the budget ends; None where all had room, or the list is in another order."""
-        return None
+    def own_columns(self) -> Sequence[ListColumn]:
+        """Returns the columns that only this kind has; they stand behind the places."""
+        return ()
 
-    def __len__(self) -> int:
-        return len(self.answer)
+    @staticmethod
+    def label_of(answer: Any, item: int) -> Label:
+        """Returns what an item is called, and where it is or what it says."""
+        entry_number, entry = answer.entry_number(item), answer.entries[item]
+        beside = answer.kind.describe(answer.outcome, entry_number).beside if entry_number is not None else ""
+        if beside:
+            return Label(visible(entry.id), visible(beside[:LONGEST_BESIDE]), prose=True)
+        return label_wrapper(entry) if entry.id == WRAPPER else label_path(entry.id)
 
-    def item_at(self, line: int) -> int:
-        """Returns the item of a line of the list."""
-        return int(self.answer.item_at(line))
-
-    def line_of(self, item: int) -> int:
-        """Returns the line of an item in the list."""
-        return int(self.answer.line_of(item))
-
-    @abstractmethod
     def label(self, item: int) -> Label:
-        """Returns what an item is called."""
+        """Returns what an item of the list is called."""
+        return self.label_of(self.answer, item)
 
-    def alike(self, name: int, place: int) -> Mapping[str, int]:  # noqa: ARG002 - most lists have few long labels
+    def alike(self, name: int, place: int) -> Mapping[str, int]:
         """Returns `find_alike` of the labels in these cells."""
-        return MappingProxyType({})
+        return _alike_in(self.label_of, SameColumn(self.answer.ids, self.answer), name, place)
 
-    @abstractmethod
-    def cell(self, item: int, column: ListColumn, cells: int) -> Line:
+    def cell(self, item: int, column: ListColumn, cells: int) -> Line:  # noqa: ARG002 - columns of subclasses use it
         """Returns the cell of an item in a column that not all lists have; it is padded where it is shorter."""
+        before, after = int(self.answer.before[item]), self.after(item)
+        if column.id == SAVED:
+            return line(f"{before - after:,}")
+        if column.id == "in":
+            return line(f"{before:,}")
+        if after < 0:
+            return ()  # its name says it
+        return line(f"{after:,}" if after != before else "·")
 
     def draw_cell(self, item: int, column: ListColumn, cells: int) -> Line:
         """Returns the cell of an item in any column but those of the label."""
+        if column.id not in ("delta", "state"):
+            return self.cell(item, column, cells)
         if column.id == "delta":
-            return self._draw_change(item)
-        return self._draw_decision(item) if column.id == "state" else self.cell(item, column, cells)
+            change = self.comparison.change_of(item) if self.comparison is not None else 0
+            if change is None:
+                return line(Span("new", "up"))
+            return line(Span(self.change_words(change), "up" if change > 0 else "down")) if change else ()
+        state, flipped = self.answer.state_of(item), self.comparison is not None and self.comparison.flipped[item]
+        how = self.overruled(item) if self.overruled is not None else None
+        sign = SIGNS[how] if how is not None else "!" if flipped else " "
+        return Span(sign, "warning" if flipped else "accent"), Span(state.glyph, state.label)
 
-    def tone(self, item: int) -> str:
-        """Returns the role of text that has no role of its own."""
-        return "faint" if self.answer.state_of(item) is State.DROPPED else ""
-
-    @abstractmethod
     def after(self, item: int) -> int:
         """Returns the tokens that leave of an item."""
+        return int(self.answer.after[item])
 
     def change_words(self, change: int) -> str:
         """Returns what an item gained since the baseline, or lost, in words."""
         return format_signed(change)
 
-    def _draw_change(self, item: int) -> Line:
-        if self.comparison is None:
-            return ()
-        change = self.comparison.change_of(item)
-        if change is None:
-            return line(Span("new", "up"))
-        return line(Span(self.change_words(change), "up" if change > 0 else "down")) if change else ()
-
-    def _draw_decision(self, item: int) -> Line:
-        state, flipped = self.answer.state_of(item), self.comparison is not None and self.comparison.is_flipped(item)
-        how = self.overruled(item) if self.overruled is not None else None
-        sign = SIGNS[how] if how is not None else "!" if flipped else " "
-        return Span(sign, "warning" if flipped else "accent"), Span(state.glyph, state.label)
-
     def describe_item(self, item: int) -> str:
         """Returns an item in a few words: its name, and the tokens that leave of it."""
         after = self.after(item)
+        if after < 0:
+            return fewer_together(after)
         return f"{self.label(item).name} {count_noun(after, 'token') if after else 'is not sent'}"
 
     @property
@@ -166,16 +211,68 @@ class ItemListing(ABC):
         return [Between(self.cut.above, partial(draw_cut, self.cut))] if self.cut is not None else []
 
 
-def label_columns(labels: Iterable[Label], name: str, place: str) -> tuple[ListColumn, ListColumn]:
-    """Returns the columns of names and places under their titles, as wide as most of these labels need."""
-    sample = list(labels)
+@lru_cache(maxsize=2)
+def _find_cut(answer: ShownAnswer[Any]) -> CutLine | None:
+    reason, state = answer.reason[answer.order], answer.state[answer.order]
+    short = np.flatnonzero(np.isin(reason, _WITHOUT_ROOM))
+    if not len(short):
+        return None
+    above = int(short[0])
+    # a pin is no matter of size
+    below = (state[above:] != State.DROPPED) & ~np.isin(reason[above:], (Reason.PINNED, Reason.WRAPPER))
+    return CutLine(above, answer.ledger.budget, int(below.sum()))
+
+
+def label_path(entry: str) -> Label:
+    """Returns the id of an entry as a name and a place: `flask/sessions.py::open` is `open` in that file, a path is a
+    file in a folder."""
+    text = visible(entry)
+    place, of_symbol, name = text.rpartition("::")
+    if not of_symbol:
+        place, _, name = text.rpartition("/")
+    return Label(name, place) if name and place else Label(text)
+
+
+def label_wrapper(entry: Entry) -> Label:
+    """Returns what the row of the wrapper is called; below 0 no figure tells of it, but the name."""
+    number, _, how = fewer_together(entry.after).rpartition(" ")
+    return Label(number, how, prose=True) if entry.after < 0 else Label(WRAPPER)
+
+
+def mark_order(columns: Sequence[ListColumn], by: str) -> Sequence[ListColumn]:
+    """Returns the columns with a mark in the title of what orders the list: a column, or a figure. A figure without a
+    column takes the place of the last one."""
+    known = [column.id for column in columns]
+    marked = next((id_ for id_ in _COLUMNS_OF.get(by, (by,)) if id_ in known), "")
+    if not marked:
+        last = columns[-1]
+        figure = replace(last, id=by, title=by, least=max(last.least, len(by) + 1), wants=max(last.wants, len(by) + 1))
+        columns, marked = (*columns[:-1], figure), by
+    return [
+        replace(column, title=column.title + SORTED, brief=column.brief + SORTED) if column.id == marked else column
+        for column in columns
+    ]
+
+
+@lru_cache(maxsize=4)
+def measure_labels(label_of: LabelOf, titles: tuple[str, str], ids: SameColumn) -> tuple[ListColumn, ListColumn]:
+    """Returns the columns of names and places of an answer with these ids, as wide as most of its labels need. They are
+    measured once, a list is painted often."""
+    items = (item for item in sample_items(len(ids.values)) if ids.of.entry_number(item) is not None)
+    sample = [label_of(ids.of, item) for item in items]
     names, most = measure_usual([label.name for label in sample], *_NAME_CELLS)
     least, wanted, longest = _PLACE_CELLS
     shown = [label.place for label in sample]
     places, _ = measure_usual(shown, least, wanted, longest)
-    name_column = ListColumn(NAME, name, 1, names, 1, most=most)
     spare = measure_nearly_all(shown, places, longest)
-    return name_column, ListColumn(PLACE, place, min(places, _LEAST_COLUMN), places, 6, most=spare)
+    name_column = ListColumn(NAME, titles[0], 1, names, 1, most=most)
+    return name_column, ListColumn(PLACE, titles[1], min(places, _LEAST_COLUMN), places, 6, most=spare)
+
+
+@lru_cache(maxsize=4)
+def _alike_in(label_of: LabelOf, ids: SameColumn, name: int, place: int) -> Mapping[str, int]:
+    items = (item for item in sample_items(len(ids.values), _COMPARED) if ids.of.entry_number(item) is not None)
+    return find_alike((label_of(ids.of, item) for item in items), name, place)
 
 
 def draw_titles(layout: ListLayout) -> Line:
@@ -191,7 +288,8 @@ def draw_titles(layout: ListLayout) -> Line:
 def draw_row(listing: ItemListing, item: int, layout: ListLayout) -> Line:
     """Draws one item in these columns; a blank for the cursor comes first. A name takes the cells of its place where it
     needs them."""
-    tone, label, cells = listing.tone(item), listing.label(item), layout.cells
+    label, cells = listing.label(item), layout.cells
+    tone = "faint" if listing.answer.state[item] == State.DROPPED else ""  # of text that has no role of its own
     spans: list[Span] = []
     for column in layout.columns:
         id_, room = column.id, cells[column.id]
@@ -275,29 +373,23 @@ def _pad_line(drawn: Line, cells: int, right: bool = False) -> Line:
 def draw_cut(cut: CutLine, cells: int) -> Line:
     """Draws the line where the budget ends, and what crosses it; fewer words where there is less room."""
     budget = Span(f"cut at {cut.budget:,}", "bold accent")
-    below = (
-        line(Span(f" · {cut.below:,} below still fit{'s' if cut.below == 1 else ''}", "accent")) if cut.below else ()
-    )
-    whole = [_draw_crossing(crossing, whole=True) for crossing in cut.crossings]
-    brief = [_draw_crossing(crossing, whole=False) for crossing in cut.crossings]
-    variants: list[Line] = []
-    for crossings in (whole, whole[:1], brief[:1]):
-        if crossings:
-            separators = (Span(" · " if index else " ── ", "accent") for index in range(len(crossings)))
-            joined = tuple(
-                span for before, crossing in zip(separators, crossings, strict=True) for span in (before, *crossing)
-            )
-            variants += [(budget, *below, *joined), (budget, *joined)]
-    variants += [(budget, *below), (budget,)]
+    below = [f" · {cut.below:,} below still fit{'s' if cut.below == 1 else ''}"] if cut.below else []
+    whole, brief = ([_tell_crossing(crossing, fully) for crossing in cut.crossings] for fully in (True, False))
+    variants = [
+        (budget, *(Span(part, "accent") for part in (*start, *end)))
+        for crossings in (whole, whole[:1], brief[:1], ())
+        for end in [[part for at, told in enumerate(crossings) for part in (" · " if at else " ── ", told)]]
+        for start in (below, [])
+    ]
     inner = choose_fitting([(Span(" "), *variant, Span(" ")) for variant in variants], max(1, cells - 6))
     rule = max(0, cells - 4 - width(inner))
     return clip_line((Span(" ", ""), Span("───", "accent"), *inner, Span("─" * rule, "accent")), cells)
 
 
-def _draw_crossing(crossing: Crossing, whole: bool) -> Line:
+def _tell_crossing(crossing: Crossing, whole: bool) -> str:
     words = []
     for verb, names in (("keeps", crossing.keeps), ("loses", crossing.loses)):
         if names:
             more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
             words.append(f"{verb} {visible(names[0])}{more}" if whole else f"{verb} {len(names):,}")
-    return line(Span(f"{format_signed(crossing.by)} {', '.join(words) or 'changes nothing'}", "accent"))
+    return f"{format_signed(crossing.by)} {', '.join(words) or 'changes nothing'}"

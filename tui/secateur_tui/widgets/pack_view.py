@@ -6,18 +6,18 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate
 from typing import Any, ClassVar
 
 import numpy as np
 from secateur.index.facts.lexical import find_terms
 from secateur.model import IntArray, State
+from secateur.render.page import count_noun
 from secateur.terminal import visible
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.messages import SegmentChosen
+from secateur_tui.jobs import SegmentChosen
 from secateur_tui.styled_text import Line, Span, line, mark_places
 from secateur_tui.widgets.text_view import TextView
 
@@ -68,14 +68,10 @@ class PackText:
         lines = [line for part in parts for line in part.lines]
         return cls(lines, np.concatenate([part.items for part in parts]), sum(part.further for part in parts))
 
-    @cached_property
-    def _first_lines(self) -> dict[int, int]:
-        changes = np.flatnonzero(np.diff(self.items, prepend=NONE - 1))
-        return {int(self.items[line]): int(line) for line in changes[::-1]}
-
     def line_of(self, item: int) -> int | None:
         """Returns the first line of an item; None where it has none."""
-        return self._first_lines.get(item)
+        lines = np.flatnonzero(self.items == item)
+        return int(lines[0]) if len(lines) else None
 
     def find_lines(self, words: str) -> list[int]:
         """Returns the lines that hold these words, upper and lower case alike."""
@@ -96,77 +92,70 @@ class PackView(TextView):
     def __init__(self, describe: Callable[[int], str], state: Callable[[int], State], **options: Any) -> None:
         super().__init__(**options)
         self._describe, self._state = describe, state
-        self._pack: PackText | None = None
+        self._text: PackText | None = None
         self._terms: Collection[str] = ()
         self._waits = ""
         self._item = NONE
 
-    def show(self, pack: PackText | None, item: int, terms: Collection[str] = (), waits: str = "") -> None:
+    def show_pack(self, pack: PackText | None, item: int, terms: Collection[str] = (), waits: str = "") -> None:
         """Paints a pack with the part of an item marked and in sight; None: `waits` says why there is none."""
-        followed = item != self._item or pack is not self._pack
-        if pack is not self._pack:
-            self._pack = pack
-            self.reset_text()
+        followed = item != self._item or pack is not self._text
         self._terms, self._waits, self._item = terms, waits, item
-        self.repaint()
+        self.show(pack)
         start = pack.line_of(item) if pack is not None else None
         if followed and start is not None and not self.has_focus:
             self.show_line(start)
 
     def text_lines(self) -> int:
-        return len(self._pack.lines) + (1 if self._pack.further else 0) if self._pack is not None else 0
+        return len(self._text.lines) + (1 if self._text.further else 0) if self._text is not None else 0
 
     def draw_text(self, index: int) -> Line:
-        if self._pack is None:
+        if self._text is None:
             return ()
-        if index >= len(self._pack.lines):
-            return line(Span(f"… {self._pack.further:,} more characters", "faint"))
-        text = visible(self._pack.lines[index][:_LONGEST_LINE].expandtabs(_TAB))
-        item = int(self._pack.items[index])
+        if index >= len(self._text.lines):
+            return line(Span(f"… {self._text.further:,} more characters", "faint"))
+        text = visible(self._text.lines[index][:_LONGEST_LINE].expandtabs(_TAB))
+        item = int(self._text.items[index])
         drawn = line(Span(text, "faint" if item == NONE else ""))
         return mark_places(
             drawn, [(start, end) for start, end, _ in find_terms(text, self._terms)] if self._terms else ()
         )
 
     def draw_gutter(self, index: int, *, first: bool) -> Line:
-        if self._pack is None or index >= len(self._pack.items):
-            return line("  ")
-        item = int(self._pack.items[index])
-        if item == NONE:
+        item = int(self._text.items[index]) if self._text is not None and index < len(self._text.items) else NONE
+        if self._text is None or item == NONE:
             return line("  ")
         state = self._state(item)
-        begins = first and (index == 0 or int(self._pack.items[index - 1]) != item)
+        begins = first and (index == 0 or int(self._text.items[index - 1]) != item)
         glyph = state.glyph if begins else "┃" if item == self._item else "│"
         return line(Span(f"{glyph} ", "accent bold" if item == self._item else state.label))
 
-    def draw_head(self, cells: int) -> Line:  # noqa: ARG002 - clipped where it is painted
-        if self._pack is None:
+    def draw_head(self) -> Line:
+        if self._text is None:
             return line(Span(self._waits, "faint"))
         item = self._top_item
-        lines = f"{len(self._pack.lines):,} line{'' if len(self._pack.lines) == 1 else 's'}"
-        named = f"{self._describe(item)}" if item is not None else "around the items"
+        lines = count_noun(len(self._text.lines), "line")
+        named = self._describe(item) if item is not None else "around the items"
         keys = f"@ goes to it, {self.key_hints}" if item is not None and self.has_focus else self.key_hints
         return line(Span(f"{lines} sent · ", "faint"), named, Span(f" · {keys}", "faint"))
 
     @property
     def _top_item(self) -> int | None:
-        if self._pack is None or not len(self._pack.items):
+        if self._text is None:
             return None
-        ahead = self._pack.items[self.top_line :]
-        items = ahead[ahead != NONE]
-        return int(items[0]) if len(items) else None
+        ahead = self._text.items[self.top_line :]
+        return next(iter(ahead[ahead != NONE].tolist()), None)
 
     def find_lines(self, words: str) -> Sequence[int]:
-        return self._pack.find_lines(words) if self._pack is not None else ()
+        return self._text.find_lines(words) if self._text is not None else ()
 
     def action_follow(self) -> None:
-        item = self._top_item
-        if item is not None:
+        if (item := self._top_item) is not None:
             self.post_message(SegmentChosen(item))
 
     def on_click(self, event: events.Click) -> None:
-        if self._pack is None or not event.y:
+        if self._text is None or not event.y:
             return
         index, _ = self._place(event.y - 1 + int(self.scroll_offset.y))
-        if 0 <= index < len(self._pack.items) and (item := int(self._pack.items[index])) != NONE:
+        if 0 <= index < len(self._text.items) and (item := int(self._text.items[index])) != NONE:
             self.post_message(SegmentChosen(item))

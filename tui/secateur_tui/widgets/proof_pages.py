@@ -4,7 +4,7 @@ what goes out against the budget with the present one and its knee. All figures 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 
 from secateur.kinds.knobs import Knob, decimal
@@ -17,7 +17,7 @@ from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, HOLD, Trials
 
 from secateur_tui.state.proving import ProvenCurve, ProvenHint
-from secateur_tui.styled_text import Line, Span, clip_line, line, width, wrap_words
+from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
 
 ROWS = 8
 """Lines of the curve."""
@@ -39,35 +39,27 @@ _AXIS_CELLS = 8
 def draw_curve(proven: ProvenCurve, cells: int) -> list[Line]:
     """Draws the page."""
     trials, curve = proven.trials, proven.curve
-    height = "worth" if trials.scored else "items that are sent whole"
+    height, present, knee = "worth" if trials.scored else "items that are sent whole", trials.budget, curve.knee
     lines = [line(Span(f"{height} against {trials.budget_label}", "faint"))]
-    lines += _draw_plot(curve, trials.budget, cells, scored=trials.scored)
-    lines += [(), *_draw_table(proven, cells), ()]
+    lines += [*_draw_plot(curve, present, cells, scored=trials.scored), (), *_draw_table(proven), ()]
     lines += [part for sentence in curve_words(trials, curve) for part in wrap_words(sentence, cells)]
-    lines += wrap_words(_place_knee(curve.knee, trials.budget), cells)
+    if knee is not None and present < knee:
+        lines += wrap_words(f"{present:,} is below the knee: up to there a larger budget is well spent", cells)
+    elif knee is not None and present > knee:
+        lines += wrap_words(f"{present:,} is above the knee: a larger budget brings little", cells)
     for drop in curve.drops:
         lines.append(line(Span("▾ ", "warning"), f"{drop.budget:,}"))
-        lines += _draw_items(trials, "loses", drop.loses, cells) + _draw_items(trials, "gains", drop.gains, cells)
+        for verb, items in (("loses", drop.loses), ("gains", drop.gains)):
+            for index, item in enumerate(items[:_NAMED]):
+                head = f"  {verb if index == 0 else '':<6}"
+                name = clip_left(visible(trials.ids[item]), max(1, cells - len(head)))
+                lines.append(line(Span(head, "faint"), name))
+            lines += _draw_more(items, " " * 8)
     return [clip_line(drawn, cells) for drawn in lines]
 
 
-def _place_knee(knee: int | None, present: int) -> str:
-    """Says what the knee means for the present budget; "" where it is the knee, or there is none."""
-    if knee is None or knee == present:
-        return ""
-    if present < knee:
-        return f"{present:,} is below the knee: up to there a larger budget is well spent"
-    return f"{present:,} is above the knee: a larger budget brings little"
-
-
-def _draw_items(trials: Trials, verb: str, items: Sequence[int], cells: int) -> list[Line]:
-    lines = []
-    for index, item in enumerate(items[:_NAMED]):
-        head = f"  {verb if index == 0 else '':<6}"
-        lines.append(line(Span(head, "faint"), clip_left(visible(trials.ids[item]), max(1, cells - len(head)))))
-    if len(items) > _NAMED:
-        lines.append(line(Span(f"{'':8}and {len(items) - _NAMED:,} more", "faint")))
-    return lines
+def _draw_more(items: Sequence[int], indent: str) -> list[Line]:
+    return [line(Span(f"{indent}and {len(items) - _NAMED:,} more", "faint"))] if len(items) > _NAMED else []
 
 
 def _draw_plot(curve: Curve, present: int, cells: int, *, scored: bool) -> list[Line]:
@@ -77,8 +69,8 @@ def _draw_plot(curve: Curve, present: int, cells: int, *, scored: bool) -> list[
     wide, top = max(4, cells - _AXIS_CELLS), max(heights, default=0.0)
     first, last = curve.points[0].budget, max(curve.points[-1].budget, curve.points[0].budget + 1)
 
-    def column(budget: float, of: int) -> int:
-        return min(of - 1, max(0, round((budget - first) / (last - first) * (of - 1))))
+    def column(budget: float) -> int:
+        return min(wide - 1, max(0, round((budget - first) / (last - first) * (wide - 1))))
 
     grid = [[_EMPTY] * wide for _ in range(ROWS)]
     dots_wide, dots_high = 2 * wide, 4 * ROWS
@@ -90,55 +82,39 @@ def _draw_plot(curve: Curve, present: int, cells: int, *, scored: bool) -> list[
         for y in range(min(level, before), max(level, before) + 1) if dot else [level]:
             grid[y // 4][dot // 2] |= _DOTS[y % 4][dot % 2]
         before = level
-    marks = {column(curve.knee, wide): ("┊", "accent")} if curve.knee is not None else {}
-    marks[column(present, wide)] = ("│", "bold")
+    marks = {column(curve.knee): ("┊", "accent")} if curve.knee is not None else {}
+    marks[column(present)] = ("│", "bold")
     height = f"{top:,.0f}" if top >= 10 or top == int(top) else f"{top:.2f}"
     lines = []
     for row, codes in enumerate(grid):
         label = height if row == 0 else "0" if row == ROWS - 1 else ""
         edge = f"{label:>{_AXIS_CELLS - 2}} ┤" if label else " " * (_AXIS_CELLS - 1) + "│"
-        lines.append((Span(edge, "faint"), *_draw_row(codes, marks)))
+        dots = (Span(chr(code) if code != _EMPTY else " ", "kept") for code in codes)
+        drawn = (
+            Span(*marks[cell]) if codes[cell] == _EMPTY and cell in marks else dot for cell, dot in enumerate(dots)
+        )
+        lines.append((Span(edge, "faint"), *drawn))
     axis = ["─"] * wide
     for cell, (glyph, _) in marks.items():
         axis[cell] = "┴" if glyph == "│" else "┊"
     lines.append(line(Span(" " * (_AXIS_CELLS - 1) + "└" + "".join(axis), "faint")))
     drops = [" "] * wide
     for drop in curve.drops:
-        drops[column(drop.budget, wide)] = "▾"
+        drops[column(drop.budget)] = "▾"
     if curve.drops:
         lines.append(line(Span(" " * _AXIS_CELLS + "".join(drops).rstrip(), "warning")))
-    lines.append(_draw_labels(first, last, present, curve.knee, column, wide))
-    return lines
-
-
-def _draw_row(codes: Sequence[int], marks: Mapping[int, tuple[str, str]]) -> list[Span]:
-    spans = []
-    for cell, code in enumerate(codes):
-        if code == _EMPTY and cell in marks:
-            spans.append(Span(*marks[cell]))
-        else:
-            spans.append(Span(chr(code) if code != _EMPTY else " ", "kept"))
-    return spans
-
-
-def _draw_labels(
-    first: int, last: int, present: int, knee: int | None, column: Callable[[float, int], int], wide: int
-) -> Line:
-    """Draws the figures below the axis: its ends, the present budget, the knee; those that would overlap are left
-    out."""
-    wanted = [(column(present, wide), f"{present:,} now")]
-    wanted += [(column(knee, wide), f"{knee:,} knee")] if knee is not None and knee != present else []
-    wanted += [(0, f"{first:,}"), (wide - 1, f"{last:,}")]
-    row = [" "] * wide
-    for cell, text in wanted:
+    wanted = [(column(present), f"{present:,} now")]  # figures that would overlap are left out
+    wanted += [(column(curve.knee), f"{curve.knee:,} knee")] if curve.knee is not None and curve.knee != present else []
+    labels = [" "] * wide
+    for cell, text in (*wanted, (0, f"{first:,}"), (wide - 1, f"{last:,}")):
         start = min(max(0, cell - len(text) // 2), wide - len(text))
         end = start + len(text)
-        if start >= 0 and all(cell == " " for cell in row[max(0, start - 1) : end + 1]):
-            row[start:end] = text
-    return line(Span(" " * _AXIS_CELLS + "".join(row).rstrip(), "faint"))
+        if start >= 0 and all(cell == " " for cell in labels[max(0, start - 1) : end + 1]):
+            labels[start:end] = text
+    return [*lines, line(Span(" " * _AXIS_CELLS + "".join(labels).rstrip(), "faint"))]
 
 
-def _draw_table(proven: ProvenCurve, cells: int) -> list[Line]:
+def _draw_table(proven: ProvenCurve) -> list[Line]:
     curve, present = proven.curve, proven.trials.budget
     figures = list(dict.fromkeys(name for point in curve.points for name in point.figures))
     titles = (proven.trials.budget_label, "tokens", "whole", "partly", *figures)
@@ -150,11 +126,9 @@ def _draw_table(proven: ProvenCurve, cells: int) -> list[Line]:
             continue
         numbers = [point.budget, point.tokens, point.whole, point.partly]
         numbers += [point.figures.get(name, 0) for name in figures]
-        drawn = line(
-            Span("".join(f"{figure:>{_FIGURES},}" for figure in numbers), "bold" if marked == "now" else ""),
-            Span(f"  {marked}" if marked else "", "accent"),
-        )
-        lines.append(drawn if width(drawn) <= cells else clip_line(drawn, cells))
+        figure = "".join(f"{number:>{_FIGURES},}" for number in numbers)
+        mark = Span(f"  {marked}" if marked else "", "accent")
+        lines.append(line(Span(figure, "bold" if marked == "now" else ""), mark))
     return lines
 
 
@@ -194,23 +168,21 @@ def draw_hints(
 def _draw_hint(hint: ProvenHint, trials: Trials, knobs: Sequence[Knob], mark: str, cells: int) -> list[Line]:
     """Draws a hint: "at budget 4,110: kept whole", "with strategy extract: in part (40 of 190 tokens)". Words that are
     too long are wrapped, so that no number is cut."""
-    (out, of), words = hint.lever.portion, f"{_describe_lever(hint.lever, trials, knobs)}: {_describe_turn(hint)}"
+    lever, (out, of), turn = hint.lever, hint.lever.portion, "in part"
+    if not hint.gains:
+        turn = "no longer whole"
+    elif lever.state is State.KEPT:
+        turn = "kept whole"
+    elif lever.grows:
+        turn = "more of it, not all"
+    elif lever.state is State.SUMMARISED:
+        turn = "in a summary"
+    words = f"{_describe_lever(lever, trials, knobs)}: {turn}"
     words += f" ({out:,} of {count_noun(of, 'token')})" if hint.gains and 0 < out < of else ""
     proven = f"{words} (re-run ✓)"
     fitting = proven if cell_width(mark + proven) <= cells else f"{words} ✓"
     first, *others = wrap_words(fitting, cells, "success", indent=" " * len(mark))
     return [(Span(mark, "accent"), first[0]._replace(text=first[0].text[len(mark) :])), *others]
-
-
-def _describe_turn(hint: ProvenHint) -> str:
-    lever = hint.lever
-    if not hint.gains:
-        return "no longer whole"
-    if lever.state is State.KEPT:
-        return "kept whole"
-    if lever.grows:
-        return "more of it, not all"
-    return "in a summary" if lever.state is State.SUMMARISED else "in part"
 
 
 def _describe_lever(lever: Lever, trials: Trials, knobs: Sequence[Knob]) -> str:
@@ -244,8 +216,7 @@ def _draw_changes(hint: ProvenHint, trials: Trials, cells: int) -> list[Line]:
             state = State(int(hint.decided.state[item]))
             name = clip_left(visible(trials.ids[item]), max(1, cells - 6))
             lines.append(line(Span(f"    {state.glyph} ", state.label), Span(name)))
-        if len(items) > _NAMED:
-            lines.append(line(Span(f"      and {len(items) - _NAMED:,} more", "faint")))
+        lines += _draw_more(items, " " * 6)
     role = "warning" if hint.lever.over else "faint"
     return lines + wrap_words(token_words(trials, hint.lever), cells, role, indent="    ")
 

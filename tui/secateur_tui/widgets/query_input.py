@@ -82,11 +82,10 @@ class QueryInput(Guarded, Input):
         """Returns the part of a pasted text that is taken; the lower border says what is not."""
         if self._lines:
             clean = "\n".join(text.splitlines()).strip()
-            taken = visible(clean[:MOST_PASTED])
             note = f"{MOST_PASTED:,} of {len(clean):,} characters" if len(clean) > MOST_PASTED else ""
+            self._note = visible(clean[:MOST_PASTED]), note
         else:
             lines = [line for line in text.splitlines() if line.strip()]
-            taken = visible(lines[0]) if lines else ""
             note = f"the first of {len(lines):,} lines" if len(lines) > 1 else ""
-        self._note = taken, note
-        return taken
+            self._note = visible(lines[0]) if lines else "", note
+        return self._note[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from itertools import zip_longest
 
 from secateur.kinds.side_by_side import Pair, Placed, SideBySide
@@ -12,14 +11,21 @@ from secateur.ledger import Ledger
 from secateur.terminal import clip, visible
 
 from secateur_tui.short_names import fit_path, shorten_label, shorten_path
-from secateur_tui.styled_text import Line, Span, clip_line, fit_text, format_signed, line, width, wrap_words
-from secateur_tui.widgets.texts import draw_group, draw_rest
+from secateur_tui.styled_text import (
+    Line,
+    Span,
+    clip_line,
+    fit_text,
+    format_places,
+    format_signed,
+    line,
+    width,
+    wrap_words,
+)
+from secateur_tui.widgets.item_pages import LONGEST_LIST, draw_group, draw_rest
 
 _TWO_COLUMNS = 76
 """Cells from which the sides stand beside each other."""
-
-_LONGEST_LIST = 200
-"""Items listed under one heading; the rest is counted."""
 
 _GAP = 2
 """Cells between the sides, and between a name and its path."""
@@ -52,9 +58,9 @@ def draw_side_by_side(sides: SideBySide, labels: tuple[str, str], cells: int) ->
     counts += [f"{len(sides.moved):,} at another rank"] if sides.moved else []
     differences = ", ".join(counts) or "all as they are on the other side"
     lines += [(), line(Span(f"both ({len(sides.both):,})", "bold"), Span(f"  {differences}", "faint"))]
-    lines += [_draw_changed(pair, cells) for pair in sides.otherwise[:_LONGEST_LIST]]
-    lines += draw_rest(len(sides.otherwise), _LONGEST_LIST)
-    lines += draw_group("other ranks", "faint", sides.moved, partial(_draw_moved, cells=cells), _LONGEST_LIST)
+    lines += [_draw_pair(pair, False, cells) for pair in sides.otherwise[:LONGEST_LIST]]
+    lines += draw_rest(len(sides.otherwise))
+    lines += draw_group("other ranks", "faint", sides.moved, lambda pair: _draw_pair(pair, True, cells))
     return [clip_line(drawn, cells) for drawn in lines]
 
 
@@ -68,28 +74,25 @@ def _draw_list(title: str, role: str, pairs: Sequence[Pair], placed: Sequence[Pl
     tokens = sum(half.entry.after for half in placed if half is not None)
     heading = f"{title} ({len(pairs):,}, {tokens:,} tokens)" if pairs else f"{title}: nothing"
     lines = [line(Span(clip(heading, cells), f"bold {role}" if pairs else "faint"))]
-    for pair, half in zip(pairs[:_LONGEST_LIST], placed, strict=False):
+    for pair, half in zip(pairs[:LONGEST_LIST], placed, strict=False):
         assert half is not None  # it goes out on this side
         state = half.entry.state
         head = f"{state.glyph} {half.entry.after:>6,} "
         lines.append(line(Span(head, state.label), *draw_id(pair.id, max(1, cells - len(head)))))
-    return [*lines, *draw_rest(len(pairs), _LONGEST_LIST)]
+    return [*lines, *draw_rest(len(pairs))]
 
 
-def _draw_changed(pair: Pair, cells: int) -> Line:
+def _draw_pair(pair: Pair, ranks: bool, cells: int) -> Line:
+    """Draws an item that both sides send: its ranks, or its states and tokens."""
     assert pair.left is not None
     assert pair.right is not None
-    left, right = pair.left.entry, pair.right.entry
-    states = Span(left.state.glyph, left.state.label), Span("→"), Span(right.state.glyph, right.state.label)
-    head = line(*states, f" {left.after:>6,} → {right.after:<6,} ")
-    return (*head, *draw_id(pair.id, max(1, cells - width(head))))
-
-
-def _draw_moved(pair: Pair, cells: int) -> Line:
-    assert pair.left is not None
-    assert pair.right is not None
-    mark = f"{'▲' if pair.moved > 0 else '▼'}{abs(pair.moved):,}".rjust(6)
-    head = line(Span(mark, "up" if pair.moved > 0 else "down"), f" {pair.left.rank:>6,} → {pair.right.rank:<6,} ")
+    if ranks:
+        mark = Span(format_places(pair.moved).rjust(6), "up" if pair.moved > 0 else "down")
+        head = line(mark, f" {pair.left.rank:>6,} → {pair.right.rank:<6,} ")
+    else:
+        left, right = pair.left.entry, pair.right.entry
+        states = Span(left.state.glyph, left.state.label), Span("→"), Span(right.state.glyph, right.state.label)
+        head = line(*states, f" {left.after:>6,} → {right.after:<6,} ")
     return (*head, *draw_id(pair.id, max(1, cells - width(head))))
 
 

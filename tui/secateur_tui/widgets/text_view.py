@@ -1,16 +1,21 @@
-"""A text in a pane. Its lines are drawn when they come into sight, wrapped at blanks or panned, and searched."""
+"""A text in a pane: its lines are drawn when they come into sight, wrapped at blanks or panned, and searched. A
+fragment of code has the numbers of its lines, and what is not sent of it is faint."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from secateur.index.facts.lexical import find_terms
+from secateur.model import State
 from secateur.terminal import cell_width, visible
 from textual import events
 from textual.binding import Binding, BindingType
 
+from secateur_tui.highlight import highlight
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import (
     ELLIPSIS,
     Line,
@@ -29,8 +34,25 @@ PAN = 8
 """Cells that one key pans."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class ItemText:
+    """Safe lines with roles, of any width, and the line above them."""
+
+    head: Line
+    lines: Sequence[Line]
+
+    def draw(self, index: int) -> Line:
+        """Draws a line."""
+        return self.lines[index]
+
+    def gutter(self, index: int, *, first: bool) -> Line:  # noqa: ARG002 - most texts have none
+        """Draws what stands left of a line; `first`: of its first row. It has the same width everywhere."""
+        return ()
+
+
 class TextView(LineView, can_focus=True):
-    """Subclasses draw the head, which stays in sight, the lines, and what stands on their left."""
+    """Shows the text of one item below its head, which stays in sight. `wraps`: lines are wrapped at first, as for
+    prose."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "pan(-1)", show=False),
@@ -41,9 +63,10 @@ class TextView(LineView, can_focus=True):
         Binding("N", "next(-1)", show=False),
     ]
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, wraps: bool = False, **options: Any) -> None:
         super().__init__(**options)
-        self.wraps = False
+        self.wraps = wraps
+        self._text: Any = None
         self._panned = 0
         self._rows: Sequence[int] = ()  # where lines wrap: rows before each line, and behind the last
         self._starts: Mapping[int, Sequence[int]] = {}  # per line of several rows the cell at which each begins
@@ -52,24 +75,33 @@ class TextView(LineView, can_focus=True):
         self._words = ""  # what is looked for
         self._hits: Sequence[int] = ()
 
+    def show(self, text: Any) -> None:
+        """Paints a text, such as an `ItemText`; None: there is none."""
+        before, self._text = self._text, text
+        if (before and before.lines) is not (text and text.lines):  # another text is shown from its beginning
+            self._panned, self._typed, self._words, self._hits, self._wrapped_for = 0, None, "", (), None
+            self.scroll_to(y=0, animate=False, immediate=True, force=True)
+        self.repaint()
+
     # --- what a text is ---
 
-    @abstractmethod
     def text_lines(self) -> int:
         """Returns the number of lines."""
+        return len(self._text.lines) if self._text is not None else 0
 
-    @abstractmethod
     def draw_text(self, index: int) -> Line:
         """Draws a line of the text, of any width."""
+        drawn: Line = self._text.draw(index) if self._text is not None else ()
+        return drawn
 
-    @abstractmethod
-    def draw_head(self, cells: int) -> Line:
+    def draw_gutter(self, index: int, *, first: bool) -> Line:
+        """Draws what stands left of a line, and of its further rows if it is wrapped."""
+        drawn: Line = self._text.gutter(index, first=first) if self._text is not None else ()
+        return drawn
+
+    def draw_head(self) -> Line:
         """Draws the line above the text."""
-
-    def draw_gutter(self, index: int, *, first: bool) -> Line:  # noqa: ARG002 - many have none
-        """Draws what stands left of a line, and of its further rows if it is wrapped. It has the same width
-        everywhere."""
-        return ()
+        return (*self._text.head, Span(f"  {self.key_hints}", "faint")) if self._text is not None else ()
 
     def find_lines(self, words: str) -> Sequence[int]:
         """Returns the lines that hold these words, upper and lower case alike."""
@@ -85,11 +117,6 @@ class TextView(LineView, can_focus=True):
         return "L unwraps, / finds" if self.wraps else "L wraps, ←/→ pans, / finds"
 
     # --- showing ---
-
-    def reset_text(self) -> None:
-        """Shows a new text from its beginning."""
-        self._panned, self._typed, self._words, self._hits, self._wrapped_for = 0, None, "", (), None
-        self.scroll_to(y=0, animate=False, immediate=True, force=True)
 
     def repaint(self) -> None:
         self._wrap()
@@ -133,13 +160,13 @@ class TextView(LineView, can_focus=True):
         self.refresh()
 
     def draw_in_sight(self, y: int, cells: int) -> Line:
-        return super().draw_in_sight(y, cells) if y else clip_line(self._head(cells), cells)
+        return super().draw_in_sight(y, cells) if y else clip_line(self._head(), cells)
 
-    def _head(self, cells: int) -> Line:
+    def _head(self) -> Line:
         if self._typed is not None:
             return line(Span("/", "accent"), f"{self._typed}▏", Span("  Enter finds, Esc leaves it", "faint"))
         if not self._words:
-            return self.draw_head(cells)
+            return self.draw_head()
         at = bisect_right(self._hits, self.top_line + 1)
         hits = f"{at:,} of {len(self._hits):,} lines" if self._hits else "in no line"
         return line(Span(f"/{visible(self._words)}", "accent"), f"  {hits}", Span("  n N next, before", "faint"))
@@ -152,7 +179,9 @@ class TextView(LineView, can_focus=True):
         if self._words:
             drawn = mark_places(drawn, _find_places("".join(span.text for span in drawn), self._words))
         if not self.wraps:
-            return (*gutter, *_pan_line(drawn, self._panned, room))
+            whole = width(drawn) <= self._panned + room  # else an ellipsis ends it, where it goes on
+            rest = () if whole else (Span(ELLIPSIS, "faint"),)
+            return (*gutter, *cut_cells(drawn, self._panned, room if whole else room - 1), *rest)
         begins = self._starts.get(text_index, (0,))
         start, end = begins[part], begins[part + 1] if part + 1 < len(begins) else begins[part] + room
         return (*gutter, *cut_cells(drawn, start, min(room, end - start)))
@@ -211,22 +240,13 @@ class TextView(LineView, can_focus=True):
 def find_row_starts(text: str, cells: int) -> Sequence[int]:
     """Returns the cells at which the rows of a wrapped line begin: behind a blank, where one is in the row's second
     half."""
-    starts, edges, at, edge = [0], [0], 0, 0
+    edges, at = [0], 0
     while at + (room := count_fitting(text[at : at + cells + 1], cells)) < len(text):
         blank = text.rfind(" ", at + 1, at + room + 1)
         behind = blank + 1 if blank - at > room // 2 else at + room
-        edge += cell_width(text[at:behind])
+        edges.append(edges[-1] + cell_width(text[at:behind]))
         at = behind
-        starts.append(at)
-        edges.append(edge)
     return edges
-
-
-def _pan_line(drawn: Line, start: int, cells: int) -> Line:
-    """Returns the cells of a line from `start` on; an ellipsis ends it where it goes on."""
-    if width(drawn) <= start + cells:
-        return cut_cells(drawn, start, cells)
-    return (*cut_cells(drawn, start, cells - 1), Span(ELLIPSIS, "faint"))
 
 
 def _find_places(text: str, words: str) -> list[tuple[int, int]]:
@@ -238,3 +258,83 @@ def _find_places(text: str, words: str) -> list[tuple[int, int]]:
         places.append((at, at + len(wanted)))
         at += len(wanted)
     return places
+
+
+LONGEST_SHOWN = 600_000
+"""Characters of a text that a page shows: some 150,000 tokens, more than most models take; what is behind them is
+counted."""
+
+_STRETCH = 4_000
+"""Characters of a drawn line; longer lines are split, because drawing a part of a line costs as much as the whole."""
+
+_TAB = 4
+
+
+def text_lines(text: str, role: str = "") -> Iterator[Line]:
+    """Yields the lines of a text from outside; what is left out at the end is counted."""
+    shown = text[:LONGEST_SHOWN].replace("\r\n", "\n").removesuffix("\n")
+    for raw in shown.split("\n"):
+        drawn = visible(raw.expandtabs(_TAB))
+        for start in range(0, len(drawn) or 1, _STRETCH):
+            yield line(Span(drawn[start : start + _STRETCH], role))
+    if (more := len(text) - LONGEST_SHOWN) > 0:
+        yield line(Span(f"… {more:,} more characters", "faint"))
+
+
+_LONGEST_LINE = 2_000
+"""Characters of a line that are drawn; no terminal is wider."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PreviewText(ItemText):
+    """A fragment: the number of its first line, the first and last that are sent, and the terms whose words are
+    marked."""
+
+    first: int = 1
+    sent: tuple[int, int] | None = None  # None: nothing is
+    terms: Collection[str] = ()
+
+    @classmethod
+    def of(cls, content: str, language: str, first: int) -> PreviewText:
+        """Prepare text from outside: tabs expanded, the common indent taken away, control characters visible,
+        colours."""
+        raw = content.replace("\r\n", "\n").removesuffix("\n").split("\n")
+        cut = [text[:_LONGEST_LINE] + ELLIPSIS if len(text) > _LONGEST_LINE else text for text in raw]
+        expanded = [text.expandtabs(_TAB) for text in cut]
+        indent = min((len(text) - len(text.lstrip(" ")) for text in expanded if text.strip()), default=0)
+        return cls((), highlight([visible(text[indent:]) for text in expanded], language), first)
+
+    def draw(self, index: int) -> Line:
+        text = self.lines[index]
+        if self.sent is None or not self.sent[0] <= self.first + index <= self.sent[1]:
+            text = tuple(Span(span.text, "faint") for span in text)
+        return mark_places(text, self._places(index))
+
+    def gutter(self, index: int, *, first: bool) -> Line:
+        digits = len(str(self.first + len(self.lines)))
+        shown = f"{self.first + index:>{digits}}" if first else " " * digits
+        return line(Span(shown, "faint"), Span("▎" if self._places(index) else " ", "accent"))
+
+    def _places(self, index: int) -> Sequence[tuple[int, int]]:
+        words = find_terms(plain(self.lines[index]), self.terms) if self.terms else ()
+        return [(start, end) for start, end, _ in words]
+
+    def lines_with(self, terms: Collection[str]) -> Mapping[str, Sequence[int]]:
+        """Returns per term the numbers of the lines that hold it; terms in the order given."""
+        numbers: dict[str, list[int]] = {term: [] for term in terms}
+        for index, drawn in enumerate(self.lines):
+            for term in dict.fromkeys(term for _, _, term in find_terms(plain(drawn), terms)):
+                numbers[term].append(self.first + index)
+        return numbers
+
+
+def draw_preview(text: PreviewText | None, answer: SearchAnswer, row: int, terms: Collection[str]) -> ItemText:
+    """Returns the text of a candidate as an answer sends it; None while it is being read."""
+    state = answer.state_of(row)
+    out = answer.selection.lines_out(row)
+    words = f"lines {out[0]}-{out[1]} are sent" if out is not None else "nothing of it is sent"
+    words = "is sent whole" if state is State.KEPT else words
+    head = line(Span(f"{state.glyph} {words}", state.label))
+    if text is None:
+        return ItemText(head, [line(Span("reading …", "faint"))])
+    return replace(text, head=head, sent=out, terms=terms)

@@ -5,13 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from secateur.render.page import count_noun
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.bench_names import BenchTitle
 from secateur_tui.short_names import shorten_path
 from secateur_tui.styled_text import Line, Span, clip_line, line, outside, width
+
+
+class BenchTitle(NamedTuple):
+    """A bench in the title line of the present screen."""
+
+    key: str  # as printed; "" for none
+    title: str
+    open: bool
+    action: str = ""  # opens it
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,32 +51,24 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
     count = line(f"   {count_noun(*facts.count)}") if facts.count is not None else ()
     profile = line(outside(facts.profile), Span("*" if facts.changed else "", "accent"))
     counter = line(outside(facts.counter))
+    named = [(bench, bench.title if bench.open else "") for bench in facts.benches]
     with_keys = (Span("  "), *(span for bench in facts.benches for span in _draw_bench(bench, bench.title)))
-    keys = (
-        Span("  "),
-        *(span for bench in facts.benches for span in _draw_bench(bench, bench.title if bench.open else "")),
-    )
+    keys = (Span("  "), *(span for bench, title in named for span in _draw_bench(bench, title)))
     runs = (Span("  "), *_draw_key_runs(facts.benches))
     mark, with_reason, with_remedy = _draw_marks(facts)
+    told = Span("   profile ", "faint"), *profile, Span("   tokens ", "faint"), *counter
+    start = Span("   "), *profile
     tails: list[Line] = [
-        (
-            Span("   profile ", "faint"),
-            *profile,
-            Span("   tokens ", "faint"),
-            *counter,
-            *count,
-            *with_remedy,
-            *with_keys,
-        ),
-        (Span("   "), *profile, Span("   "), *counter, *count, *with_remedy, *with_keys),
-        (Span("   "), *profile, *count, *with_remedy, *with_keys),
-        (Span("   "), *profile, *count, *with_remedy, *keys),
-        (Span("   "), *profile, *with_remedy, *keys),
-        (Span("   "), *profile, *with_reason, *keys),
-        (Span("   "), *profile, *with_reason, *runs),
-        (Span("   "), *profile, *mark, *keys),
-        (Span("   "), *profile, *with_reason),
-        (Span("   "), *profile, *mark),
+        (*told, *count, *with_remedy, *with_keys),
+        (*start, Span("   "), *counter, *count, *with_remedy, *with_keys),
+        (*start, *count, *with_remedy, *with_keys),
+        (*start, *count, *with_remedy, *keys),
+        (*start, *with_remedy, *keys),
+        (*start, *with_reason, *keys),
+        (*start, *with_reason, *runs),
+        (*start, *mark, *keys),
+        (*start, *with_reason),
+        (*start, *mark),
     ]
     name, source = Span(" secateur  ", "bold"), visible(facts.source)
     least = width((name,)) + min(cell_width(source), _LEAST_SOURCE)

@@ -25,7 +25,7 @@ from secateur.redaction import CredentialNumbers, Scanning, insert_markers
 from secateur.redaction.spans import format_spans
 
 if TYPE_CHECKING:
-    from secateur.index.facts.embedding import Embedder
+    from secateur.index.facts.embedding.vectors import Embedder
     from secateur.tokens import Counter
 
 RECORD_VERSION = 6

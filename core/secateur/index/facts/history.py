@@ -59,16 +59,13 @@ class CommitHistory:
         for commit in commits:
             changed += [numbers.setdefault(path, len(numbers)) for path in dict.fromkeys(commit.paths)]
             start.append(len(changed))
-        ids = [int(commit.id[: 2 * _ID_BYTES] or "0", 16) for commit in commits]
-        times = [commit.time for commit in commits]
-        subjects = TermBag.of(commit.subject for commit in commits)
         return cls(
-            np.array(ids, dtype=np.uint64),
-            np.array(times, dtype=np.int64),
+            np.array([int(commit.id[: 2 * _ID_BYTES] or "0", 16) for commit in commits], dtype=np.uint64),
+            np.array([commit.time for commit in commits], dtype=np.int64),
             np.array(start, dtype=np.int64),
             np.array(changed, dtype=np.int32),
             tuple(numbers),
-            subjects,
+            TermBag.of(commit.subject for commit in commits),
         )
 
     def __len__(self) -> int:
@@ -80,8 +77,7 @@ class CommitHistory:
         for path in newer.paths:
             numbers.setdefault(path, len(numbers))
         known = np.array([numbers[path] for path in newer.paths], dtype=np.int32)
-        rest = min(len(self), limit - len(newer))
-        behind = self.first(rest)
+        behind = self.first(min(len(self), limit - len(newer)))
         return CommitHistory(
             np.concatenate([newer.ids, behind.ids]),
             np.concatenate([newer.times, behind.times]),
@@ -104,8 +100,7 @@ class CommitHistory:
     def files(self, paths: Sequence[str]) -> npt.NDArray[np.int32]:
         """Returns `changed` as numbers in `paths`; -1 for a file that is not among them."""
         numbers = {path: position for position, path in enumerate(paths)}
-        known = np.array([numbers.get(path, -1) for path in self.paths], dtype=np.int32)
-        return known[self.changed]
+        return np.array([numbers.get(path, -1) for path in self.paths], dtype=np.int32)[self.changed]
 
     def select_touching(
         self, touched: npt.NDArray[np.int32], most: int

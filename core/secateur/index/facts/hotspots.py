@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from secateur.model import FloatArray, IntArray
+from secateur.model import FloatArray
 
 HALF_LIFE_DAYS = 180
 """A change this old counts half."""
@@ -32,16 +32,21 @@ UNITS = 10**9
 
 
 @dataclass(frozen=True, eq=False)
-class HotspotTable:
-    """The history of each file (in the order of `paths`), and the ranks and the score of each fragment. Ranks and
-    scores are multiples of 1e-6 in [0, 1]."""
+class FileChanges:
+    """The changes of each file in the history, in the order of `paths`."""
 
-    revisions: IntArray  # per file: commits that changed it
-    units: IntArray  # per file: churn in units of 1e-9, whole so that sums are exact
-    latest: IntArray  # per file: decay of its last change in the same units, 0 without history
-    churn_rank: FloatArray  # per fragment: rank of its file's churn
-    complexity_rank: FloatArray  # per fragment
-    score: FloatArray  # per fragment: √(churn_rank · complexity_rank)
+    revisions: npt.NDArray[np.int64]  # commits that changed it
+    units: npt.NDArray[np.int64]  # churn in units of 1e-9, at least 1 where there was a change
+    latest: npt.NDArray[np.int64]  # decay of its last change in the same units, 0 without history
+
+
+@dataclass(frozen=True, eq=False)
+class HotspotTable(FileChanges):
+    """Adds the ranks and the score of each fragment, as multiples of 1e-6 in [0, 1]."""
+
+    churn_rank: FloatArray  # the rank of its file's churn
+    complexity_rank: FloatArray
+    score: FloatArray  # √(churn_rank · complexity_rank)
 
 
 def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
@@ -57,15 +62,6 @@ def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
         last = np.cumsum(counts)  # the rank of the last of equal values; the first has last - counts + 1
         ranks[positive] = ((2 * last - counts + 1) / (2 * last[-1]))[position]
     return np.round(ranks, 6)
-
-
-@dataclass(frozen=True, eq=False)
-class FileChanges:
-    """The changes of each file in the history."""
-
-    revisions: npt.NDArray[np.int64]  # commits that changed it
-    units: npt.NDArray[np.int64]  # churn in units of 1e-9; at least 1 where there was a change
-    latest: npt.NDArray[np.int64]  # decay of its last change in the same units
 
 
 def file_changes(
@@ -93,9 +89,7 @@ def file_changes(
 
 
 def rank_hotspots(
-    changes: FileChanges,
-    complexity: npt.NDArray[np.integer],
-    file_of_fragment: npt.NDArray[np.integer],
+    changes: FileChanges, complexity: npt.NDArray[np.integer], file_of_fragment: npt.NDArray[np.integer]
 ) -> HotspotTable:
     """Makes the hotspot table. `complexity` and `file_of_fragment` have one entry per fragment.
 
@@ -105,11 +99,5 @@ def rank_hotspots(
     files, own = np.asarray(file_of_fragment, dtype=np.int64), np.asarray(complexity, dtype=np.int64)
     churn_rank = average_rank(changes.units)[files] if len(files) else np.zeros(0)
     complexity_rank = average_rank(own)
-    return HotspotTable(
-        revisions=changes.revisions,
-        units=changes.units,
-        latest=changes.latest,
-        churn_rank=churn_rank,
-        complexity_rank=complexity_rank,
-        score=np.asarray(np.round(np.sqrt(churn_rank * complexity_rank), 6), dtype=np.float64),
-    )
+    score = np.asarray(np.round(np.sqrt(churn_rank * complexity_rank), 6), dtype=np.float64)
+    return HotspotTable(changes.revisions, changes.units, changes.latest, churn_rank, complexity_rank, score)

@@ -87,8 +87,7 @@ def _terms_of(word: str) -> tuple[str, ...]:
     parts = [part.lower() for part in _PARTS.findall(word)]
     if len(parts) <= 1:
         return (stem(whole),)
-    terms = dict.fromkeys((whole, *(stem(part) for part in parts if len(part) > 1)))
-    return tuple(terms)
+    return tuple(dict.fromkeys((whole, *(stem(part) for part in parts if len(part) > 1))))
 
 
 def _mixed_terms(word: str) -> tuple[str, ...]:

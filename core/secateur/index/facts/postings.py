@@ -177,25 +177,12 @@ class WordField:
             (same, len(postings.count_synonyms([(term, 1.0) for term in sorted(same)])[0])) for same in synonyms
         ]
 
-    @property
-    def documents(self) -> int:
-        """The number of documents."""
-        return self.postings.documents
-
-    def frequency(self, term: int) -> int:
-        """Counts the documents that hold the term."""
-        return self.postings.frequency(term)
-
-    def holders(self, term: int) -> npt.NDArray[np.int32]:
-        """Returns the documents that hold the term, ascending."""
-        return self.postings.holders(term)
-
     def idf(self, term: int) -> float:
         """ln(1 + (N - df + 0.5) / (df + 0.5)), rounded so that it does not depend on a processor's logarithm."""
-        return self._idf(self.frequency(term))
+        return self._idf(self.postings.frequency(term))
 
     def _idf(self, df: int) -> float:
-        return round(float(np.log(1 + (self.documents - df + 0.5) / (df + 0.5))), 6)
+        return round(float(np.log(1 + (self.postings.documents - df + 0.5) / (df + 0.5))), 6)
 
     def group_synonyms(self, terms: Sequence[Term]) -> list[tuple[list[Term], float]]:
         """Groups synonyms, leaves every other term alone, and returns the groups with their idf."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.facts.embedding import SemanticSpace
+from secateur.index.facts.embedding.vectors import SemanticSpace
 from secateur.index.facts.hotspots import FileChanges, HotspotTable
 from secateur.index.facts.names import NameTable
 from secateur.index.facts.postings import Postings
@@ -60,9 +60,7 @@ class Snapshot:
     def member_states(self) -> dict[str, tuple[str, str]]:
         """The state and the history of each repository of a workspace, by name."""
         texts = unpack_strings(self.arrays[MEMBER_STATES]) if MEMBER_STATES in self.arrays else []
-        return {
-            name: (state, history) for name, state, history in zip(texts[::3], texts[1::3], texts[2::3], strict=True)
-        }
+        return dict(zip(texts[::3], zip(texts[1::3], texts[2::3], strict=True), strict=True))
 
     @cached_property
     def digests(self) -> dict[str, bytes]:
@@ -105,8 +103,7 @@ class Snapshot:
     def flagged(self, flag: str) -> BoolArray:
         """Tells for each fragment whether its file has a flag: "test", "generated", ..."""
         if flag not in self._flagged:
-            files = np.array([flag in flags for flags in self.flags], dtype=np.bool_)
-            self._flagged[flag] = files[self.file]
+            self._flagged[flag] = np.array([flag in flags for flags in self.flags], dtype=np.bool_)[self.file]
         return self._flagged[flag]
 
     @cached_property

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.graph.code_graph import DISPATCHED, CodeGraph, Direction, Int32
-from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, How
+from secateur.index.graph.resolve.edges import CONFIDENCE, TRUSTED, How
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,16 +48,6 @@ def steps(graph: CodeGraph, node: int, direction: Direction) -> CallSteps:
         followed |= np.isin(how, DISPATCHED) & (confidence >= CONFIDENCE[How.OVERRIDE])
     order = np.lexsort((ends, -sites.astype(np.int32), -confidence.astype(np.int32), ~followed))
     return CallSteps(ends[order], how[order], confidence[order], sites[order], followed[order])
-
-
-def step_between(graph: CodeGraph, source: int, target: int) -> tuple[How, int, int] | None:
-    """Returns the rule, the confidence per mille and the call sites of a call; None if `source` does not call
-    `target`."""
-    calls = steps(graph, source, Direction.CALLS)
-    at = np.flatnonzero(calls.nodes == target)
-    if not len(at):
-        return None
-    return How(int(calls.how[at[0]])), int(calls.confidence[at[0]]), int(calls.sites[at[0]])
 
 
 def chains_from(graph: CodeGraph, source: int, targets: Sequence[int]) -> list[list[int]]:

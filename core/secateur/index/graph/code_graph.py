@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import IndexingError, RepositoryError
-from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
+from secateur.index.graph.resolve.edges import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
 from secateur.model import distinct
 
 if TYPE_CHECKING:
@@ -156,11 +156,10 @@ class CodeGraph:
     def edge_count(self) -> int:
         return len(self.indices)
 
-    def neighbours(self, node: int, direction: Direction, *, min_confidence: int = TRUSTED) -> Int32:
+    def neighbours(self, node: int, direction: Direction) -> Int32:
         """Returns the nodes one step away, best confidence first, then by number."""
-        _, ends, confidence, _ = self.steps(
-            np.array([node], dtype=np.int32), direction, 0, min_confidence, self.edge_count, set()
-        )
+        root = np.array([node], dtype=np.int32)
+        _, ends, confidence, _ = self.steps(root, direction, 0, TRUSTED, self.edge_count, set())
         return ends[np.lexsort((ends, -confidence.astype(np.int32)))]
 
     def search(

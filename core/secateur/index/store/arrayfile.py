@@ -56,8 +56,7 @@ def load(path: Path) -> Arrays | None:
     """Maps the arrays of a file, read-only; None if the file is missing or damaged."""
     try:
         with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            if size < _PREFIX:
+            if os.fstat(file.fileno()).st_size < _PREFIX:
                 return None
             view = contents(file)
     except OSError:

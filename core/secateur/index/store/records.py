@@ -276,11 +276,8 @@ class Store:
         """Returns a stored value; None if it is missing or damaged."""
         return _unseal(self._rows("SELECT data FROM blob WHERE kind = ? AND name = ?", (kind, name)), kind, name)
 
-    def put_blobs(self, kind: str, values: Mapping[str, bytes], *, only: bool = False, most: int = 0) -> None:
-        """Stores values by name. `only`: deletes all others of that kind. `most`: deletes the oldest of that kind
-        beyond this number."""
-        if only:
-            self._db.execute("DELETE FROM blob WHERE kind = ?", (kind,))
+    def put_blobs(self, kind: str, values: Mapping[str, bytes], *, most: int = 0) -> None:
+        """Stores values by name. `most`: deletes the oldest of that kind beyond this number."""
         run = self.generation()
         if most:  # a run may write several times, and the last value must count as the newest
             written = self._rows(

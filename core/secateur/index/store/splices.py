@@ -35,9 +35,7 @@ class Splice:
 
     def column(self, old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Returns the column after the edit; `old` itself if nothing changes."""
-        if not self.cuts:
-            return old
-        return np.concatenate(self._pieces(old, new))
+        return np.concatenate(self._pieces(old, new)) if self.cuts else old
 
     def items(self, old: list[T], new: list[T]) -> list[T]:
         """Does the same to a list."""
@@ -50,8 +48,7 @@ class Splice:
         """Does the same to strings in the form of `pack_strings`, without unpacking the old ones."""
         if not self.cuts:
             return old
-        head = int(np.argmax(old == 0)) + 1
-        body = np.append(old[head:], np.uint8(0))
+        body = np.append(old[int(np.argmax(old == 0)) + 1 :], np.uint8(0))
         ends = np.concatenate([[0], np.flatnonzero(body == 0) + 1])
         coming = [pack_strings([text])[2:] for text in new]
         zero = np.zeros(1, dtype=np.uint8)
@@ -90,16 +87,9 @@ class Splice:
     def within(self, old_start: npt.NDArray[np.int64], new_start: npt.NDArray[np.int64]) -> Splice:
         """Returns the same edit of the entries of the rows. Old row i holds the entries `old_start[i]..old_start[i+1]`;
         `new_start` says the same of the new rows."""
-        cuts = (
-            RowCut(
-                int(old_start[cut.first]),
-                int(old_start[cut.last]),
-                int(new_start[cut.new_first]),
-                int(new_start[cut.new_last]),
-            )
-            for cut in self.cuts
-        )
-        return Splice(cuts, int(old_start[-1]))
+        olds = (map(int, old_start[[cut.first, cut.last]]) for cut in self.cuts)
+        news = (map(int, new_start[[cut.new_first, cut.new_last]]) for cut in self.cuts)
+        return Splice((RowCut(*old, *new) for old, new in zip(olds, news, strict=True)), int(old_start[-1]))
 
     def _pieces(self, old: Any, new: Any) -> list[Any]:
         pieces, at = [], 0

@@ -165,8 +165,7 @@ def _edit_unindexed(edit: Edit) -> Arrays:
     entries = {
         path: (reason, before.unindexed_digests[path]) for path, reason in before.unindexed if path not in edit.gone
     }
-    arrays = unindexed_arrays(coming)
-    flat = unpack_strings(arrays["unindexed"])
+    flat = unpack_strings(unindexed_arrays(coming)["unindexed"])
     for (path, digest, _), reason in zip(coming, flat[1::2], strict=True):
         entries[path] = reason, digest
     paths = sorted(entries, key=path_bytes)

@@ -25,7 +25,7 @@ from secateur.settings import Settings
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from secateur.index.facts.embedding import Embedder
+    from secateur.index.facts.embedding.vectors import Embedder
     from secateur.tokens import Counter
 
 INLINE_BYTES = 2_000_000

@@ -86,8 +86,7 @@ def part_of(
     if not any(decoded.indexed for _, _, decoded in files):
         return None
     dimension = extractor.embedder.dimension if extractor.embedder else 0
-    history = CommitHistory.of(list(source.history(MOST_COMMITS)))
-    snapshot = build(files, history, source.time, dimension)
+    snapshot = build(files, CommitHistory.of(list(source.history(MOST_COMMITS))), source.time, dimension)
     entries, read = source.entries(), {path for path, _, _ in files}
     return PartialSnapshot(
         snapshot,

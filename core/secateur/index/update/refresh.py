@@ -15,13 +15,13 @@ from hashlib import blake2b
 from msgspec import Struct
 
 from secateur.errors import IndexingError
-from secateur.index.facts.degraded import list_partly_read, warn_of_partly_read
+from secateur.index.facts.degraded import warn_of_partly_read
 from secateur.index.facts.extract import Record, decode, digest_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extracted, Extractor
 from secateur.index.update.snapshot_files import SnapshotFiles
-from secateur.index.update.snapshots import Histories, RepositoryInputs, SnapshotManager
+from secateur.index.update.snapshot_manager import Histories, RepositoryInputs, SnapshotManager
 from secateur.index.update.staleness import Changes
 from secateur.progress import FIRST, Progress, unreported
 from secateur.sources.files import path_bytes
@@ -203,8 +203,7 @@ def status_of(state: RecordedState, snapshot: Snapshot, source: Source, extracto
         snapshot=state.name,
         notices=tuple(
             dict.fromkeys(
-                notice.message
-                for notice in (*source.notices(), *snapshot.notices, *warn_of_partly_read(list_partly_read(snapshot)))
+                notice.message for notice in (*source.notices(), *snapshot.notices, *warn_of_partly_read(snapshot))
             )
         ),
     )

@@ -12,7 +12,8 @@ from functools import cache
 
 from msgspec import Struct
 
-from secateur.index.facts.embedding import Embedder, open_embedder
+from secateur.index.facts.embedding import open_embedder
+from secateur.index.facts.embedding.vectors import Embedder
 from secateur.index.facts.extract import encode, extract_many
 from secateur.redaction import Scanning
 from secateur.settings import Embedding

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, MessagePart, PartKind, replace_texts
 from secateur.kinds.conversation.transcripts import Transcript
@@ -25,9 +25,15 @@ from secateur.llm.interface import Question
 from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.progress import Progress
 from secateur.redaction import Redactor
+from secateur.render.page import count_noun
 from secateur.settings import ConversationPrune
 from secateur.shape import Count, Shape
 from secateur.tokens import Counter
+
+CACHE_READ_PRICE = 0.1
+CACHE_WRITE_PRICE = 1.25
+"""Prices of a token that a provider reads from its prompt cache, or writes to it, relative to an ordinary token:
+Anthropic's for five minutes."""
 
 COUNTED_AT_ONCE = 500
 """Texts in one batch of a counting thread; the progress bar moves after each batch."""
@@ -44,6 +50,8 @@ OF_MESSAGE = "of one message"
 COUNTING_THREADS = 2
 """Two threads take two thirds of the time of one; more wait for each other."""
 
+Result = TypeVar("Result")
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTranscript:
@@ -59,6 +67,13 @@ class MeasuredTranscript:
     heads: tuple[int, ...] = ()  # tokens of each part of the request's system prompt and tools
     redactor: Redactor | None = field(default=None, compare=False)  # the redactor that read the transcript
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: Hashable, compute: Callable[[], Result]) -> Result:
+        """Returns the value that is cached under a key, which names all that the value depends on."""
+        value: Result | None = self.known.get(key)
+        if value is None:
+            value = self.known[key] = compute()
+        return value
 
     @property
     def head(self) -> int:
@@ -144,20 +159,22 @@ class Cache:
         """Tells whether the input message at `index` is still in the cached prefix."""
         return self.first_changed is None or 0 <= index < self.first_changed
 
-    def pays_after(self, read_price: float, write_price: float) -> int | None:
+    @property
+    def pays_after(self) -> int | None:
         """The number of requests after which pruning costs less than not pruning, with a warm cache; 0: nothing is read
-        again; None: never. `read_price`, `write_price`: prices of reading and writing a cached token, relative to an
-        ordinary token."""
+        again; None: never."""
         if self.first_changed is None or not self.reread_tokens:
             return 0
-        if self.tokens_saved <= 0 or read_price <= 0:
+        if self.tokens_saved <= 0:
             return None
-        return max(1, math.ceil(self.reread_tokens * (write_price - read_price) / (self.tokens_saved * read_price)))
+        lost = self.reread_tokens * (CACHE_WRITE_PRICE - CACHE_READ_PRICE)
+        return max(1, math.ceil(lost / (self.tokens_saved * CACHE_READ_PRICE)))
 
-    def shape(self, rules: ConversationPrune) -> CacheShape:
-        """The effect in JSON, at the prices of these rules."""
-        pays = self.pays_after(rules.cache_read_price, rules.cache_write_price)
-        return CacheShape(self.first_changed, self.prefix_tokens, self.reread_tokens, self.tokens_saved, pays)
+    @property
+    def shape(self) -> CacheShape:
+        """The effect in JSON."""
+        sizes = self.prefix_tokens, self.reread_tokens, self.tokens_saved
+        return CacheShape(self.first_changed, *sizes, self.pays_after)
 
 
 @dataclass(frozen=True)
@@ -203,20 +220,22 @@ def statistics(before: int, after: int, cleaned: int, messages: int) -> Statisti
 
 
 def measure(
-    transcript: Transcript,
-    counter: Counter,
-    progress: Progress | None = None,
-    before: MeasuredTranscript | None = None,
+    transcript: Transcript, counter: Counter, progress: Progress | None = None, before: MeasuredTranscript | None = None
 ) -> MeasuredTranscript:
     """Counts every part of every message; equal texts once. `before`: an earlier state measured with the same counter;
     its messages that are unchanged are not counted again."""
     messages = [*transcript.messages, *([transcript.head] if transcript.head else [])]
     by_part: list[tuple[int, ...] | None] = [None] * len(messages)
+    worked_out: dict[Hashable, Any] = {}  # cached values of messages that are still the same
     if before is not None:
         for index, (then, now) in enumerate(zip(before.transcript.messages, transcript.messages, strict=False)):
             if then is now:
                 by_part[index] = before.parts[index]
-    worked_out = _keep_known(before, by_part) if before is not None else {}
+        worked_out = {
+            key: value
+            for key, value in before.known.items()
+            if isinstance(key, tuple) and key[0] == OF_MESSAGE and by_part[key[1]] is not None
+        }
     new = [index for index, parts in enumerate(by_part) if parts is None]
     texts = dict.fromkeys(part.text for index in new for part in messages[index].parts)
     known = count_texts(list(texts), counter, progress)
@@ -227,14 +246,6 @@ def measure(
     tokens = tuple(map(sum, counted))
     heads = counted[size] if transcript.head else ()
     return MeasuredTranscript(transcript, tuple(counted[:size]), tokens[:size], heads, known=worked_out)
-
-
-def _keep_known(before: MeasuredTranscript, by_part: Sequence[tuple[int, ...] | None]) -> dict[Hashable, Any]:
-    return {
-        key: value
-        for key, value in before.known.items()
-        if isinstance(key, tuple) and key[0] == OF_MESSAGE and by_part[key[1]] is not None
-    }
 
 
 def count_texts(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
@@ -348,17 +359,18 @@ def finish(
         items = [replace(item, cut=(safe_zone, target)) if item.over else item for item in items]
     after = measured.head + sum(item.after for item in items)
     ledger = Ledger.closed("conversation", safe_zone, _entries(measured, items, progress), after)
-    notes = [*measured.transcript.notices, *warnings, *_media_notices(measured)]
+    notes = [*measured.transcript.notices, *warnings]
+    media = [part for message in measured.transcript.messages for part in message.parts if part.media]
+    if media:
+        pictures = count_noun(sum(part.media for part in media), "picture")
+        tokens = sum(part.media_tokens for part in media)
+        notes.append(Notice("media_estimated", f"{pictures} or the like: {tokens:,} of the tokens are estimated."))
     if after > safe_zone:
-        over = (
-            f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}: what may go is"
-            " gone"
-        )
+        over = f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}"
         held = sum(item.after for item in items if item.reason in (Reason.PINNED, Reason.BESIDE_PINNED))
-        over += f"; pins hold {held:,} of them." if held else "."
+        over += f": what may go is gone; pins hold {held:,} of them." if held else ": what may go is gone."
         notes.append(Notice("safe_zone_exceeded", over))
-    cleaned = sum(item.cleaned for item in items)
-    cache = _cache(measured, items)
+    cleaned, cache = sum(item.cleaned for item in items), _cache(measured, items)
     return Pruned(measured.transcript, tuple(items), ledger, cache, cleaned, tuple(notes), measured=measured)
 
 
@@ -389,21 +401,7 @@ def _entries(
 def _action(entry: Entry) -> TrimAction | None:
     if entry.id == WRAPPER:
         return None
-    section = _NUMBERED.sub("", entry.id)
-    return TrimAction(section, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
-
-
-def _media_notices(measured: MeasuredTranscript) -> list[Notice]:
-    parts = [part for message in measured.transcript.messages for part in message.parts if part.media]
-    if not parts:
-        return []
-    count, tokens = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
-    return [
-        Notice(
-            "media_estimated",
-            f"{count:,} picture{'s' if count > 1 else ''} or the like: {tokens:,} of the tokens are estimated.",
-        )
-    ]
+    return TrimAction(_NUMBERED.sub("", entry.id), VERBS[entry.state], entry.reason.label, entry.before, entry.after)
 
 
 def keep_all(measured: MeasuredTranscript, reasons: Callable[[int], Reason]) -> list[MessageDecision]:
@@ -421,9 +419,5 @@ def _cache(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Ca
     if row is None:
         return Cache(None, measured.total, 0, saved)
     first = next(item.number for item in items[row:] if item.number >= 0)
-    return Cache(
-        first,
-        measured.head + sum(item.after for item in items[:row]),
-        sum(item.after for item in items[row:]),
-        saved,
-    )
+    prefix = measured.head + sum(item.after for item in items[:row])
+    return Cache(first, prefix, sum(item.after for item in items[row:]), saved)

@@ -200,14 +200,22 @@ class ExtractiveSummary:
             for spoken in self._spoken.of(message):
                 if (spoken.speaker, spoken.known_as) not in self._said:
                     self._said.add((spoken.speaker, spoken.known_as))
-                    line = self._score_line(spoken)
+                    new_names, new_words = spoken.names - self._names, spoken.words - self._words
+                    self._names |= spoken.names
+                    self._words |= spoken.words
+                    fresh = len(new_words) / (len(spoken.words) or 1)
+                    signs = _NEW_NAME * min(len(new_names), NAMES_COUNTED) + (_OLD_NAME if spoken.names else 0.0)
+                    for weight in spoken.signs:
+                        signs += weight
+                    worth = (signs + _NEW_WORDS * fresh) * _SPEAKER.get(spoken.side, 1.0) * (0.5 + 0.5 * fresh)
+                    rank = LOOKED if spoken.looked else SIGNED
+                    rank = PLAIN if signs < 1 and spoken.side != "user" else rank
+                    line = _Line(spoken.speaker, spoken.text, worth, rank)
                     self._lines.append(line)
                     signed += min(len(line.text), LONGEST_LINE) if line.rank == SIGNED else 0
                     looked += min(len(line.text), LONGEST_LINE) if line.rank == LOOKED else 0
-        room = min(
-            looked,
-            max(LONGEST_LINE, LOOKED_SHARE * sum(len(part.text) for message in messages for part in message.parts)),
-        )
+        characters = sum(len(part.text) for message in messages for part in message.parts)
+        room = min(looked, max(LONGEST_LINE, LOOKED_SHARE * characters))
         self._looked += room
         return signed + int(room)
 
@@ -216,11 +224,8 @@ class ExtractiveSummary:
         lines."""
         widest = min(LONGEST_LINE, max(SHORTEST_EXCERPT, characters // 3))
         left, looked, floor, excerpts = characters, self._looked, characters * (1 - PLAIN_SHARE), dict[int, str]()
-        for index in sorted(
-            range(len(self._lines)),
-            key=lambda index: (self._lines[index].rank == PLAIN, -self._lines[index].worth, index),
-        ):
-            line = self._lines[index]
+        ranked = sorted(enumerate(self._lines), key=lambda line: (line[1].rank == PLAIN, -line[1].worth, line[0]))
+        for index, line in ranked:
             if left < SHORTEST_EXCERPT // 2 or (line.rank == PLAIN and left <= floor):
                 break
             if line.rank == LOOKED:
@@ -230,12 +235,8 @@ class ExtractiveSummary:
             width = min(widest, left - len(line.speaker) - len("- : \n"))
             if width >= min(len(line.text), SHORTEST_EXCERPT):
                 excerpts[index] = _excerpt(line.text, width)
-                left -= len(excerpts[index]) + len("- \n")
-                left -= (
-                    0
-                    if index and index - 1 in excerpts and self._lines[index - 1].speaker == line.speaker
-                    else len(line.speaker) + 2
-                )
+                named = index and index - 1 in excerpts and self._lines[index - 1].speaker == line.speaker
+                left -= len(excerpts[index]) + len("- \n") + (0 if named else len(line.speaker) + 2)
         summary: list[str] = []
         before = ""
         for index in sorted(excerpts):
@@ -243,18 +244,6 @@ class ExtractiveSummary:
             summary.append(f"  {excerpts[index]}" if speaker == before else f"- {speaker}: {excerpts[index]}")
             before = speaker
         return summary
-
-    def _score_line(self, line: SpokenLine) -> _Line:
-        words = line.words
-        new_names, fresh = len(line.names - self._names), len(words - self._words) / (len(words) or 1)
-        self._names |= line.names
-        self._words |= words
-        signs = _NEW_NAME * min(new_names, NAMES_COUNTED) + (_OLD_NAME if line.names else 0.0)
-        for weight in line.signs:
-            signs += weight
-        worth = (signs + _NEW_WORDS * fresh) * _SPEAKER.get(line.side, 1.0) * (0.5 + 0.5 * fresh)
-        rank = LOOKED if line.looked else SIGNED
-        return _Line(line.speaker, line.text, worth, PLAIN if signs < 1 and line.side != "user" else rank)
 
 
 def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:
@@ -307,8 +296,7 @@ def _call_line(part: MessagePart) -> str:
 
 
 def _report_lines(text: str) -> Iterator[str]:
-    first = text.lstrip()[:LONGEST_SCORED].partition("\n")[0]
-    lines = [" ".join(first.split())]
+    lines = [" ".join(text.lstrip()[:LONGEST_SCORED].partition("\n")[0].split())]
     for half in _halves(text):
         rows = dict(_rows(half, _REPORTS)) | dict(_rows("\n" + half, _OPENINGS, 1))
         lines += (" ".join(half[start:end].split()) for start, end in sorted(rows.items()))
@@ -320,9 +308,8 @@ def _rows(text: str, sign: re.Pattern[str], before: int = 0) -> Iterator[tuple[i
     around its first sign."""
     match = sign.search(text)
     while match:
-        start = text.rfind("\n", max(0, match.end() - LONGEST_SCORED // 2), match.end()) + 1 or max(
-            0, match.end() - LONGEST_SCORED // 2
-        )
+        earliest = max(0, match.end() - LONGEST_SCORED // 2)
+        start = text.rfind("\n", earliest, match.end()) + 1 or earliest
         end = text.find("\n", match.end())
         end = len(text) if end < 0 else end
         yield start - before, min(end, start + LONGEST_SCORED) - before
@@ -339,6 +326,5 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def _halves(text: str) -> tuple[str, ...]:
-    return (
-        (text,) if len(text) <= LONGEST_LOOKED_AT else (text[: LONGEST_LOOKED_AT // 2], text[-LONGEST_LOOKED_AT // 2 :])
-    )
+    half = LONGEST_LOOKED_AT // 2
+    return (text,) if len(text) <= LONGEST_LOOKED_AT else (text[:half], text[-half:])

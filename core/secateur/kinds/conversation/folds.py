@@ -7,27 +7,43 @@ A fold depends on the history and the settings alone. Whoever folds the same his
 or from an earlier fold, so nothing has to be remembered but for speed. A request was sent wherever an
 assistant answers, and at the end. While the messages fit the safe zone, those that leave are those that left before
 and the new ones: a prompt cache holds. Where they do not, they are cut once, as `[conversation_prune]` says.
+
+    ledger = live_ledger(measured, settings)      # of what is sent now, since the last compaction
+    ledger.requests, ledger.not_sent, ledger.paid_share, ledger.recalls
+    for cut in ledger.cuts: cut.request, cut.before, cut.after, cut.entries
+
+The ledger of a session says what `secateur_agents.Live` does, did or would do at each of its requests.
 """
 
 from __future__ import annotations
 
 import copy
+from collections import Counter as Tally
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 from msgspec import structs
 
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.decisions import Cache, count_texts, measure
-from secateur.kinds.conversation.file_operations import file_accesses, is_unchanged_note
+from secateur.kinds.conversation.decisions import (
+    CACHE_READ_PRICE,
+    CACHE_WRITE_PRICE,
+    Cache,
+    MeasuredTranscript,
+    count_texts,
+    measure,
+)
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind, canonical, replace_texts
+from secateur.kinds.conversation.placeholders import file_accesses, is_unchanged_note
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
 from secateur.model import Entry, Reason, State
 from secateur.progress import Progress, unreported
-from secateur.settings import Settings
+from secateur.render.page import count_noun
+from secateur.settings import Settings, with_values
 from secateur.tokens import Counter, get_counter
 
 ASSISTANT = "assistant"
@@ -59,6 +75,11 @@ class Fold:
         """Returns the tokens that a prompt cache still holds of the request before, whose fold is `before`."""
         cut = self.cut
         return before.tokens if cut is None or cut.first_changed is None else min(before.tokens, cut.prefix_tokens)
+
+    @staticmethod
+    def price(tokens: int, cached: int) -> float:
+        """Returns the price of a request, of whose tokens so many are in the cache, in ordinary tokens."""
+        return cached * CACHE_READ_PRICE + (tokens - cached) * CACHE_WRITE_PRICE
 
     def goes_on(self, history: Sequence[Any]) -> bool:
         """Tells whether a fold of this history, which begins as this one does, has this one on its way."""
@@ -197,8 +218,94 @@ def _with_renewed(fold: Fold, history: Sequence[Any], number: int, counter: Coun
         fold,
         messages=(*fold.messages[:at], raw, *fold.messages[at + 1 :]),
         tokens=fold.tokens - before + after,
-        changes={
-            **fold.changes,
-            number: Entry(f"messages[{number}]", State.KEPT, Reason.RENEWED, before, after),
-        },
+        changes={**fold.changes, number: Entry(f"messages[{number}]", State.KEPT, Reason.RENEWED, before, after)},
     )
+
+
+PROFILE = "recommended"
+"""The profile under which `Live` prunes."""
+
+_OF_SESSION = "safe_zone_tokens", "keep_tools"
+"""Settings of `[conversation_prune]` that are of the session and not of the way to cut: those of any profile count."""
+
+RECALL = "recall"
+"""The name of the tool that gives back what was taken out; a server's name may stand before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCut:
+    """A cut before one request."""
+
+    request: int  # counted from 1
+    before: int  # tokens that the request would have sent
+    after: int
+    reread: int  # tokens that a prompt cache reads again
+    pays_after: int | None  # requests; None: never
+    entries: tuple[Entry, ...]  # the messages that it changed, in their order, by `messages[NUMBER]`
+
+
+@dataclass(frozen=True, slots=True)
+class LiveLedger:
+    """The requests of a session, and what their pruning cost and saved."""
+
+    requests: int
+    cuts: tuple[LiveCut, ...]
+    not_sent: int  # tokens, over all requests
+    paid_share: float | None  # price with a prompt cache, as a share of not pruning; None without a price
+    recalls: int  # calls of the tool that gives texts back
+
+
+def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Progress = unreported) -> LiveLedger:
+    """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools, under the
+    settings of the profile `recommended`, which may be changed; under another profile with its cuts, and the safe zone
+    and the tools of these settings. Raises SecateurError: a cut is due, and no message can be read."""
+    if settings.profile != PROFILE:
+        rules = {f"conversation_prune.{key}": getattr(settings.conversation_prune, key) for key in _OF_SESSION}
+        settings = with_values(Settings(profile=PROFILE), {**rules, "tokens.counter": settings.tokens.counter})
+    messages = measured.transcript.messages
+    sent = [number for number, message in enumerate(messages) if message.role != ASIDE]
+    before, cuts, requests, not_sent, paid, whole = Fold(), list[LiveCut](), 0, 0, 0.0, 0.0
+    folds = before.extend_to([messages[number].raw for number in sent], settings, progress, overhead=measured.head)
+    for fold in folds:
+        requests += 1
+        not_sent += fold.whole - fold.tokens
+        paid += Fold.price(fold.tokens, fold.cached_tokens(before))
+        whole += Fold.price(fold.whole, before.whole)
+        if fold.cut is not None:
+            changes = sorted(fold.changes.items(), key=itemgetter(0))
+            entries = tuple(
+                structs.replace(entry, id=f"messages[{sent[number]}]")
+                for number, entry in changes
+                if before.changes.get(number) is not entry and entry.before != entry.after  # else only its parent line
+            )
+            whole_request = fold.tokens + fold.cut.tokens_saved
+            cuts.append(
+                LiveCut(requests, whole_request, fold.tokens, fold.cut.reread_tokens, fold.cut.pays_after, entries)
+            )
+        before = fold
+    calls = (part for number in sent for part in messages[number].calls)
+    recalls = sum(part.tool.rpartition("__")[2] == RECALL for part in calls)
+    return LiveLedger(requests, tuple(cuts), not_sent, paid / whole if whole else None, recalls)
+
+
+def describe_ledger(ledger: LiveLedger) -> str:
+    """The ledger on one line."""
+    paid = f", paid {ledger.paid_share:.0%}" if ledger.paid_share is not None else ""
+    recalls = f", {count_noun(ledger.recalls, 'recall')}" if ledger.recalls else ""
+    counts = f"{count_noun(len(ledger.cuts), 'cut')} in {count_noun(ledger.requests, 'request')}"
+    return f"{counts}{paid}, {ledger.not_sent:,} tokens not sent{recalls}"
+
+
+def describe_cut(cut: LiveCut) -> str:
+    """A cut as a sentence: its figures, and how many messages it changed for which reason."""
+    reasons = Tally(entry.reason.label for entry in cut.entries)
+    pays = "never pays" if cut.pays_after is None else f"pays after {count_noun(cut.pays_after, 'request')}"
+    figures = f"{cut.before:,} -> {cut.after:,} tokens, {cut.reread:,} read again, {pays}"
+    changed = ", ".join(f"{count:,} {label}" for label, count in reasons.items())
+    return f"before request {cut.request:,}: {figures}; changed: {changed}"
+
+
+def find_cut(ledger: LiveLedger, number: int) -> tuple[LiveCut, Entry] | None:
+    """Returns the last cut that changed the message with this number, and what it decided; None if there is none."""
+    name = f"messages[{number}]"
+    return next(((cut, entry) for cut in reversed(ledger.cuts) for entry in cut.entries if entry.id == name), None)

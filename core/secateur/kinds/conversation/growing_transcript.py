@@ -69,8 +69,7 @@ class GrowingTranscript:
         Raises SecateurError: the file cannot be read, or no message in it."""
         change = self._file.look()
         if change.kind == "gone":
-            message = f"{self._name} is gone: this is how it was when it was last looked at."
-            self._said = (Notice(GONE, message),)
+            self._said = (Notice(GONE, f"{self._name} is gone: this is how it was when it was last looked at."),)
             return self._with_notices()
         if change.kind == "anew":
             self._begin()
@@ -111,17 +110,12 @@ class GrowingTranscript:
                 self._owned.update(name for name, form in SESSION_FORMATS.items() if form.owns(value))
                 self._proved |= any(form.proves(value) for form in SESSION_FORMATS.values())
                 self._compactions += self._form is not None and self._form.compacts(value)
-        self._choose()
-        if known and self._compactions > compacted:
-            message = "The session was compacted: what came before is not sent any more."
-            self._said = (Notice(COMPACTED, message),)
-
-    def _choose(self) -> None:
-        """Chooses the format of the lines so far, as `session_format_of` does."""
         name = max(SESSION_FORMATS, key=lambda format_name: self._owned[format_name])
         form = SESSION_FORMATS[name] if self._owned[name] > self._roles and self._proved else None
         if form is not self._form:
             self._form, self._messages = form, None
+        if known and self._compactions > compacted:
+            self._said = (Notice(COMPACTED, "The session was compacted: what came before is not sent any more."),)
 
     def _with_notices(self) -> MeasuredTranscript | None:
         measured = self._measured

@@ -41,7 +41,7 @@ from secateur.ledger import VERBS, LedgerShape, Notice
 from secateur.model import Entry, State, TrimReport
 from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
 from secateur.render.sentences import phrase, sentence
-from secateur.settings import ConversationPrune, Settings
+from secateur.settings import Settings
 from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import cell_width, clip, visible
 from secateur.tokens import get_counter
@@ -138,7 +138,6 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         budget,
         Knob(_TABLE + "group_size", "group size"),
         Knob(_TABLE + "keep_last", "keep last", mutable=True),
-        Knob(_TABLE + "summary_share", "summary"),
         Knob(_TABLE + "cut_to", "cut to"),
     )
 
@@ -213,14 +212,14 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         return f"{transcript.format}, {messages}, {count_noun(material.total, 'token')}"
 
     def output(self, outcome: Outcome[Pruned]) -> ConversationOutput:
-        pruned, rules = outcome.payload, outcome.settings.conversation_prune
+        pruned = outcome.payload
         session = session_shape(pruned.measured, outcome.settings) if pruned.measured is not None else None
         return ConversationOutput(
             schema_version=SCHEMA_VERSION,
             messages=pruned.messages,
             format=pruned.transcript.format,
             statistics=pruned.statistics,
-            cache=pruned.cache.shape(rules),
+            cache=pruned.cache.shape,
             session=session or UNSET,
             report=pruned.report,
             ledger=outcome.ledger.shape(),
@@ -246,7 +245,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             ("format", f"{messages}; strategy {rules.strategy}"),
             ("tokens", f"{tokens}, safe zone {ledger.budget:,}{cut_to}"),
             ("results", f"{count_noun(figures.tool_results_cleaned, 'tool result')} gone{contents}"),
-            ("cache", _describe_cache(pruned.cache, rules)),
+            ("cache", _describe_cache(pruned.cache)),
             ("share", "of the safe zone, by what goes out of a message"),
         ]
         if request := head_of(pruned):
@@ -281,11 +280,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     def texts(self, outcome: Outcome[Pruned], index: int) -> tuple[str, str]:
         pruned = outcome.payload
         item, message = item_of(pruned, index), message_of(pruned, index)
-        if item is None:
-            text = text_of(message) if message is not None else ""
-            return text, text
-        before = text_of(message) if message is not None and item.number >= 0 else ""
-        if item.state is State.KEPT and item.message is not None:
+        came = message is not None and (item is None or item.number >= 0)
+        before = text_of(message) if message is not None and came else ""
+        if item is None or (item.state is State.KEPT and item.message is not None):
             return before, before
         return before, text_going_out(pruned, item)
 
@@ -324,8 +321,7 @@ def parse_item(item: MessageDecision, transcript: Transcript) -> Message | None:
     if item.message is None:
         return None
     came = transcript.messages[item.number].parts if item.number >= 0 else ()
-    calls = {part.call: part for part in came if part.call}  # they name replaced results as before
-    return parse_value(item.message, "", calls, transcript.format)
+    return parse_value(item.message, "", {part.call: part for part in came if part.call}, transcript.format)
 
 
 def text_going_out(pruned: Pruned, item: MessageDecision) -> str:
@@ -401,7 +397,7 @@ def _request_row(pruned: Pruned, entry: Entry, part: MessagePart) -> Sequence[st
     return "=", name, "definition" if part.tool else "system", *figures, f"keep: {sentence(entry)}"
 
 
-def _describe_cache(cache: Cache, rules: ConversationPrune) -> str:
+def _describe_cache(cache: Cache) -> str:
     """One line on what a provider's cache still holds, and after how many requests the pruning pays for the tokens read
     again."""
     if cache.first_changed is None:
@@ -409,10 +405,9 @@ def _describe_cache(cache: Cache, rules: ConversationPrune) -> str:
     before = count_noun(cache.prefix_tokens, "token before it stays", "tokens before it stay")
     stays = f"{before} cached (=), {cache.reread_tokens:,} are read again"
     sentence = f"messages[{cache.first_changed}] is the first that changed: {stays}"
-    requests = cache.pays_after(rules.cache_read_price, rules.cache_write_price)
-    if not requests:
+    if not cache.pays_after:
         return sentence
-    return f"{sentence}; with a warm cache it pays after {count_noun(requests, 'request')}"
+    return f"{sentence}; with a warm cache it pays after {count_noun(cache.pays_after, 'request')}"
 
 
 def session_at(path: str, settings: Settings, environ: Mapping[str, str]) -> tuple[SessionFacts | None, int, list[str]]:

@@ -20,10 +20,14 @@ from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, MeasuredTranscript, MessageDecision
 from secateur.kinds.conversation.extractive_summaries import summary_lines
 from secateur.kinds.conversation.messages import Message, PartKind, replace_texts
+from secateur.kinds.conversation.summarized_groups import SUMMARY_SHARE
 from secateur.llm.interface import Question, Reply, notices_of
 from secateur.model import ModelCall, Notice, Reason, State
 from secateur.settings import Settings
 from secateur.tokens import Counter
+
+ANSWER_TOKENS = 2000
+"""Most tokens of one answer: what a small model writes at once without losing the thread."""
 
 LEAST_ROOM = 32
 """Summaries with less room than this, in tokens, stay excerpts."""
@@ -136,7 +140,17 @@ def plan_summaries(
     """Finds the summaries among `items` that a model may rewrite, and makes one or more questions for each. `items`:
     the items of a pruning by summaries, in the order of the conversation; a summary comes before the messages that it
     replaces."""
-    summaries = _summaries(measured, items, settings, counter)
+    spare = max(0, settings.conversation_prune.safe_zone_tokens - measured.head - sum(item.after for item in items))
+    summaries: list[_Summary] = []
+    for row, numbers in _find_stretches(items):
+        item = items[row]
+        gone = sum(measured.tokens[index] for index in numbers)
+        most = max(item.after, min(int(gone * SUMMARY_SHARE), item.after + spare))
+        heading = f"{SUMMARY_MARK}{len(numbers):,} earlier messages, in a model's words]"
+        pieces = _pieces(measured, numbers, most - counter.count(heading) - 1, settings)
+        if pieces:
+            spare -= max(0, most - item.after)
+            summaries.append(_Summary(row, gone, heading, most, pieces))
     questions = tuple(
         _question(piece, settings.llm.text_tokens, counter)
         for summary in summaries
@@ -147,24 +161,6 @@ def plan_summaries(
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
-
-
-def _summaries(
-    measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings, counter: Counter
-) -> list[_Summary]:
-    """Finds the summaries with room for a model's words. Free room of the safe zone is given out from the front."""
-    spare = max(0, settings.conversation_prune.safe_zone_tokens - measured.head - sum(item.after for item in items))
-    summaries: list[_Summary] = []
-    for row, numbers in _find_stretches(items):
-        item = items[row]
-        gone = sum(measured.tokens[index] for index in numbers)
-        most = max(item.after, min(int(gone * settings.conversation_prune.summary_share), item.after + spare))
-        heading = f"{SUMMARY_MARK}{len(numbers):,} earlier messages, in a model's words]"
-        pieces = _pieces(measured, numbers, most - counter.count(heading) - 1, settings)
-        if pieces:
-            spare -= max(0, most - item.after)
-            summaries.append(_Summary(row, gone, heading, most, pieces))
-    return summaries
 
 
 def _find_stretches(items: Sequence[MessageDecision]) -> Iterator[tuple[int, list[int]]]:
@@ -187,7 +183,7 @@ def _pieces(
 ) -> tuple[_MessageSpan, ...]:
     """Splits the messages of a summary into as few questions as their size allows; empty if none has room for a model's
     words."""
-    text_tokens, answer = settings.llm.text_tokens, settings.conversation_prune.summary_tokens
+    text_tokens = settings.llm.text_tokens
     most = int(text_tokens * SHARE_OF_QUESTION)
     parts: list[list[int]] = [[]]
     size = 0
@@ -203,7 +199,7 @@ def _pieces(
         _MessageSpan(
             tuple(part),
             tuple(measured.transcript.messages[index] for index in part),
-            min(answer, room * sum(measured.tokens[index] for index in part) // total),
+            min(ANSWER_TOKENS, room * sum(measured.tokens[index] for index in part) // total),
         )
         for part in parts
     ]

@@ -96,8 +96,7 @@ def session_rows(connection: sqlite3.Connection, session: str | None = None) -> 
         if "id" not in wanted:
             continue
         where, given = (" WHERE id = ?", (session,)) if session is not None else ("", ())
-        rows = connection.execute(f"SELECT {', '.join(wanted)} FROM {table}{where} LIMIT {MOST_ROWS}", given)
-        for row in rows:
+        for row in connection.execute(f"SELECT {', '.join(wanted)} FROM {table}{where} LIMIT {MOST_ROWS}", given):
             known = dict(zip(wanted, row, strict=True))
             if known["id"] not in seen:
                 seen.add(known["id"])
@@ -123,15 +122,12 @@ def _read_database(path: Path, session: str) -> dict[str, Any]:
                     hint="`secateur sessions --agent opencode` lists those that there are",
                     code="NO_SESSION",
                 )
-            return {"info": _heading(known), "messages": _messages(connection, session, path)}
+            names = ("id", "id"), ("directory",) * 2, ("title",) * 2, ("version",) * 2, ("parent_id", "parentID")
+            info = {name: known[column] for column, name in names if known.get(column) is not None}
+            info |= {name: value for name in ("model", "revert") if (value := _json(known.get(name))) is not None}
+            return {"info": info, "messages": _messages(connection, session, path)}
     except sqlite3.Error as error:
         raise _database_error(path, error) from error
-
-
-def _heading(known: dict[str, Any]) -> dict[str, Any]:
-    names = {"id": "id", "directory": "directory", "title": "title", "version": "version", "parent_id": "parentID"}
-    info = {name: known[column] for column, name in names.items() if known.get(column) is not None}
-    return info | {name: value for name in ("model", "revert") if (value := _json(known.get(name))) is not None}
 
 
 def _messages(connection: sqlite3.Connection, session: str, path: Path) -> list[Any]:
@@ -148,12 +144,8 @@ def _messages(connection: sqlite3.Connection, session: str, path: Path) -> list[
     there = columns_of(connection, "session_message")
     if there:
         order = "seq" if "seq" in there else "time_created, id"
-        newer = [
-            _value(data, {"id": name, "type": kind})
-            for name, kind, data in rows(
-                f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}"
-            )
-        ]
+        found = rows(f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}")
+        newer = [_value(data, {"id": name, "type": kind}) for name, kind, data in found]
         if newer:
             return newer
     if not columns_of(connection, "message"):

@@ -3,22 +3,221 @@
 A placeholder promises only what is true. Where the originals are kept, it names the digest that `recall` takes.
 Elsewhere it says which call to make: that call shows what holds then, and some agents answer a second read of a file
 with a note that nothing changed.
+
+Name and arguments of a call tell whether it read a file or a part of it, rewrote it, or changed it. Supported are the
+shapes of Claude Code (`Read`, `Edit`, `Write`, `Bash` with a plain `cat`), of Anthropic's text editor, of MCP file
+servers (`mcp__files__read_file`), of `apply_patch`, and calls written as text. Any other call counts as touching no
+file: it is better to keep an old result too long than to clear a needed one.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 from html import escape, unescape
+from typing import Any
 
 from secateur.kinds.conversation.decisions import LONGEST_NAME
-from secateur.kinds.conversation.file_operations import FileOperation, file_accesses
-from secateur.kinds.conversation.messages import MessagePart, PartKind, opening_tag
+from secateur.kinds.conversation.messages import MessagePart, PartKind, canonical, opening_tag
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.levels import LIKELY
 from secateur.model import Reason
 from secateur.progress import unreported
+
+LONGEST_PATH = 1024
+LONGEST_COMMAND = 4096
+"""Longest shell command that is read."""
+LONGEST_NOTE = 400
+"""Longest result that only says that a file is unchanged."""
+
+_PATH_KEYS = (
+    "path",
+    "file_path",
+    "filepath",
+    "filePath",
+    "filename",
+    "file",
+    "absolute_path",
+    "target_file",
+    "notebook_path",
+)
+_READ_WORDS = frozenset(("read", "view", "open", "cat", "show", "get"))
+_CHANGE_WORDS = frozenset(
+    (
+        "edit",
+        "multiedit",
+        "replace",
+        "insert",
+        "patch",
+        "update",
+        "append",
+        "apply",
+        "delete",
+        "remove",
+        "rename",
+        "move",
+        "undo",
+    )
+)
+_WRITE_WORDS = frozenset(("write", "create", "save"))
+_OTHER_WORDS = frozenset(
+    ("diff", "log", "blame", "history", "info", "status", "symbols", "outline", "directory", "dir", "tree", "search")
+)
+"""Words of a request for other facts of a file than its text."""
+_SHELLS = frozenset(("bash", "shell", "sh", "exec", "execute", "run", "terminal"))
+_PRINTERS = frozenset(("cat", "nl", "bat"))
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_TEXT_CALL = re.compile(r"<([A-Za-z_][\w-]*)>\s*<(?:path|file_path)>([^<]{1,1024})</(?:path|file_path)>")
+_PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.{1,1024}?)\s*$", re.MULTILINE)
+_OLD_KEYS = ("old_string", "old_str", "oldString", "oldText", "old_text", "search")
+_NEW_KEYS = ("new_string", "new_str", "newString", "newText", "new_text", "replace")
+_UNCHANGED = re.compile(r"\bunchanged since\b", re.IGNORECASE)
+_UNSAFE = re.compile(r"[|&;<>$`*?(){}\n]")
+
+
+class FileOperation(StrEnum):
+    """The effect of a tool call on a file."""
+
+    READ = "read"
+    READ_PART = "read_part"
+    WRITTEN = "written"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True)
+class FileAccess:
+    """A file that a tool call touched, and the operation."""
+
+    path: str
+    operation: FileOperation
+
+
+def file_accesses(part: MessagePart, preceding_text: str = "") -> Iterator[FileAccess]:
+    """Yields the files that the call of a result touched.
+
+    Args:
+        part: the result, with the tool and the arguments of its call.
+        preceding_text: for a result written as text, the text with its call.
+    """
+    if part.span is not None:
+        calls = _TEXT_CALL.findall(preceding_text[-LONGEST_COMMAND:])
+        if len(calls) == 1 and (operation := _operation(calls[0][0], whole=True)):
+            yield FileAccess(calls[0][1].strip(), operation)
+        return
+    if not part.arguments:
+        return
+    try:
+        arguments = json.loads(part.arguments)
+    except (ValueError, RecursionError):
+        arguments = part.arguments  # a patch may be the whole argument
+    if isinstance(arguments, str):
+        yield from _accesses_in_patch(part.tool, arguments)
+    elif isinstance(arguments, dict):
+        yield from _accesses_in_arguments(
+            part.tool, {key: value for key, value in arguments.items() if value is not None}
+        )
+
+
+def is_unchanged_note(part: MessagePart) -> bool:
+    """Tells whether a result only says that a file is as it was when it was last read, as Claude Code answers."""
+    return len(part.text) <= LONGEST_NOTE and _UNCHANGED.search(part.text) is not None
+
+
+def replaced_texts(part: MessagePart) -> tuple[list[str], list[str]]:
+    """Returns the texts that an edit removes from its file, and the texts that it inserts."""
+    try:
+        arguments = json.loads(part.arguments)
+    except (ValueError, RecursionError):
+        return [], []
+    if not isinstance(arguments, dict):
+        return [], []
+    edits = arguments.get("edits")
+    edits = [arguments, *(edit for edit in (edits if isinstance(edits, list) else ()) if isinstance(edit, dict))]
+    old, new = ([edit[key] for edit in edits for key in keys if key in edit] for keys in (_OLD_KEYS, _NEW_KEYS))
+    return [text for text in old if isinstance(text, str)], [text for text in new if isinstance(text, str)]
+
+
+def clear_contents(part: MessagePart, mark: str, longest: int) -> str:
+    """Returns the arguments of a call as JSON with texts of more than `longest` characters cleared: `mark` replaces the
+    first, the beginning of `mark` the others. Paths stay."""
+    marks = iter([mark])
+
+    def cut(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {key: cut(inside, key) for key, inside in value.items()}
+        if isinstance(value, list):
+            return [cut(inside) for inside in value]
+        if not isinstance(value, str) or len(value) <= longest or key in _PATH_KEYS:
+            return value
+        return next(marks, mark.partition(":")[0] + "]")
+
+    try:
+        arguments = json.loads(part.arguments)
+    except (ValueError, RecursionError):
+        return mark if len(part.arguments) > longest else part.arguments
+    return canonical(cut(arguments))
+
+
+def _accesses_in_arguments(tool: str, arguments: dict[str, Any]) -> Iterator[FileAccess]:
+    named = [key for key in _PATH_KEYS if isinstance(arguments.get(key), str)]
+    command = arguments.get("command", arguments.get("cmd"))
+    if len(named) == 1 and 0 < len(arguments[named[0]]) <= LONGEST_PATH:
+        subcommand = command if isinstance(command, str) else ""  # the text editor's operation
+        rest = [key for key in arguments if key != named[0] and not (subcommand and key == "command")]
+        operation = _operation(subcommand, whole=not rest) if subcommand else None
+        operation = operation or _operation(tool, whole=not rest)
+        if operation:
+            yield FileAccess(arguments[named[0]], operation)
+    elif command is not None and not named:
+        shown = _printed_file(tool, command)
+        if shown:
+            yield FileAccess(shown, FileOperation.READ)
+    for text in arguments.values():
+        if isinstance(text, str):
+            yield from _accesses_in_patch(tool, text)
+
+
+def _operation(name: str, *, whole: bool) -> FileOperation | None:
+    words = {word.lower() for word in _WORD.findall(name)}
+    if words & _CHANGE_WORDS:
+        return FileOperation.CHANGED
+    if words & _WRITE_WORDS:
+        return FileOperation.WRITTEN
+    if words & _READ_WORDS and not words & _OTHER_WORDS:
+        return FileOperation.READ if whole else FileOperation.READ_PART
+    return None
+
+
+def _accesses_in_patch(tool: str, text: str) -> Iterator[FileAccess]:
+    if "patch" in tool.lower() and "*** " in text:
+        for what, path in _PATCHED.findall(text):
+            yield FileAccess(path, FileOperation.WRITTEN if what == "Add" else FileOperation.CHANGED)
+
+
+def _printed_file(tool: str, command: Any) -> str:
+    """The one file that a shell command prints unchanged; "" for any other command."""
+    if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
+        command = command[-1] if command[0].rpartition("/")[2] in _SHELLS else shlex.join(command)
+    if (
+        not isinstance(command, str)
+        or len(command) > LONGEST_COMMAND
+        or not {word.lower() for word in _WORD.findall(tool)} & _SHELLS
+    ):
+        return ""
+    if _UNSAFE.search(command):
+        return ""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return ""
+    paths = [word for word in words[1:] if not word.startswith("-")]
+    return paths[0] if words and words[0] in _PRINTERS and len(paths) == 1 and len(paths[0]) <= LONGEST_PATH else ""
+
 
 MARK = "[tool result cleared: "
 """The start of every placeholder."""
@@ -129,11 +328,10 @@ def errors_in(part: MessagePart, most: int) -> list[str]:
     if not most or part.media or any(access.operation in LOOKED for access in file_accesses(part)):
         return []
     lines = part.text.splitlines()[:LONGEST_REPORT]
-    blocks = (block for block in find_blocks(lines, unreported).blocks if block.grade >= LIKELY and not block.repeats)
-    errors = (_message([lines[index].strip() for index in block.telling])[:LONGEST_ERROR] for block in blocks)
-    return list(dict.fromkeys(filter(None, errors)))[:most]
-
-
-def _message(lines: Sequence[str]) -> str:
-    """Returns the line of a block that names the error, else its first line."""
-    return next(filter(_NAMED.match, lines), lines[0] if lines else "")
+    errors: dict[str, None] = {}
+    for block in find_blocks(lines, unreported).blocks:
+        if block.grade >= LIKELY and not block.repeats:
+            telling = [lines[index].strip() for index in block.telling]
+            named = next(filter(_NAMED.match, telling), "".join(telling[:1]))  # the line that names the error
+            errors |= {named[:LONGEST_ERROR]: None} if named else {}
+    return list(errors)[:most]

@@ -73,10 +73,8 @@ def forecast_words(forecast: Forecast | None, *, brief: bool = False) -> str:
     if not forecast.requests:
         return "it is full"
     minutes = "" if forecast.minutes is None else f", {duration(forecast.minutes)}"
-    if brief:
-        return f"full in {count_noun(forecast.requests, 'request')}{minutes}"
-    rate = f"{forecast.growth:,.0f} tokens a request over the last {forecast.over:,}"
-    return f"full in {count_noun(forecast.requests, 'request')}{minutes} at {rate}"
+    rate = "" if brief else f" at {forecast.growth:,.0f} tokens a request over the last {forecast.over:,}"
+    return f"full in {count_noun(forecast.requests, 'request')}{minutes}{rate}"
 
 
 def duration(minutes: float) -> str:
@@ -93,12 +91,8 @@ def content_rows(shares: Sequence[WindowShare], total: int) -> Iterator[tuple[st
     for share in shares:
         part = f"{share.tokens / total:.0%}" if total else ""
         stale = (f"{tokens:,}" if tokens else "" for tokens in share.stale.values())
-        yield share_name(share), f"{share.tokens:,}", part, f"{share.results:,}", *stale
-
-
-def share_name(share: WindowShare) -> str:
-    """The name of a part of the window, safe to print."""
-    return clip(visible(share.tool), TOOL_CELLS) if share.what == "tool" else WORDS[share.what]
+        name = clip(visible(share.tool), TOOL_CELLS) if share.what == "tool" else WORDS[share.what]
+        yield name, f"{share.tokens:,}", part, f"{share.results:,}", *stale
 
 
 def cut_rows(cuts: Sequence[StrategyCut]) -> Iterator[tuple[str, ...]]:

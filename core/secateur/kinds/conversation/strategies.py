@@ -1,7 +1,7 @@
 """Prunes conversations to a safe zone: summarises or drops early groups of messages.
 
     prune(transcript, settings) -> Pruned         # by `conversation_prune.strategy`
-    prune_measured(measured, settings) -> Pruned       # the same on counted parts: one knob step
+    decide(measured, settings) -> Pruned          # the same on counted parts, without a model: one knob step
     ConversationPruner(settings).prune_conversations(messages, "summarize")
 
 `truncate` drops the oldest groups; `summarize` replaces them by a summary; `hybrid` summarises, and truncates if that
@@ -123,17 +123,6 @@ def prune(
     """Prunes by `strategy`, by default the strategy of the settings. If a model is given, it writes the summaries
     (`kinds.conversation.model_summaries`). Raises UsageError: no such strategy."""
     measured = measure(transcript, get_counter(settings.tokens.counter), progress)
-    return prune_measured(measured, settings, strategy, progress, llm)
-
-
-def prune_measured(
-    measured: MeasuredTranscript,
-    settings: Settings,
-    strategy: str | None = None,
-    progress: Progress | None = None,
-    llm: LanguageModel | None = None,
-) -> Pruned:
-    """Prunes a transcript that was measured with the counter of these settings. Raises UsageError: no such strategy."""
     pruned = decide(measured, settings, strategy, progress, asks=llm is not None)
     if llm is None or not pruned.questions:
         return pruned
@@ -151,7 +140,7 @@ def decide(
     replies: Sequence[Reply] = (),
     recalls: bool = False,
 ) -> Pruned:
-    """Decides on a measured transcript without asking a model. Pure.
+    """Decides on a transcript that was measured with the counter of these settings, without asking a model. Pure.
 
     Args:
         asks: whether a model writes the summaries; then `questions` of the result are the questions to ask it.
@@ -216,8 +205,7 @@ def _truncate(
     total, group = _total(measured, items), 0
     gone: dict[int, int] = {}  # position of an item -> tokens that were too many when its group's turn came
     held = [index for index, row in enumerate(rows) if items[row].number in pinned]
-    elements = elements_of(messages, summaries_stay=False, keep_first=zone.keep_first, pinned=held)
-    for unit in list_removable(elements):
+    for unit in list_removable(elements_of(messages, summaries_stay=False, keep_first=zone.keep_first, pinned=held)):
         if group == 0:
             over = total - zone.safe_zone_tokens
             if over <= 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, takewhile
+from itertools import groupby, islice, takewhile
 from typing import TYPE_CHECKING, Any
 
 from secateur.kinds.conversation.api_formats import MESSAGE_FORMATS
@@ -24,7 +24,6 @@ from secateur.kinds.conversation.decisions import (
 )
 from secateur.kinds.conversation.elements import ASSISTANT, USER, Element
 from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary, SpokenLines
-from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.placeholders import digest_of
 from secateur.kinds.protocols import Outcome
 from secateur.model import Reason, State
@@ -37,6 +36,9 @@ if TYPE_CHECKING:
 
 _LEAD = re.compile(r"- [^:]{1,80}: |  ")
 """The speaker before a line of a summary."""
+
+SUMMARY_SHARE = 0.4
+"""Largest summary, as a share of the text that it replaces: a longer one saves too little for what it leaves out."""
 
 SUMMARIES_OF_ROOM = 0.5
 """Share of the free room that summaries may take; the rest is for the latest messages, unchanged."""
@@ -63,19 +65,34 @@ def summarize(
     """Replaces the oldest groups by summaries until the rest fits. Fixed elements separate the groups into stretches,
     each with one summary. With `recalls` a summary names the text of its stretch, which is returned by digest."""
     tokens = {id(element): sum(measured.tokens[index] for index in element.numbers) for element in elements}
-    total, room = (
-        measured.total,
-        zone.safe_zone_tokens
-        - (measured.total - sum(tokens[id(element)] for element in elements if not element.fixed)),
-    )
-    allowed = max(0, int(room * SUMMARIES_OF_ROOM))
+    total, removable = measured.total, sum(tokens[id(element)] for element in elements if not element.fixed)
+    allowed = max(0, int((zone.safe_zone_tokens - total + removable) * SUMMARIES_OF_ROOM))
     changed: dict[int, list[MessageDecision]] = {}
     originals: dict[str, str] = {}
     spoken: SpokenLines = measured.known.setdefault(SpokenLines, SpokenLines())
-    for first, stop in _find_runs(elements):
-        if total <= zone.safe_zone_tokens:
-            break
-        groups = _groups(elements, first, stop, zone.group_size)
+
+    def fit_summary(
+        first: int, stretch: Sequence[Element], summary: ExtractiveSummary, size: int, gone: int, total: int
+    ) -> list[MessageDecision]:
+        """Makes the messages that replace a stretch of `size` characters and `gone` tokens starting at element `first`,
+        within the safe zone; the last attempt at a summary is a heading alone."""
+        end, left = first + len(stretch), max(0, zone.safe_zone_tokens - (total - gone))
+        sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
+        digest = digest_of(_stretch_text(measured, stretch)) if recalls else ""
+        characters = int(min(size * SUMMARY_SHARE, left * size / (gone or 1)))
+        for attempt in reversed(range(SUMMARY_TRIES)):
+            new = _replace_stretch(measured, stretch, summary.lines(characters), *sides, counter, digest)
+            takes = sum(item.after for item in new)
+            if takes <= left or not characters:
+                break
+            characters = int(characters * left / takes * SUMMARY_STEP) if attempt > 1 else 0
+        return new
+
+    for may_go, run in groupby(range(len(elements)), key=lambda index: not elements[index].fixed):
+        positions = list(run)
+        if total <= zone.safe_zone_tokens or not may_go:
+            continue
+        first, groups = positions[0], _groups([elements[index] for index in positions], zone.group_size)
         summary, new = ExtractiveSummary(spoken), list[MessageDecision]()
         size, wanted, gone, saved, taken, more = 0, 0.0, 0, 0, 0, 1
         while taken < len(groups) and total - saved > zone.safe_zone_tokens:
@@ -87,14 +104,12 @@ def summarize(
                 messages = [measured.transcript.messages[index] for index in numbers]
                 characters = sum(len(part.text) for message in messages for part in message.parts)
                 held = sum(measured.tokens[index] for index in numbers)
-                wanted += held * min(zone.summary_share, summary.add(messages) / (characters or 1))
+                wanted += held * min(SUMMARY_SHARE, summary.add(messages) / (characters or 1))
                 size, gone, taken = size + characters, gone + held, taken + 1
                 if progress is not None and taken % GROUPS_A_STEP == 0:
                     progress("summarising", taken, len(groups))
             stretch = [element for group in groups[:taken] for element in group]
-            left = max(0, zone.safe_zone_tokens - (total - gone))  # room for the summary
-            characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
-            new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter, recalls)
+            new = fit_summary(first, stretch, summary, size, gone, total)
             saved = gone - sum(item.after for item in new)
         back = _count_kept([tokens[id(element)] for element in stretch], zone.safe_zone_tokens - (total - saved))
         if back:  # the summary leaves room for some of the last group
@@ -104,9 +119,7 @@ def summarize(
             messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
             summary.add(messages)
             size = sum(len(part.text) for message in messages for part in message.parts)
-            left = max(0, zone.safe_zone_tokens - (total - gone))
-            characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
-            new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter, recalls)
+            new = fit_summary(first, stretch, summary, size, gone, total)
             saved = gone - sum(item.after for item in new)
         if saved > 0:
             over = total - zone.safe_zone_tokens
@@ -132,49 +145,10 @@ def _count_kept(tokens: Sequence[int], free: int) -> int:
     return back
 
 
-def _fit_summary(
-    measured: MeasuredTranscript,
-    elements: Sequence[Element],
-    first: int,
-    stretch: Sequence[Element],
-    summary: ExtractiveSummary,
-    characters: int,
-    left: int,
-    counter: Counter,
-    recalls: bool,
-) -> list[MessageDecision]:
-    """Makes the messages that replace a stretch starting at element `first`, with a summary of at most `left` tokens;
-    the last attempt is a heading alone."""
-    end = first + len(stretch)
-    sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
-    digest = digest_of(_stretch_text(measured, stretch)) if recalls else ""
-    for attempt in reversed(range(SUMMARY_TRIES)):
-        new = _replace_stretch(measured, stretch, summary.lines(characters), *sides, counter, digest)
-        takes = sum(item.after for item in new)
-        if takes <= left or not characters:
-            break
-        characters = int(characters * left / takes * SUMMARY_STEP) if attempt > 1 else 0
-    return new
-
-
-def _find_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
-    starts = [
-        index
-        for index, element in enumerate(elements)
-        if not element.fixed and (index == 0 or elements[index - 1].fixed)
-    ]
-    stops = [
-        index + 1
-        for index, element in enumerate(elements)
-        if not element.fixed and (index + 1 == len(elements) or elements[index + 1].fixed)
-    ]
-    return list(zip(starts, stops, strict=True))
-
-
-def _groups(elements: Sequence[Element], first: int, stop: int, size: int) -> list[list[Element]]:
+def _groups(elements: Sequence[Element], size: int) -> list[list[Element]]:
     groups: list[list[Element]] = []
     held = size
-    for element in elements[first:stop]:
+    for element in elements:
         if held >= size:
             groups.append([])
             held = 0
@@ -201,40 +175,24 @@ def _replace_stretch(
     """
     numbers = [index for element in stretch for index in element.numbers]
     side = ASSISTANT if before == USER else USER
-    texts = [(side, "\n".join([_heading(len(numbers), digest), *lines]))]
+    recall = f"; recall {digest} gives them whole" if digest else ""
+    texts = [(side, "\n".join([f"{SUMMARY_MARK}{len(numbers):,} earlier messages, in excerpts{recall}]", *lines]))]
     if after == side:
         texts.append((USER, BRIDGE) if side == ASSISTANT else (ASSISTANT, NOTED))
     section = f"summary of messages[{numbers[0]}-{numbers[-1]}]"
-    model = measured.transcript.messages[numbers[0]]
-    return [
-        MessageDecision(
-            -1,
-            0,
-            counter.count(text),
-            State.SUMMARISED,
-            Reason.SUMMARY,
-            _message(model, role, text, measured.transcript.format, position),
-            section,
-        )
-        for position, (role, text) in enumerate(texts)
-    ]
-
-
-def _heading(messages: int, digest: str) -> str:
-    recall = f"; recall {digest} gives them whole" if digest else ""
-    return f"{SUMMARY_MARK}{messages:,} earlier messages, in excerpts{recall}]"
+    # in the format of the others; in a session, with the envelope of the line that it replaces and an id made of its id
+    known, replaced = MESSAGE_FORMATS.get(measured.transcript.format), measured.transcript.messages[numbers[0]].raw
+    decisions = []
+    for position, (role, text) in enumerate(texts):
+        message = {"role": role, "content": text} if known is None else known.make(replaced, role, text, position)
+        tokens = counter.count(text)
+        decisions.append(MessageDecision(-1, 0, tokens, State.SUMMARISED, Reason.SUMMARY, message, section))
+    return decisions
 
 
 def _stretch_text(measured: MeasuredTranscript, stretch: Sequence[Element]) -> str:
     messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
     return "\n\n".join("\n".join([f"[{message.role}]", *(part.text for part in message.parts)]) for message in messages)
-
-
-def _message(model: Message, role: str, text: str, form: str, position: int) -> dict[str, Any]:
-    """Makes a message in the format of the others; in a session, with the envelope of the line that it replaces and an
-    id derived from it."""
-    known = MESSAGE_FORMATS.get(form)
-    return {"role": role, "content": text} if known is None else known.make(model.raw, role, text, position)
 
 
 class SummaryCosts:
@@ -277,8 +235,7 @@ def _find_origins(asked: Pruned, row: int) -> dict[str, int]:
 def _summary_lines(item: MessageDecision) -> Iterator[str]:
     for text in _strings(item.message):
         for line in text.splitlines()[1:] if text.startswith(SUMMARY_MARK) else ():
-            said = max(_LEAD.sub("", line).split("…"), key=len)
-            if words := _one_line(said):
+            if words := _one_line(max(_LEAD.sub("", line).split("…"), key=len)):
                 yield words
 
 

@@ -17,7 +17,7 @@ import codecs
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from secateur.errors import SecateurError
@@ -43,7 +43,7 @@ from secateur.kinds.conversation.unreadable import (
     refuse_misread,
     warn_of_unpaired,
 )
-from secateur.kinds.json_fields import DuplicateField, unique
+from secateur.kinds.reading import DuplicateField, unique
 from secateur.model import Notice
 from secateur.render.structured import dumps
 
@@ -135,16 +135,8 @@ def read_messages(
     if not isinstance(messages, list | tuple):
         raise malformed(path, f"must be a list, is {json_type(messages)}")
     locations = [f"{path}[{index}]" for index in range(len(messages))]
-    form = session_format_of(messages)
-    if form is not None:
-        return _read_session(form, messages, locations, None, container, notices)
-    head = None if container is None else request_head(container)
-    faults: list[SecateurError] = []
-    api = api_format_of(messages)
-    parsed = _parse_messages(messages, locations, faults, api)
-    warnings = (*damage_notices(parsed, faults), *warn_of_unpaired(parsed))
-    name = api.name if api is not None else _detect_format(parsed, container)
-    return Transcript(name, parsed, container=container, key=key, head=head, notices=(*notices, *warnings))
+    transcript = _make_transcript(messages, locations, session_format_of(messages), container)
+    return replace(transcript, key=key, notices=(*notices, *transcript.notices))
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -156,9 +148,7 @@ def _read_value(value: Any, lines: Sequence[tuple[int, str]], name: str, notices
             refuse_foreign(value, name)
         return read_messages(value, notices=notices)
     key = next((key for key in _LISTS if key in value), "")
-    if key == "output" and value.get("object") != "response":
-        key = ""
-    if key:
+    if key and (key != "output" or value.get("object") == "response"):
         given = value[key]
         given = [{"role": "user", "content": given}] if key == "input" and isinstance(given, str) else given
         if isinstance(given, list):
@@ -167,9 +157,7 @@ def _read_value(value: Any, lines: Sequence[tuple[int, str]], name: str, notices
     if "role" not in value and session_format_of([value]) is None and api_format_of([value]) is None:
         looks = next((f": it looks like {description}" for key, description in _ELSEWHERE.items() if key in value), "")
         raise malformed("$", f"the object holds no `messages`, `contents` or `input`{looks}")
-    if len(lines) > 1:
-        return read_messages([value], notices=notices)
-    return _read_lines(lines, name)
+    return read_messages([value], notices=notices) if len(lines) > 1 else _read_lines(lines, name)
 
 
 _LISTS = ("messages", "contents", "input", "output")
@@ -190,21 +178,33 @@ _ELSEWHERE = {
 def _read_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
     locations = [f"line {index}" for index, _ in lines]
     values = [parse_line(line, location) for location, (_, line) in zip(locations, lines, strict=True)]
-    written = tuple(line for _, line in lines)
     refuse_foreign(values, name)
     try:
         form = session_format_of(values)
-        if form is not None:
-            return _read_session(form, values, locations, written)
-        faults: list[SecateurError] = []
-        api = api_format_of(values)
-        parsed = _parse_messages(values, locations, faults, api)
-        notices = (*damage_notices(parsed, faults), *warn_of_unpaired(parsed))
+        transcript = _make_transcript(values, locations, form)
     except SecateurError as error:
         raise SecateurError(f"{name}, {error.message}", hint=error.hint, code=error.code) from error
-    refuse_misread(parsed, name)
-    name = api.name if api is not None else _detect_format(parsed, None)
-    return Transcript(name, parsed, lines=written, notices=notices)
+    if form is None:
+        refuse_misread(transcript.messages, name)
+    return replace(transcript, lines=tuple(line for _, line in lines))
+
+
+def _make_transcript(
+    values: Sequence[Any],
+    locations: Sequence[str],
+    form: SessionFormat | None,
+    container: Mapping[str, Any] | None = None,
+) -> Transcript:
+    if form is not None:
+        messages, warnings = SessionMessages(form).read(values, locations, container)
+        return Transcript(form.name, messages, container=container, notices=warnings)
+    head = None if container is None else request_head(container)
+    faults: list[SecateurError] = []
+    api = api_format_of(values)
+    parsed = _parse_messages(values, locations, faults, api)
+    name = api.name if api is not None else _detect_format(parsed, container)
+    warnings = (*damage_notices(parsed, faults), *warn_of_unpaired(parsed))
+    return Transcript(name, parsed, container=container, head=head, notices=warnings)
 
 
 def parse_line(line: str, location: str) -> dict[str, Any] | UnreadValue:
@@ -236,18 +236,6 @@ def _loaded(line: str) -> Any:
         return json.loads(line)
     except (ValueError, RecursionError):
         return None
-
-
-def _read_session(
-    form: SessionFormat,
-    values: Sequence[Any],
-    locations: Sequence[str],
-    lines: tuple[str, ...] | None,
-    container: Mapping[str, Any] | None = None,
-    notices: tuple[Notice, ...] = (),
-) -> Transcript:
-    messages, warnings = SessionMessages(form).read(values, locations, container)
-    return Transcript(form.name, messages, container=container, lines=lines, notices=(*notices, *warnings))
 
 
 def _read_text(text: str, notices: tuple[Notice, ...]) -> Transcript:

@@ -20,6 +20,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.conversation.media import MEDIA_KINDS, media_tokens
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, Where, malformed
 from secateur.model import Notice
+from secateur.render.page import count_noun
 
 DAMAGED = "damaged"
 """Role of an unreadable message."""
@@ -44,11 +45,6 @@ class UnreadLine(str):
     """A line of a file that is not a JSON object; bytes that are not UTF-8 are lone surrogates."""
 
     __slots__ = ()
-
-
-def unread_line_message(location: str, line: str) -> Message:
-    """Makes the message for a line that is not a JSON object."""
-    return Message(location, DAMAGED, UnreadLine(line))
 
 
 def damaged_message(raw: Any, location: str, under: Where = ()) -> Message:
@@ -78,9 +74,7 @@ def damage_notices(messages: Sequence[Message], faults: Sequence[SecateurError])
     named = "; ".join(fault.message for fault in faults[:NAMED]) + (f"; and {more:,} more" if more > 0 else "")
     uncounted = any(isinstance(message.raw, UnreadLine) for message in messages)
     further = ", and those that are no JSON object are not counted" if uncounted else ""
-    subject = (
-        "1 message cannot be read and is" if len(faults) == 1 else f"{len(faults):,} messages cannot be read and are"
-    )
+    subject = count_noun(len(faults), "message cannot be read and is", "messages cannot be read and are")
     return (Notice(UNREADABLE, f"{subject} carried along unchanged{further}: {named}."),)
 
 
@@ -140,9 +134,7 @@ def _without_media(value: Any, media: list[int]) -> Any:
             media.append(media_tokens(value))
             return {"type": value["type"]}
         return {key: _without_media(part, media) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_without_media(part, media) for part in value]
-    return value
+    return [_without_media(part, media) for part in value] if isinstance(value, list) else value
 
 
 UNPAIRED = "unpaired_calls"
@@ -161,7 +153,7 @@ def warn_of_unpaired(messages: Sequence[Message]) -> tuple[Notice, ...]:
     if not faults:
         return ()
     more = f", and {len(faults) - NAMED:,} more" if len(faults) > NAMED else ""
-    subject = "1 call or result has" if len(faults) == 1 else f"{len(faults):,} calls and results have"
+    subject = count_noun(len(faults), "call or result has", "calls and results have")
     message = f"{subject} no counterpart, as the input has it: {', '.join(faults[:NAMED])}{more}."
     return (Notice(UNPAIRED, message),)
 

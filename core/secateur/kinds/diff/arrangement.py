@@ -120,8 +120,6 @@ def arrange(
     pieces: Sequence[Piece],
     capacity: int,
     links: Mapping[tuple[int, int], float] | None = None,
-    *,
-    together: bool = True,
 ) -> list[list[int]]:
     """Returns the positions of the pieces by chunk, in no more chunks than first-fit decreasing makes.
 
@@ -130,18 +128,15 @@ def arrange(
 
     Args:
         links: the value of two pieces sharing a chunk, by their positions, the lower first.
-        together: if false, only first-fit decreasing.
 
     Raises:
         UsageError: a piece is larger than the capacity.
     """
     names = [f"{piece.path}\0{piece.part:09}" for piece in pieces]
     bins = first_fit_decreasing([piece.size for piece in pieces], capacity, names)
-    if together and len(bins) > 1:
-        starts = [bins]
+    if len(bins) > 1:
         in_order = _next_fit(pieces, capacity)
-        if len(in_order) <= len(bins):
-            starts.append(in_order)
+        starts = [bins, in_order] if len(in_order) <= len(bins) else [bins]
         arranged = [Arrangement(pieces, capacity, links or {}, start) for start in starts]
         for search in arranged:
             search.improve()

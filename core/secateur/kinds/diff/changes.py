@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from operator import add
 
 from msgspec import Struct
 
@@ -71,7 +72,11 @@ class Hunk:
         rows: list[Row] = []
         parents = len(self.old)
         sides: dict[str, tuple[tuple[bool, ...], bool]] = {}  # by the marks before a line, of which a diff has few
+        known: dict[str, Row] = {}  # equal lines share a row
         for line in lines_of(self.body):
+            if (row := known.get(line)) is not None:
+                rows.append(row)
+                continue
             if line.startswith(_NO_NEWLINE):
                 if rows:
                     rows[-1] = Row(rows[-1].text + line, rows[-1].old, rows[-1].new)
@@ -80,7 +85,8 @@ class Hunk:
             if marks not in sides:
                 shown, removed = marks.rstrip("\r\n").ljust(parents), "-" in marks
                 sides[marks] = tuple(mark == ("-" if removed else " ") for mark in shown), not removed
-            rows.append(Row(line, *sides[marks]))
+            known[line] = row = Row(line, *sides[marks])
+            rows.append(row)
         return rows
 
 
@@ -162,10 +168,11 @@ class Change:
         shown: list[tuple[int, str]] = []
         for hunk in (hunk for patch in self.patches for hunk in patch.hunks):
             number = hunk.new[0] if new else hunk.old[0][0]
-            for row in hunk.rows():
-                if row.new if new else row.old[0]:
-                    shown.append((number, row.text[len(hunk.old) :].split("\n", 1)[0]))
-                    number += 1
+            marks = len(hunk.old)
+            texts = [row.text for row in hunk.rows() if (row.new if new else row.old[0])]
+            shown += enumerate([text[marks : text.find("\n")] for text in texts], number)
+            if texts and "\n" not in texts[-1]:
+                shown[-1] = shown[-1][0], texts[-1][marks:]
         return shown
 
     def changed_lines(self) -> frozenset[int]:
@@ -208,10 +215,11 @@ def sendable(text: str) -> str:
 def number_rows(hunk: Hunk, rows: list[Row]) -> Iterator[tuple[tuple[int, ...], int, Row]]:
     """Yields each row with its line number in every parent and in the result."""
     # A range without lines names the line before it.
-    olds, new = [first + (not count) for first, count in hunk.old], hunk.new[0] + (not hunk.new[1])
+    olds, new = tuple(first + (not count) for first, count in hunk.old), hunk.new[0] + (not hunk.new[1])
     for row in rows:
-        yield tuple(olds), new, row
-        olds = [line + present for line, present in zip(olds, row.old, strict=True)]
+        yield olds, new, row
+        if any(row.old):
+            olds = tuple(map(add, olds, row.old))
         new += row.new
 
 

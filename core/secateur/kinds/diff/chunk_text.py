@@ -141,14 +141,14 @@ def one_line(text: str, cells: int, *, quotes: bool = True) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A candidate line to put behind a piece of a chunk."""
+class Remark:
+    """A line about a changed file that goes out where there is room."""
 
-    piece: int  # position in the chunk
     title: str
+    line: int  # in the new file; 0: the file as a whole
     rank: tuple[int, ...]  # lower goes first
     text: str  # one line, with its end
-    cost: int  # tokens
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,29 +161,30 @@ class Filling:
     lines: int
 
 
-def fill(offers: Sequence[Offer], paths: Sequence[str], room: int, counter: Counter) -> dict[int, list[Filling]]:
+def fill(
+    offers: Sequence[tuple[int, Remark]], paths: Sequence[str], room: int, counter: Counter
+) -> dict[int, list[Filling]]:
     """Chooses the lines that fit, by piece.
 
     Args:
+        offers: each remark with the position in the chunk of the piece that it goes behind.
         paths: the path of each piece of the chunk.
         room: tokens left in it.
     """
-    taken: dict[tuple[int, str], list[Offer]] = {}
+    taken: dict[tuple[int, str], list[Remark]] = {}
     shells: dict[tuple[int, str], int] = {}
-    for offer in sorted(offers, key=lambda offer: (offer.rank, offer.piece, offer.title, offer.text)):
-        key = (offer.piece, offer.title)
+    for piece, remark in sorted(offers, key=lambda offer: (offer[1].rank, offer[0], offer[1].title, offer[1].text)):
+        key = (piece, remark.title)
         if key not in shells:
-            shells[key] = sum(counter.count_many(note_ends(offer.title, paths[offer.piece])))
-        cost = offer.cost + (0 if key in taken else shells[key])
+            shells[key] = sum(counter.count_many(note_ends(remark.title, paths[piece])))
+        cost = remark.tokens + (0 if key in taken else shells[key])
         if cost <= room:
-            taken.setdefault(key, []).append(offer)
+            taken.setdefault(key, []).append(remark)
             room -= cost
     fillings: dict[int, list[Filling]] = {}
-    for (piece, title), lines in sorted(taken.items(), key=lambda item: item[0]):
-        ordered = sorted(lines, key=lambda offer: (offer.rank[1:], offer.text))
+    for (piece, title), remarks in sorted(taken.items(), key=lambda item: item[0]):
         start, end = note_ends(title, paths[piece])
-        text = "".join([start, *(offer.text for offer in ordered), end])
-        fillings.setdefault(piece, []).append(
-            Filling(title, text, sum(offer.cost for offer in lines) + shells[piece, title], len(lines))
-        )
+        lines = [remark.text for remark in sorted(remarks, key=lambda remark: (remark.rank[1:], remark.text))]
+        cost = sum(remark.tokens for remark in remarks) + shells[piece, title]
+        fillings.setdefault(piece, []).append(Filling(title, "".join([start, *lines, end]), cost, len(lines)))
     return fillings

@@ -19,7 +19,7 @@ from secateur.kinds.diff.linter_output import read_findings
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Compared, MeasuredDiff, measure_diff
 from secateur.kinds.diff.plan import LEFT_OUT, SPLIT, WHOLE, Coverage, FilePiece, Plan, ledger_of, plan_chunks, text_of
 from secateur.kinds.report_logs import log_report
-from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, LedgerShape, TrimAction, TrimReport
+from secateur.ledger import VERBS, WRAPPER, Entry, LedgerShape, TrimAction, TrimReport
 from secateur.model import Notice
 from secateur.render.page import Column, Page, Section, count_noun, line_range, not_shown
 from secateur.render.sentences import sentence
@@ -126,7 +126,7 @@ class Chunks(list[Chunk]):
         super().__init__(chunks)
         self.plan = plan
         self.ledger = ledger_of(plan, [chunk.tokens for chunk in self])
-        self.report = report_of(self.ledger)
+        self.report = self.ledger.report(_trim_action)
 
     @property
     def coverage(self) -> tuple[Coverage, ...]:
@@ -220,11 +220,6 @@ def render_chunks(plan: Plan) -> Chunks:
     return chunks
 
 
-def report_of(ledger: Ledger) -> TrimReport:
-    """Returns the ledger of a diff in the format fixed by the context-budget spec."""
-    return ledger.report(_trim_action)
-
-
 def _trim_action(entry: Entry) -> TrimAction:
     section = "injected" if entry.id == WRAPPER else entry.id
     return TrimAction(section, VERBS[entry.state], sentence(entry), entry.before, entry.after)
@@ -254,8 +249,6 @@ def _coverage_shape(entry: Coverage) -> CoverageShape:
         tokens_before=entry.file.tokens,
     )
 
-
-__all__ = ["Chunk", "Chunks", "FilePart", "chunk_diff", "chunk_measured_diff", "render_chunks"]
 
 SHOWN_FILES = 40  # files listed per heading without --verbose
 _COLUMNS = Column(8, right=True), Column(), Column()  # tokens of a file, its path, and a remark

@@ -23,8 +23,8 @@ from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.measured_diff import Compared, RepositoryFacts
 from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE, settings_notice
 from secateur.kinds.diff.skip_rules import FILE as ATTRIBUTES_FILE
-from secateur.kinds.diff.skip_rules import GENERATED, VENDORED, Attributes, verdict_by_path
-from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, FilesOnDisk, Listing, TemporaryObjects
+from secateur.kinds.diff.skip_rules import GENERATED, MAX_FILE_BYTES, VENDORED, Attributes, verdict_by_path
+from secateur.kinds.diff.temporary_objects import FilesOnDisk, Listing, TemporaryObjects
 from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.render.page import count_noun
@@ -44,6 +44,7 @@ MAIN_BRANCHES = (
     "refs/heads/master",
 )
 
+RULES_FILES = "CLAUDE.md", "AGENTS.md"  # at the repository's top; read as they were before the change
 READ_BYTES = 64 << 20  # bytes of contents that are read to find functions; further files are cut between hunks
 UNREAD = "unread_files"  # code of the notice that files on disk were not looked at
 RULES_BYTES = 1 << 20  # largest file of project rules or attributes that is read
@@ -124,20 +125,19 @@ class Comparison:
         failed."""
         git, base, head = self._git, self._base, self._head
         first = len(self._notices)
-        largest = max(LARGEST_COMPARED, settings.max_file_kb * 1024)
-        with TemporaryObjects(git, digits=len(base or head or git.head() or ""), largest=largest) as objects:
+        with TemporaryObjects(git, digits=len(base or head or git.head() or "")) as objects:
             if head is not None:
-                trees = self._before, self._tree(head, self._empty)
+                trees = self._before, self._tree(head)
             else:
                 trees = self._uncommitted_trees(objects, _list_ids(self._entries))
             if git.prefix:
                 self._note("only_below", f"Only changes below {git.prefix} are in it.")
             diff = self._diff(objects, trees, settings.context_lines, redactor)
-            texts = self._texts(settings.rules)
+            texts = self._texts()
             paths = {path for change in diff.changes for path in (change.path, change.old_path)}
-            rules = self._rules(settings.rules, texts, paths)
+            rules = self._rules(texts, paths)
             attributes = Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)})
-            known = self._collect_facts(objects.git, diff, attributes, settings.max_file_kb * 1024)
+            known = self._collect_facts(objects.git, diff, attributes)
         settings_edit = settings_notice(self.settings, diff, {path: fact.content for path, fact in known.items()})
         notices = (*self._notices, settings_edit) if settings_edit else tuple(self._notices)
         del self._notices[first:]  # notices about the two states stay for the next call
@@ -147,7 +147,7 @@ class Comparison:
 
     @cached_property
     def _before(self) -> str:
-        return self._tree(self._base, self._empty)
+        return self._tree(self._base)
 
     @cached_property
     def _entries(self) -> list[TreeEntry]:
@@ -160,19 +160,20 @@ class Comparison:
         here = git.head()
         if asked.staged or asked.worktree or asked.untracked or (here is None and asked.head is None):
             self._require_files()
-            base = here
-            if asked.base is not None:
-                base = self._merge_base(asked.base, git.resolve("HEAD"))
+            base = here if asked.base is None else self._merge_base(asked.base, git.resolve("HEAD"))
             what = "the index" if asked.staged else "the files on disk"
-            return base, None, f"{what} against {self._name_base(base, asked.base)}"
-        head = git.resolve(asked.head or "HEAD")
+            if base is None:
+                return base, None, f"{what} against nothing: there is no commit yet"
+            start = f"the merge base of {asked.base} and HEAD" if asked.base else "HEAD"
+            return base, None, f"{what} against {start} ({base[:_SHORT]})"
         name = asked.head or "HEAD"
+        head = git.resolve(name)
         if asked.base is not None:
             base = self._merge_base(asked.base, head)
             return base, head, f"{asked.base}...{name} (from {base[:_SHORT]} to {head[:_SHORT]})"
-        start = self._start(head)
-        if start is not None:
-            base, branch = start
+        left_main = self._start(head)
+        if left_main is not None:
+            base, branch = left_main
             return base, head, f"{branch}...{name} (commits from {base[:_SHORT]} to {head[:_SHORT]})"
         if asked.head is None:
             self._require_files()
@@ -212,22 +213,16 @@ class Comparison:
                     return base, name.removeprefix("refs/remotes/").removeprefix("refs/heads/")
         return None
 
-    @staticmethod
-    def _name_base(base: str | None, rev: str | None) -> str:
-        if base is None:
-            return "nothing: there is no commit yet"
-        return f"the merge base of {rev} and HEAD ({base[:_SHORT]})" if rev else f"HEAD ({base[:_SHORT]})"
-
-    def _tree(self, commit: str | None, empty: str) -> str:
-        """The id of the folder's tree in a commit; `empty` if the commit has no such folder."""
+    def _tree(self, commit: str | None) -> str:
+        """The id of the folder's tree in a commit; of the empty tree if the commit has no such folder."""
         if commit is None:
-            return empty
+            return self._empty
         try:
             return self._git.tree(commit)
         except RepositoryError as error:
             if error.code != "UNKNOWN_REVISION" or not self._git.prefix:
                 raise
-            return empty
+            return self._empty
 
     # --- what is not committed ----------------------------------------------------------------------------------------
 
@@ -282,51 +277,52 @@ class Comparison:
                 raise
             for path in changed:
                 if any(oid in absent for _, oid in sides[path]):
-                    missing[path] = _missing_change(path_text(path), before.get(path), after.get(path))
+                    name, then, now = path_text(path), before.get(path), after.get(path)
+                    treatment = Treatment.ADDED if then is None else Treatment.DELETED
+                    treatment = Treatment.MODIFIED if then is not None and now is not None else treatment
+                    old, new = (side[1][:DIFF_ID_DIGITS] if side else "" for side in (then, now))
+                    patch = Patch(0, name, name, treatment, f"diff --git a/{name} b/{name}\n", old_id=old, new_id=new)
+                    missing[path] = Change((replace(patch, fault=NOT_IN_CLONE),))
             kept = [path for path in changed if path not in missing]
             raw = objects.git.diff(*_make_trees(objects, before, after, kept), context=context)
-            self._note_missing(len(absent), error)
+            lost, where = count_noun(len(absent), "object is", "objects are"), "repository"
+            fetches = f"The repository is damaged ({error.message})."
+            if self._git.is_partial:
+                command = " ".join(("git diff --shortstat", *filter(None, (self._base, self._head))))
+                where, fetches = "partial clone", f"`{command}` fetches what is missing."
+            sentence = f"{lost} missing in this {where}"
+            self._note("missing_objects", f"{sentence}: the files that need them are left out. {fetches}")
         diff = parse_diff(redactor.data(raw))
         if not missing:
             return diff
         changes = sorted((*diff.changes, *missing.values()), key=lambda change: path_bytes(change.path))
         return replace(diff, changes=tuple(changes))
 
-    def _note_missing(self, count: int, error: RepositoryError) -> None:
-        objects = count_noun(count, "object is", "objects are")
-        sentence = f"{objects} missing in this {'partial clone' if self._git.is_partial else 'repository'}"
-        if self._git.is_partial:
-            sides = " ".join(side for side in (self._base, self._head) if side)
-            fetches = f"`git diff --shortstat {sides}` fetches what is missing."
-        else:
-            fetches = f"The repository is damaged ({error.message})."
-        self._note("missing_objects", f"{sentence}: the files that need them are left out. {fetches}")
-
     # --- what is known of the files -----------------------------------------------------------------------------------
 
-    def _texts(self, rules: Sequence[str]) -> dict[str, bytes]:
+    def _texts(self) -> dict[str, bytes]:
         wanted = [
             entry
             for entry in self._entries
             if entry.mode not in (GITLINK, SYMBOLIC_LINK)
-            and (entry.path in rules or entry.path.rpartition("/")[2] == ATTRIBUTES_FILE)
+            and (entry.path in RULES_FILES or entry.path.rpartition("/")[2] == ATTRIBUTES_FILE)
         ]
         contents = self._git.blobs([entry.oid for entry in wanted], max_bytes=RULES_BYTES) if wanted else iter(())
         return {entry.path: content for entry, content in zip(wanted, contents, strict=True) if content is not None}
 
-    def _rules(self, names: Sequence[str], texts: dict[str, bytes], changed: set[str]) -> str:
+    def _rules(self, texts: dict[str, bytes], changed: set[str]) -> str:
         names_by_text: dict[str, str] = {}
-        for name in names:
+        for name in RULES_FILES:
             if name in texts:
                 names_by_text.setdefault(texts[name].decode("utf-8", "replace").removeprefix("\ufeff").strip(), name)
-        touched = sorted(changed.intersection(names))
+        touched = sorted(changed.intersection(RULES_FILES))
         if touched:
             self._note(
                 RULES_CHANGED, f"{', '.join(touched)} changes here. The rules in the chunks are those from before."
             )
         return "\n\n".join(text for text in names_by_text if text)
 
-    def _collect_facts(self, git: Git, diff: Diff, attributes: Attributes, limit: int) -> dict[str, RepositoryFacts]:
+    def _collect_facts(self, git: Git, diff: Diff, attributes: Attributes) -> dict[str, RepositoryFacts]:
         changes = [change for change in diff.changes if _blob_of(change)]
         oids = [_blob_of(change) for change in changes]
         sizes = list(git.sizes(oids)) if oids else []
@@ -334,14 +330,14 @@ class Comparison:
         for index, (change, size) in enumerate(zip(changes, sizes, strict=True)):
             if (
                 size is not None
-                and size < limit
+                and size < MAX_FILE_BYTES
                 and total + size <= READ_BYTES
                 and verdict_by_path(change.path) is None
                 and not change.binary
             ):
                 wanted.append(index)
                 total += size
-        blobs = git.blobs([oids[index] for index in wanted], max_bytes=limit) if wanted else ()
+        blobs = git.blobs([oids[index] for index in wanted], max_bytes=MAX_FILE_BYTES) if wanted else ()
         contents = dict(zip(wanted, blobs, strict=True))
         read = {change.path: (contents.get(index), sizes[index]) for index, change in enumerate(changes)}
         known = {}
@@ -365,15 +361,6 @@ def _changed_paths(before: Listing, after: Listing) -> list[bytes]:
 def _make_trees(objects: TemporaryObjects, before: Listing, after: Listing, paths: Sequence[bytes]) -> tuple[str, str]:
     old, new = ({path: listing[path] for path in paths if path in listing} for listing in (before, after))
     return objects.tree(old), objects.tree(new)
-
-
-def _missing_change(path: str, before: tuple[int, str] | None, after: tuple[int, str] | None) -> Change:
-    treatment = Treatment.MODIFIED
-    if before is None or after is None:
-        treatment = Treatment.ADDED if before is None else Treatment.DELETED
-    old, new = (side[1][:DIFF_ID_DIGITS] if side else "" for side in (before, after))
-    header = f"diff --git a/{path} b/{path}\n"
-    return Change((Patch(0, path, path, treatment, header, old_id=old, new_id=new, fault=NOT_IN_CLONE),))
 
 
 def _blob_of(change: Change) -> str:

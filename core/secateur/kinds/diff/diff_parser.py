@@ -155,6 +155,7 @@ class _DiffReader(HunkReader):
                     self._refuse_stray_line(self._lines[start])
             except Damage as damage:
                 damages.append(damage)
+                # the damaged part is a patch without hunks: all lines up to the header of the next file
                 before = patches.pop() if damage.behind else None
                 first = start if before is None else before.line - 1
                 path = self._path if before is None else before.path

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from secateur.kinds.diff.changes import Change, Row, Treatment, number_rows
 from secateur.kinds.diff.chunk_text import PartLocation, block, widest_number
@@ -83,8 +83,9 @@ class Part:
     kept: int = 0  # the most characters that a shortened row keeps
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
+class _Unit(Struct, frozen=True, gc=False):
+    """A row with its place. A file may have millions."""
+
     patch: int
     hunk: int
     olds: tuple[int, ...]
@@ -104,33 +105,21 @@ class Splitter:
     """Cuts one changed file for any capacity. Its rows are counted once, at the first use."""
 
     def __init__(self, change: Change, counter: Counter, outline: Outline | None) -> None:
-        self._change = change
-        self._counter = counter
-        self._outline = outline
+        self._change, self._counter, self._outline = change, counter, outline
         self._old = change.treatment is Treatment.DELETED
 
     @cached_property
     def _units(self) -> list[_Unit]:
-        rows = [
-            (patch_index, hunk_index, olds, new, row)
-            for patch_index, patch in enumerate(self._change.patches)
-            for hunk_index, hunk in enumerate(patch.hunks)
-            for olds, new, row in number_rows(hunk, hunk.rows())
-        ]
-        costs = self._counter.count_many([row.text for *_, row in rows])
-        outline = self._outline
-        return [
-            _Unit(
-                patch_index,
-                hunk_index,
-                olds,
-                new,
-                row,
-                cost,
-                outline.fragment(olds[0] if self._old else new) if outline else -1,
-            )
-            for (patch_index, hunk_index, olds, new, row), cost in zip(rows, costs, strict=True)
-        ]
+        units: list[_Unit] = []
+        fragment = self._outline.fragment if self._outline else lambda _: -1
+        for patch_index, patch in enumerate(self._change.patches):
+            for hunk_index, hunk in enumerate(patch.hunks):
+                rows = hunk.rows()
+                costs = self._counter.count_many([row.text for row in rows])
+                for (olds, new, row), cost in zip(number_rows(hunk, rows), costs, strict=True):
+                    inside = fragment(olds[0] if self._old else new)
+                    units.append(_Unit(patch_index, hunk_index, olds, new, row, cost, inside))
+        return units
 
     @cached_property
     def _heads(self) -> list[int]:
@@ -143,27 +132,25 @@ class Splitter:
         start = 0
         while start < len(units):
             end = self._reach_end(units, start, capacity)
-            part = None
             while end > start:
                 part = self._part(units, start, end)
                 spent = self._counter.count(self.heading(part) + block(part.text))
                 if spent <= capacity:
-                    part = replace(part, cost=spent)
+                    parts.append(replace(part, cost=spent))
+                    start = end
                     break
-                part = None
                 excess = spent - capacity
                 while end > start and excess > 0:
                     end -= 1
                     excess -= max(units[end].cost, 1)
                 end = self._find_cut(units, start, end)
-            if part is None:
-                short = self._shorten_line(units[start])
-                if short is None:
+            else:  # not even one line fits: try again with a shorter one
+                unit = units[start]
+                kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
+                if kept <= len(unit.row.old) or len(_line_of(unit)) <= kept:
                     return None
-                units[start] = short  # try again with the shorter line
-                continue
-            parts.append(part)
-            start = end
+                short = self._cut_line(unit, kept)
+                units[start] = structs.replace(short, cost=self._counter.count(short.row.text))
         return parts or None
 
     def heading(self, part: Part) -> str:
@@ -282,21 +269,14 @@ class Splitter:
 
     # --- lines that alone are too long --------------------------------------------------------------------------------
 
-    def _shorten_line(self, unit: _Unit) -> _Unit | None:
-        kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
-        if kept <= len(unit.row.old) or len(_line_of(unit)) <= kept:
-            return None
-        short = self._cut_line(unit, kept)
-        return replace(short, cost=self._counter.count(short.row.text))
-
     @staticmethod
     def _cut_line(unit: _Unit, kept: int) -> _Unit:
         original = unit.original or unit.row.text
         line, end, rest = original.partition("\n")
         if len(line) <= kept:
-            return replace(unit, row=structs.replace(unit.row, text=original), original="", kept=0)
+            return structs.replace(unit, row=structs.replace(unit.row, text=original), original="", kept=0)
         text = f"{line[:kept]}… [{len(line) - kept:,} more characters]{end}{rest}"
-        return replace(unit, row=structs.replace(unit.row, text=text), original=original, kept=kept)
+        return structs.replace(unit, row=structs.replace(unit.row, text=text), original=original, kept=kept)
 
 
 def _line_of(unit: _Unit) -> str:

@@ -114,11 +114,7 @@ INPUTS: Sequence[Input] = (
 )
 
 FLAGS: Sequence[Flag] = (
-    Flag(
-        _TABLE + "max_chunk_tokens",
-        "N",
-        "tokens a chunk may hold, all that is decode_injection included (default 32000)",
-    ),
+    Flag(_TABLE + "max_chunk_tokens", "N", "tokens a chunk may hold, with all that is injected (default 32000)"),
     Flag(
         _TABLE + "signatures",
         "",

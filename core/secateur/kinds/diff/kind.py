@@ -47,30 +47,12 @@ from secateur.terminal import visible
 _NAMED = ("skill", "rules", "no_rules", "linter", "base", "head", "staged", "worktree", "untracked")
 
 
-def diff_command(keys: Sequence[str], inputs: Inputs, settings: Settings, opened: Settings) -> str:
-    """`secateur chunk …` with every setting that it depends on, of these keys, spelled out."""
-    words = CommandWords("chunk", settings, opened)
-    words.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), "chunking.max_chunk_tokens")
-    if opened.chunking.ignore:  # the flag adds to what a file may hold
-        words.set(_IGNORE, toml(()))
-    for pattern in dict.fromkeys((*settings.chunking.ignore, *inputs["ignore"])):
-        words.words(f"--ignore={pattern}")
-    words.differing(key for key in keys if key != _IGNORE)
-    for name in _NAMED:
-        words.input(name, inputs[name])
-    diff = inputs["diff"]
-    if diff is None:
-        return words.line(inputs["path"])
-    words.words(*([f"--diff={diff}"] if diff.startswith("-") else ["--diff", diff]))
-    return words.line(*([inputs["path"]] if inputs["path"] != "." or diff.startswith("-") else []))
-
-
 NAMED = 5  # files that one message lists by name
 SKIPPED = 4  # exit code of --fail-on-skip
 _TABLE = "chunking."
 _IGNORE = _TABLE + "ignore"
 # Settings that change what is read from a repository.
-_READ_OF_REPOSITORIES = ("context_lines", "max_file_kb", "rules", "signatures")
+_READ_OF_REPOSITORIES = ("context_lines", "signatures")
 
 _NOT_READ = ("ignore", "only", "out", "fail_on_skip", "allow_skip")  # inputs that do not change what is read
 _DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
@@ -117,9 +99,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     knobs: ClassVar[Sequence[Knob]] = (
         budget,
         Knob(_TABLE + "context_lines", "context", mutable=True),
-        Knob(_TABLE + "keep_together", "together"),
         Knob(_TABLE + "signatures", "signatures"),
-        Knob(_TABLE + "max_file_kb", "largest KB", fine_step=1, rounded=True),
     )
     formats = ("text", "json", "markdown")
 
@@ -229,20 +209,16 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
 
     def hold(self, outcome: Outcome[Planned], index: int, settings: Settings) -> Settings | str:
         """Returns the settings with a pattern for the file added, or with its pattern removed."""
-        coverage = outcome.payload.plan.coverage
-        if index >= len(coverage):
-            return "only a file is left out or taken in"
-        covered = coverage[index]
-        pattern, present = pattern_of(covered.path), settings.chunking.ignore
-        others = tuple(rule_pattern for rule_pattern in present if rule_pattern not in (pattern, f"!{pattern}"))
-        if others != present:
-            return with_values(settings, {_IGNORE: others})
-        rule = covered.verdict.rule if covered.verdict is not None else None
-        if covered.state == LEFT_OUT and rule is Reason.NO_ROOM:
-            return "no rule leaves it out: not even a line of it has room"
-        if rule is Reason.DAMAGED:
-            return "no rule leaves it out: the diff cannot be made or read there"
-        return with_values(settings, {_IGNORE: (*present, f"!{pattern}" if covered.state == LEFT_OUT else pattern)})
+        coverage, how = outcome.payload.plan.coverage, self.overruled(outcome, index, settings)
+        if how is None and index < len(coverage):
+            covered = coverage[index]
+            rule = covered.verdict.rule if covered.verdict is not None else None
+            if covered.state == LEFT_OUT and rule is Reason.NO_ROOM:
+                return "no rule leaves it out: not even a line of it has room"
+            if rule is Reason.DAMAGED:
+                return "no rule leaves it out: the diff cannot be made or read there"
+            how = Steer.PIN if covered.state == LEFT_OUT else Steer.EXCLUDE
+        return self.steer(outcome, index, settings, how or Steer.PIN)
 
     # --- what it is called --------------------------------------------------------------------------------------------
 
@@ -262,7 +238,20 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             compared = outcome.payload.plan.measured.compared
             named = {"base": compared.base, "head": compared.head}
             inputs = {**inputs, **{name: commit for name, commit in named.items() if inputs[name] and commit}}
-        return diff_command(self.deciding_keys, inputs, settings, opened)
+        words = CommandWords("chunk", settings, opened)
+        words.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), "chunking.max_chunk_tokens")
+        if opened.chunking.ignore:  # the flag adds to what a file may hold
+            words.set(_IGNORE, toml(()))
+        for pattern in dict.fromkeys((*settings.chunking.ignore, *inputs["ignore"])):
+            words.words(f"--ignore={pattern}")
+        words.differing(key for key in self.deciding_keys if key != _IGNORE)
+        for name in _NAMED:
+            words.input(name, inputs[name])
+        diff = inputs["diff"]
+        if diff is None:
+            return words.line(inputs["path"])
+        words.words(*([f"--diff={diff}"] if diff.startswith("-") else ["--diff", diff]))
+        return words.line(*([inputs["path"]] if inputs["path"] != "." or diff.startswith("-") else []))
 
     def steer(self, outcome: Outcome[Planned], index: int, settings: Settings, how: Steer) -> Settings | str:
         """Takes a file in or leaves it out by a pattern in the settings."""
@@ -331,8 +320,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             raise UsageError(
                 f"there is no chunk {only}: the last is {len(chunks)}", hint="leave --only out to see them all"
             )
-        messages = [*delivery.said]
-        folder = None
+        messages, folder = [*delivery.said], None
         if inputs["out"] is not None:
             body = self.output(outcome).to_dict()
             listings = [{key: value for key, value in chunk.items() if key != "text"} for chunk in body.pop("chunks")]
@@ -342,15 +330,15 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             folder = OutputFolder(Path(inputs["out"]), files, _is_earlier_chunk)
             messages.append(f"written: {count_noun(len(chunks), 'chunk')} and coverage.json to {inputs['out']}")
         text = delivery.text if only is None else chunks[only - 1].text
-        if not inputs["fail_on_skip"]:
-            return Delivery(text, folder=folder, said=tuple(messages))
-        allowed = parse_allowed_rules(inputs)
-        unseen = [entry for entry in chunks.plan.skipped if entry.verdict and entry.verdict.rule.label not in allowed]
-        if unseen:
-            names = listed([visible(entry.path) for entry in unseen], NAMED)
-            messages.append(f"not seen: {count_noun(len(unseen), 'changed file')}: {names}")
-        unread = any(notice.code == UNREAD for notice in outcome.notices)
-        return Delivery(text, folder=folder, said=tuple(messages), exit_code=SKIPPED if unseen or unread else 0)
+        failed = False
+        if inputs["fail_on_skip"]:
+            allowed = parse_allowed_rules(inputs)
+            left = [entry for entry in chunks.plan.skipped if entry.verdict and entry.verdict.rule.label not in allowed]
+            if left:
+                names = listed([visible(entry.path) for entry in left], NAMED)
+                messages.append(f"not seen: {count_noun(len(left), 'changed file')}: {names}")
+            failed = bool(left) or any(notice.code == UNREAD for notice in outcome.notices)
+        return Delivery(text, folder=folder, said=tuple(messages), exit_code=SKIPPED if failed else 0)
 
 
 def _line_of(line_numbers: Callable[[], list[int]], line: int) -> int:

@@ -19,7 +19,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from secateur.kinds.diff.changes import NOT_IN_CLONE, Change, Diff, Treatment, sendable
-from secateur.kinds.diff.chunk_text import Injection, block_pieces
+from secateur.kinds.diff.chunk_text import Injection, Remark, block_pieces
 from secateur.kinds.diff.file_parts import Outline, Splitter
 from secateur.kinds.diff.linter_output import Finding, group_by_file
 from secateur.kinds.diff.skip_rules import Facts, facts_of, verdict_by_path
@@ -130,17 +130,6 @@ class MeasuredChange:
     cost: int  # of its block in a chunk: the tokens of its pieces
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """A line about a changed file that goes out where there is room."""
-
-    title: str
-    line: int  # in the new file; 0: the file as a whole
-    rank: tuple[int, ...]  # lower goes first
-    text: str
-    tokens: int
-
-
 @dataclass(frozen=True, eq=False)
 class MeasuredDiff:
     """A diff, counted."""
@@ -237,10 +226,10 @@ def measure_diff(
         start, patch, end = block_pieces(change.text)
         if (start, end) not in fences:
             fences[start, end] = sum(counter.count_many((start, end)))
-        tokens = counter.count(patch)
-        files.append(
-            MeasuredChange(index, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end])
-        )
+        tokens, said = counter.count(patch), known.get(change.path, RepositoryFacts())
+        seen = facts_of(change, said.content, said.size)
+        facts = Facts(seen.flags, seen.size, said.generated, said.vendored)
+        files.append(MeasuredChange(index, change, facts, tokens, tokens + fences[start, end]))
     findings_by_path, elsewhere = group_by_file(findings, (change.path for change in diff.changes))
     hints_by_path: dict[str, list[Hint]] = {}
     for hint in hints:
@@ -278,13 +267,6 @@ def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> l
     return [Remark(LINTER, finding.line, rank, text, tokens) for finding, rank, text, tokens in rows]
 
 
-def _facts(change: Change, known: RepositoryFacts | None) -> Facts:
-    if known is None:
-        return facts_of(change)
-    seen = facts_of(change, known.content, known.size)
-    return Facts(seen.flags, seen.size, known.generated, known.vendored)
-
-
 def _outline(change: Change, known: RepositoryFacts | None, redactor: Redactor | None) -> Outline | None:
     from secateur.languages.syntax.fragments import parse_file, read_text, split_lines
 
@@ -296,8 +278,7 @@ def _outline(change: Change, known: RepositoryFacts | None, redactor: Redactor |
         lines = (line for _, line in change.side(new=change.treatment is Treatment.ADDED))
         content = path_bytes("\n".join(lines) + "\n")
     content = content if redactor is None else redactor.data(content, change.path)
-    facts = parse_file(change.path, content)
-    return Outline.of(facts, split_lines(read_text(change.path, content)[0]))
+    return Outline.of(parse_file(change.path, content), split_lines(read_text(change.path, content)[0]))
 
 
 def _notices(diff: Diff) -> list[Notice]:

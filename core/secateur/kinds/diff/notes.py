@@ -44,11 +44,6 @@ def skill_notice(path: str) -> Notice:
     return Notice("skill_not_used", f"{SKILL_FILE} is there and not used; --skill {path} puts it into every chunk.")
 
 
-def room_for_notes(limit: int) -> int:
-    """The most tokens the section may take in chunks of `limit` tokens."""
-    return min(MOST_TOKENS, limit // SHARE)
-
-
 def notes(
     notices: Sequence[Notice], left_out: Sequence[tuple[str, Verdict]], of: int, room: int, counter: Counter
 ) -> str:

@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 
 from secateur.errors import BudgetExceeded
 from secateur.kinds.diff.arrangement import Piece, arrange, capacity_for_even, fewest_bins
-from secateur.kinds.diff.chunk_text import Filling, Injection, Offer, block, chunk_heading, fill, widest_number
+from secateur.kinds.diff.chunk_text import Filling, Injection, Remark, block, chunk_heading, fill, widest_number
 from secateur.kinds.diff.file_parts import Part
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredChange, MeasuredDiff
-from secateur.kinds.diff.notes import notes, room_for_notes
+from secateur.kinds.diff.notes import MOST_TOKENS, SHARE, notes
 from secateur.kinds.diff.skip_rules import Pruner, Verdict
 from secateur.ledger import Entry, Figure, Ledger, Notice, Reason, State
 from secateur.render.page import count_noun, listed
@@ -126,12 +126,12 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
     rules = settings.chunking
     limit = rules.max_chunk_tokens
     capacity = limit - _count_injected(measured, limit)
-    pruner = Pruner(rules.ignore, rules.max_file_kb * 1024)
+    pruner = Pruner(rules.ignore)
     verdicts = {file.number: pruner.verdict(file.change, file.facts) for file in measured.files}
     pieces, without_room = _all_pieces(measured, verdicts, capacity)
     verdicts |= without_room
     left_out = [(file.change.path, verdict) for file in measured.files if (verdict := verdicts[file.number])]
-    room = min(room_for_notes(limit), capacity - LEAST_CAPACITY)
+    room = min(MOST_TOKENS, limit // SHARE, capacity - LEAST_CAPACITY)
     notes_text = notes(measured.notices, left_out, len(measured.files), room, measured.counter)
     if notes_text:
         capacity_beside_notes = capacity - measured.counter.count(notes_text)
@@ -144,7 +144,7 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
     even = capacity
     if measured.remarks:  # even chunks, so that each has room for remarks
         even = capacity_for_even([piece.size for piece in packable], capacity)
-    several = rules.keep_together and sum(piece.size for piece in packable) > even
+    several = sum(piece.size for piece in packable) > even
     # only whole files have links: a part belongs to its file before all
     positions = {piece.file.number: position for position, piece in enumerate(pieces) if piece.part is None}
     links = {
@@ -152,7 +152,7 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
         for (first, second), worth in measured.links.items()
         if several and first in positions and second in positions
     }
-    bins = arrange(packable, even, links if several else None, together=rules.keep_together)
+    bins = arrange(packable, even, links)
     lengthened = [_lengthen_lines(measured, [pieces[at] for at in members], capacity) for members in bins]
     chunks = _add_remarks(measured, lengthened, capacity)
     coverage = _coverage(measured, chunks, verdicts)
@@ -199,7 +199,7 @@ def _add_remarks(
     chunks_with_lines: list[tuple[FilePiece, ...]] = []
     offered: set[tuple[int, int]] = set()
     for pieces in chunks:
-        offers: list[Offer] = []
+        offers: list[tuple[int, Remark]] = []
         declared: set[str] = set()
         for position, piece in enumerate(pieces):
             for index, remark in enumerate(measured.remarks.get(piece.file.number, ())):
@@ -208,7 +208,7 @@ def _add_remarks(
                 offered.add((piece.file.number, index))
                 if remark.title == SIGNATURES:
                     declared.add(remark.text)
-                offers.append(Offer(position, remark.title, remark.rank, remark.text, remark.tokens))
+                offers.append((position, remark))
         room = capacity - sum(piece.cost for piece in pieces)
         fillings = fill(offers, [piece.file.change.path for piece in pieces], room, measured.counter) if offers else {}
         chunks_with_lines.append(

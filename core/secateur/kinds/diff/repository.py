@@ -89,7 +89,7 @@ def chunk_repository(
     Args:
         base: the head is compared with the merge base of this revision and itself; by default that of the main branch.
         head: the changed revision; by default HEAD, or the files on disk where HEAD is the main branch.
-        rules: the project's rules; by default the files in `chunking.rules` as they were at the base. "": no rules.
+        rules: the project's rules; by default CLAUDE.md and AGENTS.md as they were at the base. "": no rules.
         skill, linter, ignore, counter, settings: as for `chunk_diff`. Files of settings in the repository do not count.
 
     Raises:

@@ -95,6 +95,7 @@ FOLDERS = {
     ".idea": Reason.EDITOR,
 }
 
+MAX_FILE_BYTES = 1 << 20  # a file of this size or more is no text for a review: 1 MB in the spec
 LOCK_SUFFIX = ".lock"
 
 _SPEC_SUFFIXES = ("png", "jpg", "exe", "so", "dll")
@@ -139,10 +140,9 @@ class Facts:
 class Pruner:
     """The rules under given settings: `Pruner(("*.sql", "!build/")).verdict(change, facts)`."""
 
-    def __init__(self, ignore: Sequence[str], max_bytes: int) -> None:
+    def __init__(self, ignore: Sequence[str]) -> None:
         self._patterns = [(pattern, Rules.of([pattern])) for pattern in ignore]
         self._together = Rules.of(ignore)
-        self._max_bytes = max_bytes
 
     def verdict(self, change: Change, facts: Facts) -> Verdict | None:
         """The first rule that leaves the file out; None if no rule does."""
@@ -177,8 +177,8 @@ class Pruner:
             return Verdict(Reason.GENERATED, {"sign": "linguist-generated in .gitattributes"})
         if file_flags.BINARY in facts.flags:
             return Verdict(Reason.BINARY)
-        if facts.size >= self._max_bytes and change.treatment is not Treatment.MODE:
-            return Verdict(Reason.TOO_LARGE, {"bytes": facts.size, "limit": self._max_bytes})
+        if facts.size >= MAX_FILE_BYTES and change.treatment is not Treatment.MODE:
+            return Verdict(Reason.TOO_LARGE, {"bytes": facts.size, "limit": MAX_FILE_BYTES})
         if change.binary:
             return Verdict(Reason.BINARY)
         if file_flags.LOCKFILE in facts.flags:

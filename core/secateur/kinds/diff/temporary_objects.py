@@ -38,7 +38,7 @@ from secateur.system.files import path_below
 
 TREE = 0o040000
 
-# Largest file by default for which git shows how it differs: no chunk has room for a diff of a larger one.
+# Largest file for which git shows how it differs: no chunk has room for a diff of a larger one.
 LARGEST_COMPARED = 8 << 20
 
 _SHA256_DIGITS = 64
@@ -51,9 +51,8 @@ class TemporaryObjects:
     """A temporary repository (see the module). `git` reads it; ids are the ids of git. Raises RepositoryError: git is
     gone, or the temporary folder cannot be written."""
 
-    def __init__(self, git: Git, *, digits: int, largest: int = LARGEST_COMPARED) -> None:
+    def __init__(self, git: Git, *, digits: int) -> None:
         self._of = git.root
-        self._largest = largest
         self._sha256 = digits == _SHA256_DIGITS
         self._objects_of_it = common_folder(git.git_dir).resolve() / "objects"
         binary = find_git(os.environ.get("PATH", ""), outside=git.top or git.git_dir)
@@ -71,7 +70,7 @@ class TemporaryObjects:
             (self._folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
             version, extensions = (1, _SHA256_EXTENSION) if self._sha256 else (0, "")
             (self._folder / "config").write_text(
-                _CONFIG.format(version=version, extensions=extensions, largest=self._largest), encoding="ascii"
+                _CONFIG.format(version=version, extensions=extensions, largest=LARGEST_COMPARED), encoding="ascii"
             )
             path = os.fsencode(self._objects_of_it.as_posix())
             plain = [bytes([byte]) if 32 <= byte <= 126 and byte not in b'"\\' else b"\\%03o" % byte for byte in path]

@@ -67,7 +67,7 @@ def reference(value: Any, original: Any, path: Path, chars: int = KEEP_CHARS) ->
     if not (isinstance(digest, str) and len(digest) <= LONGEST_HASH):
         digest = hash_of(original)
     if not isinstance(summary, str):
-        summary = _join_parts(_contents(original), chars)
+        summary = _describe_contents(original, chars)
     summary = summary if len(summary) <= chars else summary[: chars - 1] + "…"
     return {"path": location, "summary": summary, "hash": digest}
 
@@ -144,19 +144,15 @@ def shorten(value: Any, chars: int, path: Path, name: str | int = "") -> Any:
     return value
 
 
-def _contents(value: Any) -> Iterator[str]:
+def _describe_contents(value: Any, chars: int) -> str:
+    """Counts the items of a list, or names the fields of an object until they exceed `chars` characters, so that the
+    cost does not depend on their number."""
     if isinstance(value, list):
-        yield f"{len(value):,} items"
-        return
+        return f"{len(value):,} items"
+    text = ""
     for name, held in value.items():
         unit = next((unit for kind, unit in _UNITS.items() if isinstance(held, kind)), "")
-        yield f"{name} ({len(held):,} {unit})" if unit else name
-
-
-def _join_parts(parts: Iterable[str], chars: int) -> str:
-    """Joins parts until they exceed `chars` characters, so that the cost does not depend on their number."""
-    text = ""
-    for part in parts:
+        part = f"{name} ({len(held):,} {unit})" if unit else name
         text += f", {part[: chars + 1]}" if text else part[: chars + 1]
         if len(text) > chars:
             break
@@ -293,12 +289,6 @@ def reference_cuts(nodes: Iterable[EnvelopeValue], original: Any) -> Iterator[Cu
             yield _list_cut(node, now, then if isinstance(then, list) else now)
 
 
-def longest_text(value: dict[str, Any]) -> int:
-    """Characters of the longest text in an object, without naming fields."""
-    nodes = walk(EnvelopeValue({"": value}, "", ("",)))
-    return max((len(node.value) for node in nodes if isinstance(node.value, str) and node.key not in NAMING), default=0)
-
-
 def _text_cut(node: EnvelopeValue, now: str, text: str, lengths: range) -> Cut:
     """Cuts a text step by step down to the shortest of these lengths, in characters of the original `text`."""
 
@@ -319,7 +309,10 @@ def _object_cut(node: EnvelopeValue, now: dict[str, Any], then: dict[str, Any], 
     fields = 0 if set(then) & set(NAMING) else max(0, len(then) - 1)
 
     def find_lengths() -> range:
-        return range(shortest, min(longest, longest_text(then)))
+        texts = (held for held in walk(EnvelopeValue({"": then}, "", ("",))) if isinstance(held.value, str))
+        return range(
+            shortest, min(longest, max((len(held.value) for held in texts if held.key not in NAMING), default=0))
+        )
 
     def step(step_number: int) -> dict[str, Any]:
         lengths = find_lengths()

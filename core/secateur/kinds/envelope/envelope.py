@@ -101,7 +101,13 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
     context = _check_number("context_token_budget", context) or settings.tokens
     reserve = _check_number("reserve_for_response", reserve) or settings.reserve
     window = window_of(model, settings.windows)
-    notices = list(_tokenizer_notices(model, counter))
+    notices: list[Notice] = []
+    # The model's own tokenizer may count far more; the factors apply to o200k counts.
+    family = model.strip().casefold().rpartition("/")[2]
+    factor = max((factor for name, factor in SAFETY_FACTORS.items() if family.startswith(name)), default=1.0)
+    if factor > 1 and counter not in ("cl100k_base", "chars4"):
+        message = f"Counted with {counter}: {model[:100]} may count up to {factor:g} times as many tokens."
+        notices.append(Notice("other_tokenizer", message))
     if window is None:
         if not context and not model.strip():
             hint = "name the model the envelope is for, or set a budget"
@@ -128,16 +134,6 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
         both = f"Budget {context:,} and reserve {reserve:,} together"
         notices.append(Notice("window_overrun", f"{both} are more than the {window:,} tokens of {model}."))
     return Budget(context, reserve, tuple(notices))
-
-
-def _tokenizer_notices(model: str, counter: str) -> list[Notice]:
-    """Warns if the model's own tokenizer may count far more; the factors apply to o200k counts."""
-    name = model.strip().casefold().rpartition("/")[2]
-    factor = max((factor for family, factor in SAFETY_FACTORS.items() if name.startswith(family)), default=1.0)
-    if factor <= 1 or counter in ("cl100k_base", "chars4"):
-        return []
-    message = f"Counted with {counter}: {model[:100]} may count up to {factor:g} times as many tokens."
-    return [Notice("other_tokenizer", message)]
 
 
 def _check_number(name: str, value: int | None) -> int:

@@ -220,9 +220,8 @@ def _find_entries(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvel
 
     found = []
     for (path, start), entry in zip(asked.payload.places, asked.ledger.entries, strict=False):
-        state = trimmed.state_at(path, start)
-        whole = state is State.KEPT  # within a larger one
-        found.append((state, entry.before if whole else left_at(path, start, entry.before)))
+        state = trimmed.state_at(path, start)  # kept: whole, within a larger one
+        found.append((state, entry.before if state is State.KEPT else left_at(path, start, entry.before)))
     return found
 
 

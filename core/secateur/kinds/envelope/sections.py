@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from secateur.errors import PromptComposeError
-from secateur.kinds.json_fields import DuplicateField, lines_of, unique
+from secateur.kinds.reading import DuplicateField, lines_of, unique
 from secateur.suggestions import suggestion
 from secateur.terminal import clip
 
@@ -207,12 +207,6 @@ def is_entry(node: EnvelopeValue) -> bool:
 def entries_of(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
     """Yields the outermost entries of the digest: its dependencies."""
     return filter(is_entry, walk(digest, into=lambda node: not is_entry(node)))
-
-
-def containers_of(entries: Iterable[EnvelopeValue], digest: EnvelopeValue) -> list[EnvelopeValue]:
-    """Lists the containers of the entries, in document order."""
-    parents = {node.path[:-1] for node in entries}
-    return [node for node in walk(digest, into=lambda node: not is_entry(node)) if node.path in parents]
 
 
 def fields_without_entries(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:

@@ -26,15 +26,16 @@ from secateur.kinds.envelope.sections import (
     NAMING,
     EnvelopeValue,
     Path,
-    containers_of,
     copy_trimmable,
     digest_of,
     entries_of,
     extensions_of,
     fields_of,
     fields_without_entries,
+    is_entry,
     text_of,
     value_at,
+    walk,
 )
 from secateur.model import Reason
 from secateur.tokens import Counter
@@ -263,7 +264,9 @@ class Shrinking:
 
     def _drop_entries(self, digest: EnvelopeValue) -> None:
         nodes, steps, limits = [], [], [0]
-        for node in containers_of(entries_of(digest), digest):
+        parents = {node.path[:-1] for node in entries_of(digest)}
+        outside = walk(digest, into=lambda node: not is_entry(node))
+        for node in [node for node in outside if node.path in parents]:
             size, step = container_steps(node, self._original)
             keys = node.value if isinstance(node.value, dict) else range(len(node.value))
             held = [at for at, key in enumerate(keys, 1) if not self._may_change((*node.path, key))]

@@ -14,18 +14,17 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
-from secateur.kinds.files.decisions import missing_query_error, prune
 from secateur.kinds.files.inputs import read_files, root_of
 from secateur.kinds.files.measurements import measure_files, needs_scores, question_of
 from secateur.kinds.files.model_questions import apply_replies, plan_questions
 from secateur.kinds.files.sourcecode import MARKDOWN, FileDecisionShape, MeasuredFiles, PrunedFiles, describe_room
-from secateur.kinds.files.strategies import try_in_order, whole_order
+from secateur.kinds.files.strategies import missing_query_error, prune, try_in_order, whole_order
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, location_in
 from secateur.ledger import LedgerShape, Reason
 from secateur.llm.interface import Question
-from secateur.model import Entry, FloatArray, Notice, State, TrimReport
+from secateur.model import Entry, Notice, State, TrimReport
 from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, count_noun, line_range, not_shown
 from secateur.render.sentences import sentence
@@ -326,7 +325,10 @@ class _FileTrials(KindTrials):
     def __init__(
         self, kind: FilesKind, material: ReadFiles, inputs: Inputs, settings: Settings, outcome: Outcome[PrunedFiles]
     ) -> None:
-        super().__init__(kind, material, inputs, settings, outcome, worth=_scores(outcome))
+        pruned, rules = outcome.payload, outcome.settings.context_prune
+        scored = rules.enabled and pruned.strategy == "score" and pruned.decisions
+        worth = np.array([decision.score for decision in pruned.decisions]) if scored else None
+        super().__init__(kind, material, inputs, settings, outcome, worth=worth)
         if material.asked:
             self.choices = [(key, strategy) for key, strategy in self.choices if strategy != "delete"]
 
@@ -354,13 +356,6 @@ class _FileTrials(KindTrials):
         columns = BudgetColumns(budgets, cost @ kept + around, kept.sum(axis=0), worth @ kept, lost)
         dearer = (~kept[self.now.whole]).sum(axis=0)
         return Swept(int(budgets[0]), int(budgets[-1]), budgets, lambda item: kept[item], dearer, columns)
-
-
-def _scores(outcome: Outcome[PrunedFiles]) -> FloatArray | None:
-    pruned, rules = outcome.payload, outcome.settings.context_prune
-    if not rules.enabled or pruned.strategy != "score" or not pruned.decisions:
-        return None
-    return np.array([decision.score for decision in pruned.decisions])
 
 
 def _check_asked(asked: bool, settings: Settings) -> None:

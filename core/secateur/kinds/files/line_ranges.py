@@ -122,5 +122,4 @@ def _opens(line: str) -> bool:
 
 
 def _indent(line: str) -> int:
-    start = line[: len(line) - len(line.lstrip())]
-    return len(start.expandtabs(TAB))
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(TAB))

@@ -70,8 +70,8 @@ def pieces_of(
     """Returns the scored pieces of each file, by line and disjoint; together they cover every line that is not blank.
     A binary file has no pieces."""
     embedder = open_embedder(Embedding(), os.environ) if settings.embedding.model != "none" else None
-    redacted = Scanning(on=False)  # the files are redacted already
-    extractor = Extractor(get_counter(_UNCOUNTED), embedder, settings.index.workers, redacted)
+    # the files are redacted already
+    extractor = Extractor(get_counter(_UNCOUNTED), embedder, settings.index.workers, Scanning(on=False))
     order = _order_paths([file.module_name for file in files])
     contents = [(path, path_bytes(files[index].source_code)) for path, index in order]
     records: list[tuple[str, bytes, Record]] = []
@@ -178,7 +178,18 @@ def measure_files(
     """
     rules = settings.context_prune
     check_windows(rules.sliding_window_size, rules.sliding_window_overlap)
-    measured = _count_files(files, settings, form, progress)
+    if form not in FORMS:
+        raise UsageError(f"there is no form {form!r}", hint="forms: " + ", ".join(FORMS))
+    counter = get_counter(settings.tokens.counter)
+    counted: list[MeasuredFile] = []
+    for start in range(0, len(files), COUNTED_AT_ONCE):
+        batch = files[start : start + COUNTED_AT_ONCE]
+        for file, tokens in zip(batch, counter.count_many(file.source_code for file in batch), strict=True):
+            source = file if file.tokens == tokens else replace(file, tokens=tokens)
+            file_cost = tokens if form == PLAIN else cost(file.module_name, file.source_code, form, counter)
+            counted.append(MeasuredFile(source, len(split_lines(file.source_code)), file_cost))
+        progress("counting", len(counted), len(files))
+    measured = MeasuredFiles(tuple(counted), settings.tokens.counter, form, "")
     if query.strip() and (ahead or needs_scores(measured, rules)):
         return _score_files(measured, settings, query, progress)
     return measured
@@ -199,21 +210,6 @@ def question_of(query: str, transcript: Transcript | None = None) -> str:
             if len(user_texts) == QUERY_MESSAGES:
                 break
     return "\n".join(text for text in (query.strip(), *user_texts) if text)
-
-
-def _count_files(files: Sequence[SourceCode], settings: Settings, form: str, progress: Progress) -> MeasuredFiles:
-    if form not in FORMS:
-        raise UsageError(f"there is no form {form!r}", hint="forms: " + ", ".join(FORMS))
-    counter = get_counter(settings.tokens.counter)
-    measured: list[MeasuredFile] = []
-    for start in range(0, len(files), COUNTED_AT_ONCE):
-        batch = files[start : start + COUNTED_AT_ONCE]
-        for file, tokens in zip(batch, counter.count_many(file.source_code for file in batch), strict=True):
-            source = file if file.tokens == tokens else replace(file, tokens=tokens)
-            file_cost = tokens if form == PLAIN else cost(file.module_name, file.source_code, form, counter)
-            measured.append(MeasuredFile(source, len(split_lines(file.source_code)), file_cost))
-        progress("counting", len(measured), len(files))
-    return MeasuredFiles(tuple(measured), settings.tokens.counter, form, "")
 
 
 def _score_files(measured: MeasuredFiles, settings: Settings, text: str, progress: Progress) -> MeasuredFiles:

@@ -24,6 +24,7 @@ from secateur.model import Notice
 from secateur.settings import ContextPrune, Settings
 from secateur.tokens import Counter, get_counter
 
+MOST_QUESTIONS = 100  # in one run; what they are not about is rated without a model
 LONGEST_LINE = 400  # characters of a line, and of a name, that are sent; longer ones are data
 LONGEST_QUERY = 2_000  # characters of the query that are sent
 # The share of `llm.text_tokens` that a question may fill: its client allows for tokenizers that count more than ours,
@@ -84,7 +85,7 @@ class ModelQuestions:
 
 
 def plan_questions(measured: MeasuredFiles, settings: Settings) -> ModelQuestions:
-    """Plans a question about each file that the strategy must judge, at most `max_questions`. Pure.
+    """Plans a question about each file that the strategy must judge, at most MOST_QUESTIONS. Pure.
 
     `score`: one question for each file that fits the budget. `extract`: one for each file that does not go out whole
     first, or one for each window of a file larger than the budget.
@@ -95,7 +96,7 @@ def plan_questions(measured: MeasuredFiles, settings: Settings) -> ModelQuestion
     targets = _list_targets(files, rules, room)
     best_first = sorted(targets, key=lambda target: (-target.relevance, target.number, target.window))
     questions, shown = [], []
-    for target in sorted(best_first[: rules.max_questions], key=lambda target: (target.number, target.window)):
+    for target in sorted(best_first[:MOST_QUESTIONS], key=lambda target: (target.number, target.window)):
         file = files[target.number]
         rows = number_lines(split_lines(file.source.source_code), target.window, LONGEST_LINE)
         used = accumulate(counter.count_many(f"{row}\n" for row in rows))
@@ -132,7 +133,7 @@ def apply_replies(
         message = f"What {failed:,} of {len(replies):,} questions were about is decided without the model."
         notices.append(Notice("model_fallback", message))
     if asking.unasked:
-        limit = f"{asking.unasked:,} questions were not asked (context_prune.max_questions is {rules.max_questions:,})"
+        limit = f"{asking.unasked:,} questions were not asked (at most {MOST_QUESTIONS} are)"
         notices.append(Notice("not_asked", f"{limit}: what they were about is decided without the model."))
     return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=tuple(notices))
 

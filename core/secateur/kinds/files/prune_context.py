@@ -18,7 +18,6 @@ from secateur.kinds.report_logs import log_report
 from secateur.kinds.run import answer_of
 from secateur.llm.interface import LanguageModel
 from secateur.model import TrimReport
-from secateur.progress import Progress, unreported
 from secateur.settings import Settings, key_of
 
 
@@ -111,10 +110,9 @@ def prune_files(
     *,
     form: str = PLAIN,
     llm: LanguageModel | None = None,
-    progress: Progress = unreported,
 ) -> PrunedFiles:
     """Measures files and decides on them; scores only if not all files fit. Asks the model if one is given. Raises
     UsageError: no such strategy; windows overlap completely; no query to score by."""
-    measured = measure_files(files, settings, query, form=form, ahead=False, progress=progress)
-    pruned: PrunedFiles = answer_of(FilesKind(), ReadFiles(measured), {}, settings, llm, progress).payload
+    measured = measure_files(files, settings, query, form=form, ahead=False)
+    pruned: PrunedFiles = answer_of(FilesKind(), ReadFiles(measured), {}, settings, llm).payload
     return pruned

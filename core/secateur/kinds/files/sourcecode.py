@@ -68,14 +68,6 @@ def touches(end: int, start: int, lines: Sequence[str]) -> bool:
     return start - end - 1 <= WIDEST_GAP and all(is_blank(line) for line in lines[end : start - 1])
 
 
-def snippet_text(lines: Sequence[str], ranges: Sequence[Range], owners: Sequence[str]) -> str:
-    """Writes merged ranges of a file, each with its owner, as snippets."""
-    text = HEAD
-    for (start, end), owner in zip(ranges, owners, strict=True):
-        text += header(start, end, owner) + end_lines(lines[start - 1 : end])
-    return text
-
-
 def end_lines(lines: Sequence[str]) -> str:
     """Joins lines, each with its line break."""
     return "\n".join((*lines, ""))

@@ -1,5 +1,7 @@
 """Decides which files go out, whole or as snippets: pure, instant, every decision with its figures.
 
+    prune(measured, settings).decisions
+
 `delete` keeps files in their order, `score` by falling score. `extract` takes whole files first, within a share of the
 budget; then the ranges that a model named; then single pieces by falling relevance; then other whole files that fit. Of
 a piece that does not fit, the lines around its best match go out. What does not fit is skipped and the next is tried
@@ -9,16 +11,21 @@ a piece that does not fit, the lines around its best match go out. What does not
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from secateur.kinds.files.line_ranges import Range, add_context
+from msgspec import structs
+
+from secateur.errors import UsageError
+from secateur.kinds.files.line_ranges import Range, add_context, check_windows
+from secateur.kinds.files.measurements import needs_scores
 from secateur.kinds.files.sourcecode import (
     HEAD,
     SCORES,
     FileDecision,
     MeasuredFile,
     MeasuredFiles,
+    PrunedFiles,
     SourcePiece,
     Threshold,
     TriedSnippet,
@@ -27,12 +34,14 @@ from secateur.kinds.files.sourcecode import (
     end_lines,
     header,
     merge_ranges,
-    snippet_text,
 )
+from secateur.kinds.steering import warn_unknown_pins
 from secateur.languages.syntax.fragments import split_lines
-from secateur.model import IntArray, Reason, State
-from secateur.settings import ContextPrune
-from secateur.tokens import Counter
+from secateur.model import IntArray, Notice, Reason, State
+from secateur.render.page import count_noun, line_range, listed
+from secateur.settings import ContextPrune, Settings
+from secateur.suggestions import suggestion
+from secateur.tokens import Counter, get_counter
 
 # Tokens that a header can grow by when its snippet grows: a line number may gain a group of three digits.
 LONGER_HEADER = 1
@@ -255,10 +264,8 @@ class _Snippets:
     """Takes pieces in order. Each is charged the most it can add; the written text is counted at the end."""
 
     def __init__(self, counter: Counter, form: str, rules: ContextPrune) -> None:
-        self._counter = counter
-        self._form = form
-        self._budget = rules.max_tokens
-        self._shared = rules.sliding_window_overlap
+        self._counter, self._form = counter, form
+        self._budget, self._shared = rules.max_tokens, rules.sliding_window_overlap
         self._kept: dict[int, dict[int, list[Range]]] = {}  # file -> position of a piece -> its kept lines
 
     def take(self, candidates: Sequence[tuple[_FileStatus, int]], free: int) -> int:
@@ -368,7 +375,9 @@ class _Snippets:
         ranges = merge_ranges((part for position in sorted(kept) for part in kept[position]), lines)
         owners_in = ({piece.owner for piece in pieces if start <= piece.start <= end} for start, end in ranges)
         owners = tuple(inside.pop() if len(inside) == 1 else "" for inside in owners_in)
-        text = snippet_text(lines, ranges, owners)
+        parts = zip(ranges, owners, strict=True)
+        snippets = (header(start, end, owner) + end_lines(lines[start - 1 : end]) for (start, end), owner in parts)
+        text = "".join([HEAD, *snippets])
         tokens = status.file.count_once(
             (self._counter.name, self._form, tuple(ranges), owners),
             lambda: cost(source.module_name, text, self._form, self._counter),
@@ -377,3 +386,107 @@ class _Snippets:
             status.keep(Reason.NOT_SHORTER)
         else:
             status.reason, status.ranges, status.text, status.after = Reason.SNIPPETS, ranges, text, tokens
+
+
+def add_displaced_lines(
+    decisions: Sequence[FileDecision],
+    measured: MeasuredFiles,
+    rules: ContextPrune,
+    counter: Counter,
+    pins: Collection[str] = (),
+) -> tuple[list[FileDecision], list[Notice]]:
+    """Adds to the decisions the lines that would go out with `full_file_share = 0`, and a notice if the best match is
+    one."""
+    if rules.strategy != "extract" or all(decision.reason is not Reason.WHOLE for decision in decisions):
+        return list(decisions), []
+    decided_without = decide(measured, structs.replace(rules, full_file_share=0.0), counter, pins)
+    with_lines = list(decisions)
+    for index, (decision, again) in enumerate(zip(decisions, decided_without, strict=True)):
+        refused = next((piece for piece in decision.tried if not piece.kept), None)
+        if refused is not None and again.text is not None:
+            lines = refused.start, refused.end
+            if not again.ranges or any(start <= lines[0] and lines[1] <= end for start, end in again.ranges):
+                with_lines[index] = replace(decision, displaced=lines)
+    top = max(best(file.pieces) for file in measured.files)
+    notices = []
+    for decision in with_lines:
+        pieces = measured.files[decision.number].pieces
+        first, last = decision.displaced or (0, 0)
+        if any(piece.start == first and piece.relevance == top for piece in pieces):
+            where = f"lines {line_range(first, last)} of {listed([decision.module_name])}"
+            message = f"Whole files went first; {where}, the best match, found no room."
+            message += " With context_prune.full_file_share = 0 they go out."
+            notices.append(Notice("whole_files_first", message))
+    return with_lines, notices[:1]
+
+
+def add_missing_room(
+    decisions: Sequence[FileDecision],
+    measured: MeasuredFiles,
+    rules: ContextPrune,
+    counter: Counter,
+    pins: Collection[str] = (),
+) -> list[FileDecision]:
+    """Adds what a file that a threshold refused needs and what is left for it, if it does not go out with 0 for this
+    threshold either: then the threshold alone did not decide."""
+    added = list(decisions)
+    for setting in sorted({entry.threshold.setting for entry in decisions if entry.threshold and entry.left is None}):
+        without = structs.replace(rules, **{setting.rpartition(".")[2]: 0.0})
+        for again in decide(measured, without, counter, pins):
+            decision = added[again.number]
+            refused = decision.threshold is not None and decision.threshold.setting == setting
+            if refused and decision.left is None and again.text is None:
+                added[again.number] = replace(decision, needed=again.needed, left=again.left)
+    return added
+
+
+def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
+    """Decides on every file. `max_tokens` limits the text that goes out, in the measured form. Raises UsageError: no
+    such strategy; the strategy needs scores and there is no query."""
+    rules, counter = settings.context_prune, get_counter(measured.counter)
+    if rules.strategy not in STRATEGIES:
+        near = suggestion(rules.strategy, STRATEGIES)
+        hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
+        raise UsageError(f"there is no strategy {rules.strategy!r}", hint=hint)
+    check_windows(rules.sliding_window_size, rules.sliding_window_overlap)
+    if needs_scores(measured, rules) and not measured.query:
+        raise missing_query_error(rules.strategy)
+    decisions = decide(measured, rules, counter, settings.pins)
+    decisions = add_missing_room(decisions, measured, rules, counter, settings.pins)
+    decisions, displaced = add_displaced_lines(decisions, measured, rules, counter, settings.pins)
+    unknown = warn_unknown_pins(settings, measured.ids)
+    notices = (*measured.notices, *unknown, *displaced, *_notices(measured, decisions, settings))
+    return PrunedFiles(measured, tuple(decisions), rules.max_tokens, rules.strategy, notices)
+
+
+def missing_query_error(strategy: str) -> UsageError:
+    return UsageError(
+        f"strategy {strategy} needs to know what the files are for",
+        hint="say it with --query TEXT or --conversation FILE, or use --strategy delete",
+    )
+
+
+def _notices(measured: MeasuredFiles, decisions: Sequence[FileDecision], settings: Settings) -> list[Notice]:
+    rules = settings.context_prune
+    if not decisions:
+        return [Notice("no_files", "There is no file to prune.")]
+    if not rules.enabled:
+        over = measured.total - rules.max_tokens
+        excess = f" ({count_noun(over, 'token')} more than {rules.max_tokens:,})" if over > 0 else ""
+        return [Notice("pruning_disabled", f"context_prune.enabled is false: all files are as they came{excess}.")]
+    if any(decision.text is not None for decision in decisions):
+        return []
+    if rules.max_tokens == 0:
+        return [Notice("zero_budget", "The budget is 0 tokens: nothing leaves.")]
+    if all(decision.reason is Reason.NOT_RELEVANT for decision in decisions):
+        scores = f"No file scores {rules.min_score:g} of {SCORES} or more"
+        return [Notice("nothing_relevant", f"{scores}: nothing in them answers the query.")]
+    least = min(decision.needed for decision in decisions if decision.reason is not Reason.NOT_RELEVANT)
+    needed = min([least, *(piece.needed for decision in decisions for piece in decision.tried)])
+    room = count_noun(rules.max_tokens, "token")
+    message = f"Nothing that is relevant fits {room}: the smallest of it needs {needed:,}."
+    if rules.strategy == "score":
+        again = decide(measured, structs.replace(rules, strategy="extract"), get_counter(measured.counter))
+        if any(decision.text is not None for decision in again):
+            message += " With --strategy extract lines of it go out."
+    return [Notice("budget_too_small", message)]

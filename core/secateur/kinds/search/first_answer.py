@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from secateur.model import Selection, State
+from secateur.model import State
 from secateur.settings import Settings, with_profile, with_values
 from secateur.terminal import visible
 
@@ -64,16 +64,10 @@ def first_answer(engine: Engine, query: str, settings: Settings, form: str = "ma
     if settings.profile == RECOMMENDED:
         return None
     here = engine.search(query, settings, format=form)
-    return compare_selections(here, engine.search(query, recommended(settings), format=form)) if len(here) else None
-
-
-def recommended(settings: Settings) -> Settings:
-    """Returns the settings under the recommended profile, with the same budget."""
-    return with_values(with_profile(settings, RECOMMENDED), {"budget": settings.effective_budget})
-
-
-def compare_selections(here: Selection, there: Selection) -> FirstAnswer:
-    """Compares two selections."""
+    if not len(here):
+        return None
+    recommended = with_values(with_profile(settings, RECOMMENDED), {"budget": settings.effective_budget})
+    there = engine.search(query, recommended, format=form)
     mine = {here.pool.symbol_id[row] for row in here.kept_rows}
     pool, kept = there.pool, there.kept_rows
     lost = mine.difference(pool.symbol_id[row] for row in kept)

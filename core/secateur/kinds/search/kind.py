@@ -16,6 +16,7 @@ from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Ki
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.run import parse_dropped_limit
+from secateur.kinds.search.inputs import ENGINE, INPUTS, file_of, open_engine, query_of
 from secateur.kinds.search.knobs import (
     BUDGET,
     DEPTH,
@@ -28,7 +29,6 @@ from secateur.kinds.search.knobs import (
     pool_key,
     weights_of,
 )
-from secateur.kinds.search.opened_engine import ENGINE, INPUTS, file_of, open_engine, query_of
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Pool, Selection
 from secateur.render.layouts import LAYOUTS
@@ -122,10 +122,10 @@ FIRST_ANSWER = "first answer"
 def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:
     """Returns lines about what the recommended profile keeps, once for each repository, if the user chose no
     profile."""
-    if not environment.advises or not loaded.settings.ui.compare_first or "profile" in loaded.origins:
+    if not environment.advises or "profile" in loaded.origins:
         return ()
     from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
-    from secateur.remembered.first_times import first_time
+    from secateur.remembered.store import first_time
 
     if not first_time(config_dir(environment.environ), environment.folder_of(inputs["path"]), FIRST_ANSWER):
         return ()
@@ -229,9 +229,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     # --- reading and deciding -----------------------------------------------------------------------------------------
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
-        source = inputs["path"], inputs["rev"] or "", inputs["files_from"] or ""
-        where = inputs["query"], *source, settings.graph_rag.max_depth
-        return (*where, *pool_key(settings))
+        source = inputs["query"], inputs["path"], inputs["rev"] or "", inputs["files_from"] or ""
+        return (*source, settings.graph_rag.max_depth, *pool_key(settings))
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> RetrievedPool:
         """Retrieves candidates. Their costs bound the tokens in a pack of `environment.form`: Markdown for text and
@@ -241,8 +240,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         if opened is None and shared is not None:
             # The index depends on these. Answers are not cached: many different queries would only displace others.
             made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
-            rev = inputs["rev"] or ""
-            listed = inputs["files_from"] or ""
+            rev, listed = inputs["rev"] or "", inputs["files_from"] or ""
             moving = environment.moving and not listed
             key = inputs["path"], "" if moving else rev, listed, *made_with, environment.notices
             if key not in shared:
@@ -358,8 +356,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         engine, selection = outcome.payload.engine, outcome.payload.selection
         if not selection.kept_rows:
             return None, ()
-        walk = walk_of(engine.calls(selection), opened=2)
-        return walk, walk_sections(engine.walk(selection, outcome.settings))
+        return walk_of(engine.calls(selection), opened=2), walk_sections(engine.walk(selection, outcome.settings))
 
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[SearchDecision] | None = None

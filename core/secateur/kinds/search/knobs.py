@@ -65,20 +65,18 @@ def weights_of(text: str) -> dict[str, float]:
 
 def boosts_of(texts: Sequence[str]) -> dict[str, dict[str, float]]:
     """Parses every `--boost ID=FACTOR` into one setting."""
-    return {"boosts": dict(_boost(text) for text in texts)}
-
-
-def _boost(text: str) -> tuple[str, float]:
-    symbol, equals, factor = text.rpartition("=")
-    try:
-        value = float(factor)
-    except ValueError:
-        value = math.nan
-    if not equals or not math.isfinite(value):
-        raise UsageError(
-            f"--boost {text!r} is not ID=FACTOR", hint="for example --boost orders/money.py::Money.round=1.5"
-        )
-    return symbol, value
+    boosts: dict[str, float] = {}
+    for text in texts:
+        symbol, equals, factor = text.rpartition("=")
+        try:
+            boosts[symbol] = float(factor)
+        except ValueError:
+            boosts[symbol] = math.nan
+        if not equals or not math.isfinite(boosts[symbol]):
+            raise UsageError(
+                f"--boost {text!r} is not ID=FACTOR", hint="for example --boost orders/money.py::Money.round=1.5"
+            )
+    return {"boosts": boosts}
 
 
 def search_command(

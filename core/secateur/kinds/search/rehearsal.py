@@ -20,14 +20,7 @@ from msgspec import structs
 
 from secateur.model import FloatArray, IntArray, Pool, falling
 from secateur.retrieval.query_kind import QueryKind
-from secateur.retrieval.relevance import (
-    ALWAYS_ASKED,
-    FURTHER,
-    PENALTY,
-    SPREAD_KINDS,
-    find_further,
-    weights_of_kind,
-)
+from secateur.retrieval.relevance import ALWAYS_ASKED, FURTHER, PENALTY, SPREAD_KINDS, find_further, weights_of_kind
 from secateur.selection.greedy import GreedyPacking
 from secateur.selection.priority import HALF, quantised, terms_of
 from secateur.selection.select import strategy_score

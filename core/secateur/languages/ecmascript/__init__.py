@@ -43,11 +43,7 @@ LANGUAGES = (
         name="javascript",
         extensions="js jsx mjs cjs",
         interpreters="node nodejs",
-        test_names_lower=(
-            (_SCRIPTS, r".*\.(test|tests|spec|specs|e2e|cy)"),
-            ("js", TESTED),
-            ("snap", r".*"),
-        ),
+        test_names_lower=((_SCRIPTS, r".*\.(test|tests|spec|specs|e2e|cy)"), ("js", TESTED), ("snap", r".*")),
         spec_files=_SCRIPTS,
         grammar=Grammar("tree_sitter_javascript", _READER, queries="ecmascript javascript jsx"),
     ),

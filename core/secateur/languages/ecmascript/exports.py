@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DEFAULT = "default"
-_EXPORT_WORDS = 12
-"""Most decorators and keywords at the start of an export statement that are read."""
+_EXPORT_WORDS = 12  # most decorators and keywords at the start of an export statement that are read
 
 _DECLARATIONS = frozenset(
     {"function_declaration", "generator_function_declaration", "class_declaration", "abstract_class_declaration"}
@@ -26,7 +25,32 @@ def read_modules(captures: Captures, out: Collector) -> None:
     """Records what a module imports and what it exports under another name."""
     locals_: dict[str, tuple[str, str]] = {}  # local name → module, symbol
     for node in captures.get("import", ()):
-        _read_import(node, out, locals_)
+        out.mark_import(node)
+        module = _read_string(node.child_by_field_name("source"), out)
+        names: list[tuple[str, str]] = []
+        for clause in node.named_children:
+            if clause.type == "import_require_clause":
+                name = named_child(clause)
+                module = _read_string(clause.child_by_field_name("source"), out)
+                names.append((out.text(name), ""))
+            if clause.type != "import_clause":
+                continue
+            for part in clause.named_children:
+                if part.type == "identifier":
+                    names.append((out.text(part), _DEFAULT))
+                elif part.type == "namespace_import":
+                    names.append((out.text(named_child(part)), ""))
+                elif part.type == "named_imports":
+                    names += [
+                        _split_specifier(item, out)[::-1]
+                        for item in part.named_children
+                        if item.type == "import_specifier"
+                    ]
+        for local, symbol in names:
+            locals_[local] = (module, symbol)
+            out.add_import(node, local, module, symbol)
+        if not names and module:
+            out.add_import(node, "", module)
     bound: set[int] = set()
     for node in captures.get("bind", ()):
         if node.type == "variable_declarator":
@@ -53,33 +77,6 @@ def _read_string(node: Node | None, out: Collector) -> str:
 def _read_first_string(call: Node, out: Collector) -> str:
     first = named_child(call.child_by_field_name("arguments"))
     return _read_string(first, out) if first is not None and first.type == "string" else ""
-
-
-def _read_import(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> None:
-    out.mark_import(node)
-    module = _read_string(node.child_by_field_name("source"), out)
-    names: list[tuple[str, str]] = []
-    for clause in node.named_children:
-        if clause.type == "import_require_clause":
-            name = named_child(clause)
-            module = _read_string(clause.child_by_field_name("source"), out)
-            names.append((out.text(name), ""))
-        if clause.type != "import_clause":
-            continue
-        for part in clause.named_children:
-            if part.type == "identifier":
-                names.append((out.text(part), _DEFAULT))
-            elif part.type == "namespace_import":
-                names.append((out.text(named_child(part)), ""))
-            elif part.type == "named_imports":
-                names += [
-                    _split_specifier(item, out)[::-1] for item in part.named_children if item.type == "import_specifier"
-                ]
-    for local, symbol in names:
-        locals_[local] = (module, symbol)
-        out.add_import(node, local, module, symbol)
-    if not names and module:
-        out.add_import(node, "", module)
 
 
 def _split_specifier(node: Node, out: Collector) -> tuple[str, str]:

@@ -92,11 +92,8 @@ class ScriptFinder(Finder):
         return self._find_first(self._packages.list_paths_inside(folder, inside))
 
 
-_PARENTS = 6
-"""Most configurations that are followed along `extends`."""
-
-_SOURCES = ("src", "lib", "")
-"""Folders of a package that are searched if its entry is a compiled file."""
+_PARENTS = 6  # most configurations that are followed along `extends`
+_SOURCES = ("src", "lib", "")  # folders of a package that are searched if its entry is a compiled file
 
 
 @dataclass(slots=True)
@@ -135,8 +132,7 @@ class Packages:
         or folders."""
         if not self._configs and not self._entries:
             return
-        config = self._find_config(here)
-        if config is not None:
+        if (config := self._find_config(here)) is not None:
             for pattern, path in config.paths:
                 if (rest := _match_star(pattern, name)) is not None:
                     yield posixpath.normpath(path.replace("*", rest, 1))
@@ -172,20 +168,17 @@ class Packages:
             for name in ("tsconfig.json", "jsconfig.json"):
                 path = f"{above}/{name}".lstrip("/")
                 if path in self._configs:
-                    return self._merge_config(path)
+                    whole, pending, seen = _Config(), [path], 0
+                    while pending and seen < _PARENTS:
+                        seen += 1
+                        path = pending.pop(0)
+                        config = self._configs.get(path) or self._configs.get(f"{path}.json")
+                        if config is not None:
+                            whole.base = config.base if whole.base is None else whole.base
+                            whole.paths = whole.paths or config.paths
+                            pending += config.parents
+                    return whole
         return None
-
-    def _merge_config(self, path: str) -> _Config:
-        whole, pending, seen = _Config(), [path], 0
-        while pending and seen < _PARENTS:
-            seen += 1
-            path = pending.pop(0)
-            config = self._configs.get(path) or self._configs.get(f"{path}.json")
-            if config is not None:
-                whole.base = config.base if whole.base is None else whole.base
-                whole.paths = whole.paths or config.paths
-                pending += config.parents
-        return whole
 
 
 def _resolve(folder: str, written: str) -> str:
@@ -204,8 +197,7 @@ def _match_star(pattern: str, name: str) -> str | None:
     return name[len(head) : len(name) - len(tail)]
 
 
-MANIFEST = "json"
-"""The language of manifests. Its other files have sections only."""
+MANIFEST = "json"  # The language of manifests. Its other files have sections only.
 
 ENTRY, PATH, BASE, EXTENDS = "#entry ", "#path ", "#base", "#extends"
 

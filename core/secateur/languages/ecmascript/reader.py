@@ -41,26 +41,35 @@ class _EcmascriptReader:
 
     def read(self) -> None:
         for node in self.captures.get("export", ()):
-            self._read_export(node)
+            if (inner := node.child_by_field_name("declaration")) is not None:
+                self.out.wrapped[inner.id] = node
+                continue
+            if (value := node.child_by_field_name("value")) is not None:
+                name = self._read_own_name(value) or ("" if value.type == "object" else "default")
+                self.names[value.id] = (name, "", node)
         for node in self.captures.get("bind", ()):
             self._name_value(node)
         for node in self.captures.get("field", ()):
-            self._name_field(node)
+            value = node.child_by_field_name("value")
+            name_node = node.child_by_field_name("property") or node.child_by_field_name("name")
+            name = self.out.text(name_node).strip(_QUOTES)
+            if value is not None and name_node is not None and value.type in FUNCTIONS:
+                self.names[value.id] = (name, "", node)
         for node in self.captures.get("titled", ()):
-            self._define_test(node)
+            # Defines `describe("a cart", () => ...)` as a function named by its title.
+            callee = self.out.field_text(node, "function")
+            arguments = node.child_by_field_name("arguments")
+            if callee.split(".", 1)[0] not in _TEST_CALLS or arguments is None:
+                continue
+            title, callback = named_child(arguments), named_child(arguments, 1)
+            if title is None or callback is None:
+                continue
+            name = " ".join(_STRING_ESCAPE.sub(r"\1", self.out.text(title)[1:-1]).split())
+            self.titles[callback.id] = name or callee
+            self.out.define(node, FragmentKind.FUNCTION, name or callee, body=callback.child_by_field_name("body"))
         self._define_all()
         EcmascriptValues(self.captures, self.out, self.definitions, self.titles)
         read_modules(self.captures, self.out)
-
-    def _read_export(self, node: Node) -> None:
-        inner = node.child_by_field_name("declaration")
-        if inner is not None:
-            self.out.wrapped[inner.id] = node
-            return
-        value = node.child_by_field_name("value")
-        if value is not None:
-            name = self._read_own_name(value) or ("" if value.type == "object" else "default")
-            self.names[value.id] = (name, "", node)
 
     def _name_value(self, node: Node) -> None:
         kind = node.type
@@ -89,8 +98,7 @@ class _EcmascriptReader:
         text = self.out.text(target)
         if target.type in ("string", "property_identifier", "identifier", "private_property_identifier", "number"):
             return text.strip(_QUOTES), ""
-        path = read_dotted_name(text)
-        if not path:
+        if not (path := read_dotted_name(text)):
             return "", ""
         if path == "module.exports":
             return "default", ""
@@ -108,26 +116,6 @@ class _EcmascriptReader:
         is_component = name[:1].isupper() or (name.startswith("use") and name[3:4].isupper())
         return first if first.type in FUNCTIONS and is_component and lines >= _WRAPPED_LINES else None
 
-    def _name_field(self, node: Node) -> None:
-        value = node.child_by_field_name("value")
-        name_node = node.child_by_field_name("property") or node.child_by_field_name("name")
-        name = self.out.text(name_node).strip(_QUOTES)
-        if value is not None and name_node is not None and value.type in FUNCTIONS:
-            self.names[value.id] = (name, "", node)
-
-    def _define_test(self, node: Node) -> None:
-        """Defines `describe("a cart", () => ...)` as a function named by its title."""
-        callee = self.out.field_text(node, "function")
-        arguments = node.child_by_field_name("arguments")
-        if callee.split(".", 1)[0] not in _TEST_CALLS or arguments is None:
-            return
-        title, callback = named_child(arguments), named_child(arguments, 1)
-        if title is None or callback is None:
-            return
-        name = " ".join(_STRING_ESCAPE.sub(r"\1", self.out.text(title)[1:-1]).split())
-        self.titles[callback.id] = name or callee
-        self.out.define(node, FragmentKind.FUNCTION, name or callee, body=callback.child_by_field_name("body"))
-
     def _define_all(self) -> None:
         out = self.out
         for node in self.captures.get("class", ()):
@@ -135,7 +123,15 @@ class _EcmascriptReader:
             definition = out.define(
                 node, FragmentKind.CLASS, name or out.field_text(node, "name") or "default", outer=outer, owner=owner
             )
-            for base in _find_bases(node):
+            bases: list[Node] = []
+            for child in node.named_children:
+                if child.type == "class_heritage":
+                    clauses = [clause for clause in child.named_children if clause.type.endswith("s_clause")]
+                    for clause in clauses or [child]:
+                        bases += [base for base in clause.named_children if base.type != "type_arguments"]
+                elif child.type == "extends_type_clause":
+                    bases += child.named_children
+            for base in bases:
                 out.add_base(definition, read_type_name(out.text(base)))
         for node in self.captures.get("namespace", ()):
             out.define(node, FragmentKind.CLASS, out.field_text(node, "name").strip(_QUOTES), methods=False)
@@ -152,7 +148,20 @@ class _EcmascriptReader:
         for node in self.captures.get("object", ()):
             if node.id not in objects:  # a match for each of its methods
                 objects.add(node.id)
-                self._define_object(node)
+                name, owner, outer = self.names.get(node.id, ("", "", node))
+                name = "" if name == "default" else name
+                if name and outer.type != "pair":
+                    self.out.define(
+                        node,
+                        FragmentKind.CLASS,
+                        name,
+                        outer=outer,
+                        owner=owner,
+                        opens_at=LONG_OBJECT,
+                        body=named_child(node),
+                    )
+                else:
+                    self.out.define(node, None, name, owner=owner, opens_at=LONG_OBJECT, methods=True)
         for node in self.captures.get("lambda", ()):
             if node.id in self.titles:
                 continue
@@ -162,25 +171,3 @@ class _EcmascriptReader:
                 self.definitions.add(node.id)
             else:
                 out.define(node, None, "", opens_at=LONG_WRAPPER, methods=False)
-
-    def _define_object(self, node: Node) -> None:
-        name, owner, outer = self.names.get(node.id, ("", "", node))
-        name = "" if name == "default" else name
-        if name and outer.type != "pair":
-            self.out.define(
-                node, FragmentKind.CLASS, name, outer=outer, owner=owner, opens_at=LONG_OBJECT, body=named_child(node)
-            )
-        else:
-            self.out.define(node, None, name, owner=owner, opens_at=LONG_OBJECT, methods=True)
-
-
-def _find_bases(node: Node) -> list[Node]:
-    bases: list[Node] = []
-    for child in node.named_children:
-        if child.type == "class_heritage":
-            clauses = [clause for clause in child.named_children if clause.type.endswith("s_clause")]
-            for clause in clauses or [child]:
-                bases += [base for base in clause.named_children if base.type != "type_arguments"]
-        elif child.type == "extends_type_clause":
-            bases += child.named_children
-    return bases

@@ -69,8 +69,7 @@ def _parse_single(text: str, depth: int) -> str:
         return format_container(parse_type(text[:-2], depth + 1)) or "Array"
     if text.startswith("(") and text.endswith(")"):
         return parse_type(text[1:-1], depth + 1)
-    match = _NAME.match(text)
-    if match is None:
+    if (match := _NAME.match(text)) is None:
         return ""
     name, rest = re.sub(r"\s", "", match[0]), text[match.end() :].strip()
     if name == "this" and not rest:
@@ -215,7 +214,17 @@ class EcmascriptValues(Flow):
         scope.receiver = holder.receiver if inherits else UNKNOWN if hidden else "this"
         self.scopes.append(scope)
         self._bind_type_parameters(node, scope)
-        self._bind_parameters(node, scope)
+        single = node.child_by_field_name("parameter")
+        for position, parameter in enumerate(field_children(node, "parameters") if single is None else [single]):
+            pattern = parameter.child_by_field_name("pattern") or parameter
+            annotation = parameter.child_by_field_name("type")
+            meaning = self._format_value(annotation)
+            if meaning == UNKNOWN and not position and node.id in self._elements:
+                meaning = self._elements[node.id]
+            self._bind_pattern(pattern, meaning, scope, declared=annotation is not None)
+            first = parameter.child(0) if parameter.child_count else None
+            if first is not None and first.type in _PROPERTY and meaning != UNKNOWN and not self.is_class_hidden():
+                self.out.declare(parameter, f"this.{self.out.text(pattern)}", type_of(meaning))
         returned = node.child_by_field_name("return_type")
         if not hidden and node.id in self._titles:
             out.declare(node, TITLE, self._titles[node.id][:NAME_LENGTH])
@@ -231,27 +240,13 @@ class EcmascriptValues(Flow):
         """Returns the scope that says what `this` means here."""
         return next(scope for scope in reversed(self.scopes) if scope.kind in ("module", "function", "class"))
 
-    def _bind_parameters(self, node: Node, scope: Scope) -> None:
-        single = node.child_by_field_name("parameter")
-        for position, parameter in enumerate(field_children(node, "parameters") if single is None else [single]):
-            pattern = parameter.child_by_field_name("pattern") or parameter
-            annotation = parameter.child_by_field_name("type")
-            meaning = self._format_value(annotation)
-            if meaning == UNKNOWN and not position and node.id in self._elements:
-                meaning = self._elements[node.id]
-            self._bind_pattern(pattern, meaning, scope, declared=annotation is not None)
-            first = parameter.child(0) if parameter.child_count else None
-            if first is not None and first.type in _PROPERTY and meaning != UNKNOWN and not self.is_class_hidden():
-                self.out.declare(parameter, f"this.{self.out.text(pattern)}", type_of(meaning))
-
     def _bind_pattern(self, node: Node, meaning: str, scope: Scope, depth: int = 0, *, declared: bool = False) -> None:
         if depth > DEEPEST:
             return
         if node.type in ("identifier", "shorthand_property_identifier_pattern"):
             self.bind(self.out.text(node), meaning, declared=declared, scope=scope)
         elif node.type in ("assignment_pattern", "object_assignment_pattern"):
-            left = node.child_by_field_name("left")
-            if left is not None:
+            if (left := node.child_by_field_name("left")) is not None:
                 if meaning == UNKNOWN:
                     meaning = self.format_expression(node.child_by_field_name("right"))
                 self._bind_pattern(left, meaning, scope, depth + 1)
@@ -322,8 +317,7 @@ class EcmascriptValues(Flow):
     def _record_member(self, node: Node) -> None:
         name = _normalize_member(self.out.field_text(node, "name"))
         if node.type == "property_signature":
-            written = self._resolve_type(self.out.field_text(node, "type"))
-            self.out.declare(node, name, written)
+            self.out.declare(node, name, self._resolve_type(self.out.field_text(node, "type")))
         elif (
             node.parent is None or node.parent.type != "class_body" or node.type == "abstract_method_signature"
         ) and not self.is_class_hidden():
@@ -434,8 +428,7 @@ def _split_pattern(pattern: Node, out: Collector) -> Iterator[tuple[str, Node]]:
     """Yields (member, pattern bound to it) of a destructuring pattern; the member is "" in an array or rest."""
     for child in pattern.named_children:
         if child.type == "pair_pattern":
-            value = child.child_by_field_name("value")
-            if value is not None:
+            if (value := child.child_by_field_name("value")) is not None:
                 yield out.field_text(child, "key").strip("\"'"), value
         elif child.type == "shorthand_property_identifier_pattern":
             yield out.text(child), child

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = words("function_declaration method_declaration func_literal")
 _NOT_BLOCKS = words("for_clause range_clause var_spec_list var_declaration const_declaration statement_list")
-_ANONYMOUS = "struct@"
-"""Prefix of the name given to an anonymous struct type; its first byte follows."""
+_ANONYMOUS = "struct@"  # prefix of the name given to an anonymous struct type; its first byte follows
 
 
 class GoValues(BlockValues):
@@ -97,15 +96,13 @@ class GoValues(BlockValues):
         return element(operand) if operator is not None and operator.type == "<-" else operand
 
     def _format_conversion(self, node: Node, _depth: int) -> str:
-        type_ = node.child_by_field_name("type")
-        if type_ is not None and type_.type == "generic_type":
+        if (type_ := node.child_by_field_name("type")) is not None and type_.type == "generic_type":
             return call_of(self.format_type(type_))  # a generic call parses like a conversion
         return value_of(self.format_type(type_))
 
     def format_receiver(self, name: Node) -> str | None:
         """Returns the receiver of a called name; "" without a receiver; None if a local variable is called."""
-        parent = name.parent
-        if parent is None:
+        if (parent := name.parent) is None:
             return ""
         if parent.type == "selector_expression":
             return self.format_expression(parent.child_by_field_name("operand"))
@@ -118,8 +115,7 @@ class GoValues(BlockValues):
     # --- local variables ----------------------------------------------------------------------------------------------
 
     def _bind_parameter(self, node: Node) -> None:
-        function = holder_of(node)
-        if function is None or function.type not in _FUNCTIONS:
+        if (function := holder_of(node)) is None or function.type not in _FUNCTIONS:
             return
         written = self.format_type(node.child_by_field_name("type"))
         value = value_of(format_container(written) if node.type == "variadic_parameter_declaration" else written)
@@ -175,8 +171,7 @@ class GoValues(BlockValues):
             self.bind(name, element(container) if position == 1 else UNKNOWN, loop, node.end_byte)
 
     def _bind_type_switch(self, node: Node) -> None:
-        alias = named_child(node.child_by_field_name("alias"))
-        if alias is None:
+        if (alias := named_child(node.child_by_field_name("alias"))) is None:
             return
         value = self.format_expression(node.child_by_field_name("value"))
         for case in node.named_children:
@@ -241,7 +236,16 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("imports", ()):
         out.mark_import(node)
     for node in captures.get("import", ()):
-        _read_import(node, out)
+        module = out.field_text(node, "path").strip('"`')
+        alias = out.field_text(node, "name")
+        if alias == ".":
+            out.add_import(node, "", module, "*")
+        elif alias == "_":
+            out.add_import(node, "", module)
+        else:  # a package is likely called by the last part of its path that is not a version, without usual affixes
+            parts = module.split("/")
+            last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else parts[-1]
+            out.add_import(node, alias or _IMPORT_NOISE.sub("", last) or last, module)
     for node in captures.get("function", ()):
         receiver = _RECEIVER.search(out.field_text(node, "receiver"))
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"), owner=receiver[1] if receiver else "")
@@ -255,35 +259,19 @@ def read(captures: Captures, out: Collector) -> None:
             else:
                 out.declare(spec, out.field_text(spec, "name"), values.format_type(spec.child_by_field_name("type")))
     for node in captures.get("call", ()):
-        call_receiver = values.format_receiver(node)
-        if call_receiver is not None:
+        if (call_receiver := values.format_receiver(node)) is not None:
             out.calls.append((node.start_point.row, out.text(node), call_receiver))
-
-
-def _read_import(node: Node, out: Collector) -> None:
-    module = out.field_text(node, "path").strip('"`')
-    alias = out.field_text(node, "name")
-    if alias == ".":
-        out.add_import(node, "", module, "*")
-    elif alias == "_":
-        out.add_import(node, "", module)
-    else:  # a package is likely called by the last part of its path that is not a version, without usual affixes
-        parts = module.split("/")
-        last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else parts[-1]
-        out.add_import(node, alias or _IMPORT_NOISE.sub("", last) or last, module)
 
 
 def _read_type(spec: Node, outer: Node, values: GoValues, out: Collector) -> None:
     name = spec.child_by_field_name("name")
     definition = out.define(spec, FragmentKind.CLASS, out.text(name), outer=outer, sig_end=name)
-    shape = spec.child_by_field_name("type")
-    if shape is None:
+    if (shape := spec.child_by_field_name("type")) is None:
         return
     written = values.format_type(shape)
     if written.endswith("[]"):
         out.declare(spec, "[]", written[:-2])
-    parts = shape.named_children
-    if parts and parts[0].type == "field_declaration_list":
+    if (parts := shape.named_children) and parts[0].type == "field_declaration_list":
         parts = parts[0].named_children
     for part in parts:
         if part.type == "field_declaration":

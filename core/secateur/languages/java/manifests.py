@@ -25,7 +25,14 @@ class JavaManifests:
         """Returns the artifact and its requirements. Never raises."""
         if not path.endswith("pom.xml"):
             return folder_of(path).rpartition("/")[2], [artifact for _, artifact in _GRADLE.findall(text)]
-        own = _ARTIFACT.search(_strip_other_projects(text))
+        lines, section, start = [], "", 0
+        for tag in _NESTED.finditer(text):
+            if not section and tag[1]:
+                lines.append(text[start : tag.start()])
+                section = tag[1]
+            elif section and tag[2] == section:
+                section, start = "", tag.end()
+        own = _ARTIFACT.search("".join([*lines, text[start:] if not section else ""]))
         return own[1] if own else "", _ARTIFACT.findall(text)
 
     def list_packages(
@@ -44,14 +51,3 @@ class JavaManifests:
         """Yields packages with the imported class; the module of a static import ends with a class."""
         for statement in facts.imports:
             yield f"{statement.module}.{statement.symbol}" if statement.symbol not in ("", "*") else statement.module
-
-
-def _strip_other_projects(text: str) -> str:
-    lines, section, start = [], "", 0
-    for tag in _NESTED.finditer(text):
-        if not section and tag[1]:
-            lines.append(text[start : tag.start()])
-            section = tag[1]
-        elif section and tag[2] == section:
-            section, start = "", tag.end()
-    return "".join([*lines, text[start:] if not section else ""])

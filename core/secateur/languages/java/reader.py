@@ -7,13 +7,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.java import LIBRARY
-from secateur.languages.syntax.collector import (
-    LONG_WRAPPER,
-    Captures,
-    Collector,
-    field_children,
-    named_child,
-)
+from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, field_children, named_child
 from secateur.languages.syntax.names import read_type_name, words
 from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, call_of, element, member, value_of
 from secateur.languages.syntax.values import BlockValues, element_of, holder_of, inside, instance_of, through
@@ -48,8 +42,7 @@ _TYPES = words(
 _ANNOTATION = re.compile(r"@[\w.]+(?:\([^()]*\))?\s*")
 _GENERIC = re.compile(r"<[^<>]*>")
 _TYPE_LENGTH = 300
-_ARGUMENT_LENGTH = 48
-"""Most characters of an argument that is compared with the types of parameters."""
+_ARGUMENT_LENGTH = 48  # most characters of an argument that is compared with the types of parameters
 
 
 class JavaValues(BlockValues):
@@ -74,8 +67,7 @@ class JavaValues(BlockValues):
                 return f"{item_type}[]" if item_type else ""
             return name
         if kind == "array_type":
-            inner = self.format_type(node.child_by_field_name("element"), depth + 1, unbound)
-            return self._add_dimensions(node, inner)
+            return self._add_dimensions(node, self.format_type(node.child_by_field_name("element"), depth + 1, unbound))
         if kind in ("wildcard", "annotated_type", "catch_type", "pattern", "type_bound"):
             children = [child for child in node.named_children if "annotation" not in child.type]
             if not children:
@@ -123,12 +115,10 @@ class JavaValues(BlockValues):
 
     def format_receiver(self, name: Node) -> str:
         """Returns the receiver of a called name; "" without a receiver."""
-        parent = name.parent
-        if parent is None:
+        if (parent := name.parent) is None:
             return ""
         if parent.type == "method_invocation":
-            owner = parent.child_by_field_name("object")
-            if owner is not None:
+            if (owner := parent.child_by_field_name("object")) is not None:
                 return self.format_expression(owner)
             anonymous = self.scopes.find_meaning("this", name.start_byte)
             return f"{anonymous}?" if anonymous is not None and anonymous != UNKNOWN else ""
@@ -310,14 +300,19 @@ def read(captures: Captures, out: Collector) -> None:
         )
         out.mark_import(node)
     for node in captures.get("import", ()):
-        _read_import(node, out)
+        out.mark_import(node)
+        path = out.text(named_child(node))
+        if any(child.type == "asterisk" for child in node.named_children):
+            out.add_import(node, "", path, "*")
+        else:
+            module, _, symbol = path.rpartition(".")
+            out.add_import(node, symbol, module, symbol)
     for node in captures.get("class", ()):
         _read_class(node, values, out)
     variable_names = {}
     for node in (*captures.get("variables", ()), *captures.get("field", ())):
         for declarator in node.children_by_field_name("declarator"):
-            value = declarator.child_by_field_name("value")
-            if value is not None:
+            if (value := declarator.child_by_field_name("value")) is not None:
                 variable_names[value.id] = out.field_text(declarator, "name")
     for node in captures.get("anonymous", ()):
         out.define(node, None, variable_names.get(node.id, ""), opens_at=LONG_WRAPPER, methods=True)
@@ -360,13 +355,3 @@ def _read_class(node: Node, values: JavaValues, out: Collector) -> None:
     for constant in field_children(node, "body") if node.type == "enum_declaration" else ():
         if constant.type == "enum_constant":
             out.declare(constant, out.field_text(constant, "name"), name)
-
-
-def _read_import(node: Node, out: Collector) -> None:
-    out.mark_import(node)
-    path = out.text(named_child(node))
-    if any(child.type == "asterisk" for child in node.named_children):
-        out.add_import(node, "", path, "*")
-    else:
-        module, _, symbol = path.rpartition(".")
-        out.add_import(node, symbol, module, symbol)

@@ -59,10 +59,7 @@ LANGUAGES = (
         extensions="py pyi pyw",
         file_names="sconstruct sconscript wscript",
         interpreters="python pypy",
-        test_names_lower=(
-            ("py pyi", r"test_.*"),
-            ("py", r"(conftest|tests?)|.*[-_](tests?|unittest)"),
-        ),
+        test_names_lower=(("py pyi", r"test_.*"), ("py", r"(conftest|tests?)|.*[-_](tests?|unittest)")),
         grammar=Grammar("tree_sitter_python", "secateur.languages.python.reader"),
         silent=PYTHON_SILENT,
         lines_end_statements=True,

@@ -15,8 +15,7 @@ from secateur.languages.python import STANDARD
 from secateur.languages.syntax.import_targets import Files, Finder, Module, folder_of, folders_above, join_path
 from secateur.model import FileFacts
 
-SOURCE_ROOTS = ("src", "lib", "python", "source")
-"""Folders that are import roots by convention; they are preferred."""
+SOURCE_ROOTS = ("src", "lib", "python", "source")  # folders that are import roots by convention; they are preferred
 
 
 class PythonFinder(Finder):
@@ -110,7 +109,15 @@ class PythonManifests:
 
             return _read_project(tomllib.loads(text))
         if base == "setup.cfg":
-            return _read_configuration(text)
+            parser = ConfigParser(interpolation=None, strict=False)
+            try:
+                parser.read_string(text)
+            except Error as error:
+                raise ValueError(str(error)) from error
+            lines = parser.get("options", "install_requires", fallback="").splitlines()
+            if parser.has_section("options.extras_require"):
+                lines += [line for _, value in parser.items("options.extras_require") for line in value.splitlines()]
+            return _normalize_name(parser.get("metadata", "name", fallback="")), list(_read_requirements(lines))
         if base == "setup.py":
             name = _SETUP_NAME.search(text)
             return _normalize_name(name[1]) if name else "", map(_normalize_name, _SETUP_STRING.findall(text))
@@ -171,24 +178,11 @@ def _read_project(table: dict[str, Any]) -> tuple[str, list[str]]:
         *_read_table(table, "dependency-groups").values(),
     ]
     names = [name for lines in lists if isinstance(lines, list) for name in _read_requirements(lines)]
-    groups = [poetry, *(group for group in _read_table(poetry, "group").values() if isinstance(group, dict))]
-    for group in groups:
+    for group in [poetry, *(group for group in _read_table(poetry, "group").values() if isinstance(group, dict))]:
         for key in ("dependencies", "dev-dependencies"):
             names += map(_normalize_name, _read_table(group, key))
     name = project.get("name") or poetry.get("name") or flit.get("module")
     return _normalize_name(name) if isinstance(name, str) else "", names
-
-
-def _read_configuration(text: str) -> tuple[str, list[str]]:
-    parser = ConfigParser(interpolation=None, strict=False)
-    try:
-        parser.read_string(text)
-    except Error as error:
-        raise ValueError(str(error)) from error
-    lines = parser.get("options", "install_requires", fallback="").splitlines()
-    if parser.has_section("options.extras_require"):
-        lines += [line for _, value in parser.items("options.extras_require") for line in value.splitlines()]
-    return _normalize_name(parser.get("metadata", "name", fallback="")), list(_read_requirements(lines))
 
 
 def _read_table(table: dict[str, Any], key: str) -> dict[str, Any]:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-SELF_TYPE = "=self"
-"""The type of the receiver itself: `Self`."""
+SELF_TYPE = "=self"  # the type of the receiver itself: `Self`
 
 _WRAPPERS = words(
     "Optional Annotated ClassVar Final Required NotRequired ReadOnly Awaitable InitVar AbstractContextManager"
@@ -50,8 +49,7 @@ def parse_type(text: str, depth: int = 0) -> str:
     if depth > DEEPEST:
         return ""
     for part in _split(text[:_LENGTH].strip().strip("\"'"), "|"):
-        match = _NAME.match(part)
-        if match is None or match[0] == "None":
+        if (match := _NAME.match(part)) is None or match[0] == "None":
             continue
         name = re.sub(r"\s", "", match[0])
         last = name.rpartition(".")[2]
@@ -343,8 +341,7 @@ def read(captures: Captures, out: Collector) -> None:
     """Reads the definitions, imports and bases of a Python module; `PythonValues` reads calls and types."""
     out.exports_imports = True
     for node in captures.get("wrapper", ()):
-        inner = node.child_by_field_name("definition")
-        if inner is not None:
+        if (inner := node.child_by_field_name("definition")) is not None:
             out.wrapped[inner.id] = node
     for node in captures.get("class", ()):
         definition = out.define(node, FragmentKind.CLASS, out.field_text(node, "name"))
@@ -355,11 +352,6 @@ def read(captures: Captures, out: Collector) -> None:
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
     for node in captures.get("future", ()):
         out.mark_import(node)
-    _read_imports(captures, out)
-    PythonValues(captures, out)
-
-
-def _read_imports(captures: Captures, out: Collector) -> None:
     for node in captures.get("import", ()):
         out.mark_import(node)
         for item in node.named_children:
@@ -388,3 +380,4 @@ def _read_imports(captures: Captures, out: Collector) -> None:
                 out.add_import(node, name, module, name, level=level)
             elif item.type == "wildcard_import":
                 out.add_import(node, "", module, "*", level=level)
+    PythonValues(captures, out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator
 
 from secateur.languages.syntax.import_targets import (
     Files,
@@ -72,17 +73,15 @@ class RustFinder(Finder):
             if is_complete:
                 self._crates.setdefault(head, root)
 
-    def _list_unknown_imports(self, files: Files) -> list[tuple[int, str, str]]:
-        """Returns (file, crate, imported name) of imports from crates without a folder of that name."""
-        out: list[tuple[int, str, str]] = []
+    def _list_unknown_imports(self, files: Files) -> Iterator[tuple[int, str, str]]:
+        """Yields (file, crate, imported name) of imports from crates without a folder of that name."""
         for file, facts in enumerate(files.facts):
             for statement in facts.imports if files.family[file] == self._family else ():
                 head, _, rest = use_dots(statement.module).partition(".")
                 wanted = rest.partition(".")[0] or statement.symbol
                 known = head in self._crates or head in ("crate", "self", "super", "std", "core", "alloc")
                 if not known and wanted != "*":
-                    out.append((file, head, wanted))
-        return out
+                    yield file, head, wanted
 
     def find_module(self, file: int, name: str, level: int) -> Module | None:  # noqa: ARG002 - `super` is in the name
         head, _, rest = use_dots(name).partition(".")

@@ -30,7 +30,6 @@ from secateur.languages.syntax.values import (
     holder_of,
     inside,
     instance_of,
-    member_of,
     through,
     type_in,
 )
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-SELF_TYPE = "=self"
-"""The type of the receiver itself."""
+SELF_TYPE = "=self"  # the type of the receiver itself
 
 _TRANSPARENT = words(
     "Option Result Box Rc Arc Weak Pin Cow RefCell Cell Mutex RwLock OnceCell OnceLock LazyLock Lazy MaybeUninit"
@@ -80,7 +78,10 @@ class RustValues(BlockValues):
         ordered = sorted(nodes, key=lambda node: node.type not in _PARAMETERS)
         for node in ordered:
             if node.type in _PARAMETERS:
-                self._store_bound(node)
+                item, name, bound = self._split_bound(node)
+                if item is not None and item.type == "impl_item" and bound:
+                    path = self.format_impl_path(item.child_by_field_name("type"))
+                    self._bounds.setdefault((path, self.out.text(name)), bound)
         super().bind_all(ordered)
 
     # --- types --------------------------------------------------------------------------------------------------------
@@ -138,8 +139,7 @@ class RustValues(BlockValues):
             name = self.out.field_text(node, "name")
             return f"{owner}.{name}" if owner else name
         if kind == "bracketed_type":
-            inner = named_child(node)
-            if inner is not None and inner.type == "qualified_type":
+            if (inner := named_child(node)) is not None and inner.type == "qualified_type":
                 item = inner.child_by_field_name("type")
                 trait = inner.child_by_field_name("alias")
                 return self.format_path(trait if self._is_type_parameter(item) else item, depth + 1)
@@ -168,8 +168,7 @@ class RustValues(BlockValues):
 
     def format_receiver(self, name: Node) -> str | None:
         """Returns the receiver of a called name; "" without a receiver; None if a local variable is called."""
-        parent = name.parent
-        if parent is None:
+        if (parent := name.parent) is None:
             return ""
         if parent.type == "field_expression":
             return self.format_expression(parent.child_by_field_name("value"))
@@ -182,8 +181,7 @@ class RustValues(BlockValues):
         if not head:
             local = name.type == "identifier" and self.scopes.find_meaning(self.out.text(name), name.start_byte)
             return None if local else ""
-        bound = self.scopes.find_meaning(head, name.start_byte)
-        if bound is None:
+        if (bound := self.scopes.find_meaning(head, name.start_byte)) is None:
             return before
         return f"{bound}{dot}{rest}" if bound != UNKNOWN else UNKNOWN
 
@@ -194,12 +192,6 @@ class RustValues(BlockValues):
         item = holder_of(node)
         name = node.child_by_field_name("name") or node.child_by_field_name("left")
         return item, name, self.format_type(node.child_by_field_name("bounds"))
-
-    def _store_bound(self, node: Node) -> None:
-        item, name, bound = self._split_bound(node)
-        if item is not None and item.type == "impl_item" and bound:
-            path = self.format_impl_path(item.child_by_field_name("type"))
-            self._bounds.setdefault((path, self.out.text(name)), bound)
 
     def _bind_type_parameter(self, node: Node) -> None:
         item, name, bound = self._split_bound(node)
@@ -231,8 +223,7 @@ class RustValues(BlockValues):
             self._bind_pattern(pattern, meaning, node, node.start_byte)
 
     def _bind_let(self, node: Node) -> None:
-        scope = node.parent
-        if scope is None:
+        if (scope := node.parent) is None:
             return
         is_declared = node.child_by_field_name("type") is not None
         value = node.child_by_field_name("value")
@@ -337,7 +328,9 @@ class RustValues(BlockValues):
     }
     EXPRESSIONS: ClassVar = {
         "identifier self": BlockValues.format_name,
-        "field_expression": member_of("value", "field"),
+        "field_expression": lambda values, node, depth: member(
+            values.format_expression(node.child_by_field_name("value"), depth), values.out.field_text(node, "field")
+        ),
         "call_expression": _format_call,
         "scoped_identifier": lambda values, node, _depth: values.format_path(node) or UNKNOWN,
         "generic_function": through("function"),
@@ -370,7 +363,12 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("class", ()):
         _read_class(node, values, out)
     for node in captures.get("impl", ()):
-        _read_implementation(node, values, out)
+        path = values.format_impl_path(node.child_by_field_name("type"))
+        definition = out.define(node, FragmentKind.CLASS, path.rpartition(".")[2] or "impl")
+        if path:
+            out.annotations.append((definition.sig_first, IMPLEMENTED, path))
+        if (trait := node.child_by_field_name("trait")) is not None:
+            out.add_base(definition, read_type_name(out.text(trait)))
     for node in captures.get("module", ()):
         name = out.field_text(node, "name")
         if node.child_by_field_name("body") is None:
@@ -392,10 +390,31 @@ def read(captures: Captures, out: Collector) -> None:
         out.mark_import(node)
         out.add_import(node, out.field_text(node, "alias") or name, name)
     for node in captures.get("use", ()):
-        _read_use(node, out)
+        # Reads a use tree with an explicit stack of (node, path to the node).
+        out.mark_import(node)
+        exported = _is_public(node)
+        start = node.child_by_field_name("argument")
+        stack = [(start, "")] if start is not None else []
+        while stack:
+            item, prefix = stack.pop()
+            if item.type == "use_list":
+                stack += [(child, prefix) for child in reversed(item.named_children)]
+            elif item.type == "scoped_use_list":
+                if (inner := item.child_by_field_name("list")) is not None:
+                    stack.append((inner, _join(prefix, out.field_text(item, "path"))))
+            elif item.type == "use_wildcard":
+                out.add_import(node, "", _join(prefix, out.text(named_child(item))), "*", exported=exported)
+            elif item.type in ("use_as_clause", "identifier", "scoped_identifier", "self", "crate", "super"):
+                aliased = item.type == "use_as_clause"
+                path = out.field_text(item, "path") if aliased else out.text(item)
+                whole = prefix if path == "self" and prefix else _join(prefix, path)
+                module, _, symbol = whole.rpartition("::")
+                local = out.field_text(item, "alias") if aliased else symbol
+                out.add_import(
+                    node, "" if local == "_" else local, module or symbol, symbol if module else "", exported=exported
+                )
     for node in captures.get("call", ()):
-        receiver = values.format_receiver(node)
-        if receiver is not None:
+        if (receiver := values.format_receiver(node)) is not None:
             out.calls.append((node.start_point.row, out.text(node), receiver))
 
 
@@ -405,8 +424,7 @@ def _read_class(node: Node, values: RustValues, out: Collector) -> None:
     for bound in field_children(node, "bounds"):
         if bound.type != "lifetime":
             out.add_base(definition, read_type_name(out.text(bound)))
-    body = node.child_by_field_name("body")
-    if body is None:
+    if (body := node.child_by_field_name("body")) is None:
         return
     _read_fields(body, "", values, out)
     for part in body.named_children:
@@ -433,46 +451,9 @@ def _read_fields(body: Node, prefix: str, values: RustValues, out: Collector) ->
             )
 
 
-def _read_implementation(node: Node, values: RustValues, out: Collector) -> None:
-    path = values.format_impl_path(node.child_by_field_name("type"))
-    definition = out.define(node, FragmentKind.CLASS, path.rpartition(".")[2] or "impl")
-    if path:
-        out.annotations.append((definition.sig_first, IMPLEMENTED, path))
-    trait = node.child_by_field_name("trait")
-    if trait is not None:
-        out.add_base(definition, read_type_name(out.text(trait)))
-
-
 def _is_public(node: Node) -> bool:
     first = named_child(node)
     return first is not None and first.type == "visibility_modifier"
-
-
-def _read_use(node: Node, out: Collector) -> None:
-    """Reads a use tree with an explicit stack of (node, path to the node)."""
-    out.mark_import(node)
-    exported = _is_public(node)
-    start = node.child_by_field_name("argument")
-    stack = [(start, "")] if start is not None else []
-    while stack:
-        item, prefix = stack.pop()
-        if item.type == "use_list":
-            stack += [(child, prefix) for child in reversed(item.named_children)]
-        elif item.type == "scoped_use_list":
-            inner = item.child_by_field_name("list")
-            if inner is not None:
-                stack.append((inner, _join(prefix, out.field_text(item, "path"))))
-        elif item.type == "use_wildcard":
-            out.add_import(node, "", _join(prefix, out.text(named_child(item))), "*", exported=exported)
-        elif item.type in ("use_as_clause", "identifier", "scoped_identifier", "self", "crate", "super"):
-            aliased = item.type == "use_as_clause"
-            path = out.field_text(item, "path") if aliased else out.text(item)
-            whole = prefix if path == "self" and prefix else _join(prefix, path)
-            module, _, symbol = whole.rpartition("::")
-            local = out.field_text(item, "alias") if aliased else symbol
-            out.add_import(
-                node, "" if local == "_" else local, module or symbol, symbol if module else "", exported=exported
-            )
 
 
 def _join(prefix: str, path: str) -> str:

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 Captures = dict[str, "list[Node]"]
 
-ALWAYS = 0
-"""`opens_at` of classes and namespaces: inner definitions are always separate fragments."""
+ALWAYS = 0  # `opens_at` of classes and namespaces: inner definitions are always separate fragments
 
 LONG_FUNCTION = 150
 """A function with more lines that mostly holds other functions (a factory, a module wrapper) is a container of
@@ -28,14 +27,9 @@ fragments."""
 LONG_WRAPPER = 30
 """The same for a function without a name: an immediately invoked wrapper, a callback that holds a module."""
 
-LONG_OBJECT = 15
-"""The methods of longer object literals become fragments."""
-
-NAME_LENGTH = 120
-"""Most characters of a name; titles of tests and C declarators can be arbitrarily long."""
-
-IMPLEMENTED = "<>"
-"""Annotation of a fragment that is an `impl` block; its type is the path of the type it is for."""
+LONG_OBJECT = 15  # the methods of longer object literals become fragments
+NAME_LENGTH = 120  # most characters of a name; titles of tests and C declarators can be arbitrarily long
+IMPLEMENTED = "<>"  # annotation of a fragment that is an `impl` block; its type is the path of the type it is for
 
 TITLE = "#title"
 """Annotation of a fragment that is named by a title, which is the annotation's type; calls never use titles."""
@@ -111,12 +105,11 @@ class Collector(Struct):
         first, last = whole.start_point.row, last_row(whole)
         sig_first = _find_declaration_row(declaration)
         body = body or node.child_by_field_name("body")
-        if sig_end is not None:
-            sig_last = last_row(sig_end)
-        elif body is not None:
-            sig_last = _find_row_before(body)
-        else:
-            sig_last = last
+        if sig_end is None and body is not None:
+            sig_end = body.prev_sibling
+            while sig_end is not None and (sig_end.is_extra or sig_end.type == "field_initializer_list"):
+                sig_end = sig_end.prev_sibling
+        sig_last = last_row(sig_end) if sig_end is not None else body.start_point.row if body is not None else last
         if opens_at is None:
             opens_at = ALWAYS if kind is FragmentKind.CLASS or kind is None else LONG_FUNCTION
         definition = Definition(
@@ -174,26 +167,11 @@ _ATTRIBUTES = frozenset(
 
 def _find_declaration_row(node: Node) -> int:
     """Returns the row on which a declaration starts, after attributes and annotations that are part of its node."""
-    first = node.child(0) if node.child_count else None
-    if first is None or (first.type not in _ATTRIBUTES and first.type != "modifiers"):
-        return node.start_point.row
     for child in node.children:
-        if child.type == "modifiers":
-            for modifier in child.children:
-                if modifier.type not in _ATTRIBUTES:
-                    return modifier.start_point.row
-        elif child.type not in _ATTRIBUTES:
-            return child.start_point.row
+        for part in child.children if child.type == "modifiers" else (child,):
+            if part.type not in _ATTRIBUTES:
+                return part.start_point.row
     return node.start_point.row
-
-
-def _find_row_before(body: Node) -> int:
-    node = body.prev_sibling
-    while node is not None and (node.is_extra or node.type == "field_initializer_list"):
-        node = node.prev_sibling
-    if node is None:
-        return body.start_point.row
-    return last_row(node)
 
 
 def named_child(node: Node | None, index: int = 0) -> Node | None:

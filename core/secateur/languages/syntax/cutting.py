@@ -8,18 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-BLOCK_LINES = 60
-"""Most lines of a block of plain text: about one screen, some 600 tokens."""
-
-REGION_LINES = 80
-"""Most lines of a module-level region or of the header of a class."""
+BLOCK_LINES = 60  # most lines of a block of plain text: about one screen, some 600 tokens
+REGION_LINES = 80  # most lines of a module-level region or of the header of a class
 
 _CLOSING = re.compile(
     r"\s*(?:[\]\)\}]+(?:\.\w+\(\))?[;,\s\]\)\}]*(?://.*|/\*.*\*/\s*)?"
     r"|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>|</(?:script|style)>)\s*"
 )
-_CLOSING_LENGTH = 200
-"""Longer lines are not examined: they always contain more than closing signs."""
+_CLOSING_LENGTH = 200  # longer lines are not examined: they always contain more than closing signs
 
 
 def is_blank(line: str) -> bool:
@@ -56,28 +52,24 @@ def cut(lines: Sequence[str], first: int, last: int, most: int) -> list[tuple[in
             pieces.append(whole)
             break
         # A tail of fewer than `least` rows is too small: leave it more rows if possible.
-        at = _cut_row(lines, first + least, max(first + least, min(first + most, last + 1 - least)))
-        head = trim(lines, first, at - 1)
-        if head is not None:
+        low = first + least
+        high = max(low, min(first + most, last + 1 - least))
+        at, best_rank = high, 0
+        outer = min(
+            (_measure_indent(lines[row]) for row in range(low - 1, high + 1) if not is_blank(lines[row])), default=0
+        )
+        for row in range(low, high + 1):
+            line = lines[row]
+            if is_blank(line):
+                continue
+            unindented = _measure_indent(line) == outer and not is_closing(line)
+            rank = (2 if is_blank(lines[row - 1]) else 0) + (1 if unindented else 0)
+            if rank and rank >= best_rank:
+                at, best_rank = row, rank
+        if (head := trim(lines, first, at - 1)) is not None:
             pieces.append(head)
         whole = trim(lines, at, last)
     return pieces
-
-
-def _cut_row(lines: Sequence[str], low: int, high: int) -> int:
-    best, best_rank = high, 0
-    outer = min(
-        (_measure_indent(lines[row]) for row in range(low - 1, high + 1) if not is_blank(lines[row])), default=0
-    )
-    for row in range(low, high + 1):
-        line = lines[row]
-        if is_blank(line):
-            continue
-        unindented = _measure_indent(line) == outer and not is_closing(line)
-        rank = (2 if is_blank(lines[row - 1]) else 0) + (1 if unindented else 0)
-        if rank and rank >= best_rank:
-            best, best_rank = row, rank
-    return best
 
 
 def _measure_indent(line: str) -> int:

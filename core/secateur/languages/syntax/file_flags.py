@@ -30,8 +30,7 @@ UNINDEXED = frozenset({BINARY, LOCKFILE, MINIFIED, UNREADABLE_TEXT})
 keep their flag. `classify` never returns `UNREADABLE_TEXT`, which is for files that cannot even be read as text.
 """
 
-BINARY_HEAD = 8192
-"""Bytes in which a NUL makes a file binary, as in git; UTF-16 text counts by its decoded characters."""
+BINARY_HEAD = 8192  # bytes in which a NUL makes a file binary, as in git; UTF-16 text counts by its decoded characters
 
 _CONTROL_SHARE = 0.05  # share of the head: text in any encoding has almost none, compressed data about a tenth
 _LONG_LINE = 300  # mean line length of generated scripts and stylesheets

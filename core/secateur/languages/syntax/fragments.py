@@ -33,13 +33,11 @@ _MINIFIED_BYTES_A_LINE = 500
 """Scripts with longer average lines were written by a tool: their names mean nothing, and their lines cannot be
 selected."""
 
-_NOTHING_MORE = b" \t\r\f;"
-"""Bytes that may follow a comment or attribute in a row without other code."""
+_NOTHING_MORE = b" \t\r\f;"  # bytes that may follow a comment or attribute in a row without other code
 
 _MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*+(?:\(.*\)\s*+)?")
 
-READER_FAILED = "reader_failed"
-"""Problem of a file whose reader raised an error."""
+READER_FAILED = "reader_failed"  # problem of a file whose reader raised an error
 
 
 def parse_file(path: str, data: bytes) -> FileFacts:

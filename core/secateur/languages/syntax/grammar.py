@@ -33,24 +33,19 @@ if TYPE_CHECKING:
 
 _QUERIES = Path(__file__).parent.parent / "queries"
 
-_CHUNK = 65536
-"""Bytes given to the parser at a time."""
+_CHUNK = 65536  # bytes given to the parser at a time
 
 _STEPS_PER_BYTE = 0.25
 """The parser reports once per hundred operations: sources of every language measured below 0.02 reports a byte, dense
 one-letter code up to 0.12."""
 
-_STEPS_AT_LEAST = 2000
-"""Reports that every file may use, about 0.2 s at worst."""
-
-_ERROR_STEPS = 10
-"""Steps per report while the parser recovers from an error: those steps cost ten times as much."""
+_STEPS_AT_LEAST = 2000  # reports that every file may use, about 0.2 s at worst
+_ERROR_STEPS = 10  # steps per report while the parser recovers from an error: those steps cost ten times as much
 
 _DEEPEST = 1000
 """Levels of a tree that are examined: a query costs nodes times depth. Code written by people stays below 100."""
 
-_MANY_NODES = 2000
-"""Subtrees with fewer nodes are not examined: they cannot contain a significant run."""
+_MANY_NODES = 2000  # subtrees with fewer nodes are not examined: they cannot contain a significant run
 
 _RUN_STEPS = 200_000_000
 """Most steps that a query may spend on runs of unnamed tokens, about 0.3 s: a run of 20,000 unclosed brackets."""
@@ -64,11 +59,8 @@ MAX_PARSE_BYTES = 8 * 1024 * 1024
 """Larger files are cut into blocks without parsing: nobody writes them by hand, and a tree takes about twenty times the
 size of its source."""
 
-_LONG_STRETCH = 2000
-"""Bytes without a bracket, comma or semicolon above which operators are counted."""
-
-_MOST_OPERATORS = 600
-"""Most operators in such a stretch; the parser then takes about 180 MB at worst."""
+_LONG_STRETCH = 2000  # bytes without a bracket, comma or semicolon above which operators are counted
+_MOST_OPERATORS = 600  # most operators in such a stretch; the parser then takes about 180 MB at worst
 
 _ENDS = bytes.maketrans(b"{},()[]", b";;;;;;;")
 _OPENING, _CLOSING = (b"(", b"[", b"{"), (b")", b"]", b"}")
@@ -98,8 +90,7 @@ class LoadedGrammar(Struct, frozen=True):
 
 def load(language: str) -> LoadedGrammar:
     """Loads the parser and query of a language. Raises `GrammarMissing`."""
-    loaded = _load(language)
-    if loaded is None:
+    if (loaded := _load(language)) is None:
         raise GrammarMissing(language)
     return loaded
 
@@ -118,8 +109,7 @@ def _load(language: str) -> LoadedGrammar | None:
         names = (grammar.queries or language).split()
         query = Query(tree_sitter_language, "".join((_QUERIES / f"{name}.scm").read_text("utf-8") for name in names))
         read, prepare = getattr(reader, "read", read_by_names), getattr(reader, "prepare", None)
-        reads_calls = getattr(reader, "READS_CALLS", False)
-        return LoadedGrammar(traits, tree_sitter_language, query, read, reads_calls, prepare)
+        return LoadedGrammar(traits, tree_sitter_language, query, read, getattr(reader, "READS_CALLS", False), prepare)
     except (ImportError, AttributeError, ValueError, OSError):
         return None
 
@@ -155,21 +145,16 @@ def is_endless(source: bytes, traits: LanguageTraits) -> bool:
     if traits.silent is None or not _find_stretches(source):
         return False
     if traits.lines_end_statements:
-        code = _mark_line_ends(traits.silent.sub(b"", source))
+        depth, parts = 0, list[bytes]()
+        for line in traits.silent.sub(b"", source).split(b"\n"):
+            depth = max(0, depth + sum(map(line.count, _OPENING)) - sum(map(line.count, _CLOSING)))
+            parts += (line, b"\n" if depth or line.endswith(b"\\") else b";")
+        code = b"".join(parts)
     else:
         # The parser ignores a comment that is never closed, and searching for its end each time would be slow.
         end = source.rfind(b"*/") + 2 if b"*/" in source else 0
         code = traits.silent.sub(b"", _COMMENT.sub(b"", source[:end]) + source[end:])
     return any(len(_OPERATOR.findall(stretch)) > _MOST_OPERATORS for stretch in _find_stretches(code))
-
-
-def _mark_line_ends(code: bytes) -> bytes:
-    depth = 0
-    parts: list[bytes] = []
-    for line in code.split(b"\n"):
-        depth = max(0, depth + sum(map(line.count, _OPENING)) - sum(map(line.count, _CLOSING)))
-        parts += (line, b"\n" if depth or line.endswith(b"\\") else b";")
-    return b"".join(parts)
 
 
 def _find_stretches(source: bytes) -> list[bytes]:
@@ -248,8 +233,7 @@ def _count_run_steps(root: Node) -> int:
 
 _DOTTED = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)+")
 _DOTS = re.compile(r"[.:]")
-_LEVELS = 8
-"""Most levels of a tree between a name and its class or statement."""
+_LEVELS = 8  # most levels of a tree between a name and its class or statement
 
 
 def read_by_names(captures: Captures, out: Collector) -> None:

@@ -12,8 +12,7 @@ from typing import Protocol
 
 from secateur.model import FileFacts, Import
 
-Gids = tuple[int, ...]
-"""Definitions, by the index of their fragment in the repository."""
+Gids = tuple[int, ...]  # definitions, by the index of their fragment in the repository
 
 
 @dataclass(slots=True, eq=False)
@@ -32,11 +31,8 @@ class Module:
     family: str = ""  # of a folder without files
 
 
-EXTERNAL = Module("<outside the repository>")
-"""Stands for all modules of other repositories."""
-
-Target = Gids | Module | None
-"""The meaning of a name: definitions, a module, EXTERNAL, or None (unknown)."""
+EXTERNAL = Module("<outside the repository>")  # stands for all modules of other repositories
+Target = Gids | Module | None  # the meaning of a name: definitions, a module, EXTERNAL, or None (unknown)
 
 
 def use_dots(text: str) -> str:

@@ -43,14 +43,9 @@ _SILENT_TEXT = re.compile(_SILENT)
 _BODY = re.compile(rb"\s*\{")
 _UNBROKEN = re.compile(rb"[^\r\n]")
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"{}()")
-_DEEPEST = 40
-"""Most levels of nested conditionals that are examined: the time would grow with more."""
-
-_LONGEST_HEAD = 100
-"""Most tokens of a template's parameters that are examined."""
-
-_SHORTEST_DEFINITION = 5
-"""A shorter name leaves no room for a type and a name."""
+_DEEPEST = 40  # most levels of nested conditionals that are examined: the time would grow with more
+_LONGEST_HEAD = 100  # most tokens of a template's parameters that are examined
+_SHORTEST_DEFINITION = 5  # a shorter name leaves no room for a type and a name
 
 
 def mask_macros(source: bytes, language: str) -> bytes:

@@ -14,8 +14,7 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_WINDOW = 160
-"""Most bytes of a receiver before a call; longer receivers are not simple."""
+_WINDOW = 160  # most bytes of a receiver before a call; longer receivers are not simple
 
 _SEPARATOR = r"(?:\s*(?:\.[?!&]?|>-\??|::)\s*|\\)"  # reversed: ".", "?.", "!.", "&.", "->", "?->", "::", "\\"
 _WORD = r"[\w$@#]+"
@@ -45,13 +44,10 @@ def read_receiver(source: bytes, at: int) -> str:
         return ""
     window = source[max(0, at - _WINDOW) : at]
     text = window.decode("utf-8", errors="ignore")[::-1]
-    match = _RECEIVER.match(text)
-    if match is None or text.startswith(".."):
+    if (match := _RECEIVER.match(text)) is None or text.startswith(".."):
         return ""
-    chain = match[1]
-    if chain is None:
-        generic = _GENERIC.match(text)
-        if generic:
+    if (chain := match[1]) is None:
+        if generic := _GENERIC.match(text):
             return _SEPARATORS.sub(".", generic[1][::-1])  # `Cart<int>::total()`
         if _OUTERMOST.match(text):
             return ""  # `\strlen()`, `::open()`
@@ -88,8 +84,7 @@ _PRIMITIVE = words(
     " Union fn"
 )
 _TYPE_LENGTH = 300
-_UNWRAPPINGS = 6
-"""Most layers like `Optional[Annotated[...]]` that are removed."""
+_UNWRAPPINGS = 6  # most layers like `Optional[Annotated[...]]` that are removed
 
 
 def read_type_name(text: str) -> str:
@@ -103,8 +98,7 @@ def read_type_name(text: str) -> str:
     for _ in range(_UNWRAPPINGS):
         if qualifiers := _QUALIFIERS.match(rest):
             rest = rest[qualifiers.end() :]
-        match = _DOTTED.match(rest)
-        if match is None:
+        if (match := _DOTTED.match(rest)) is None:
             return ""
         name = match[0].replace("::", ".").replace("\\", ".").strip(".")
         last = name.rsplit(".", 1)[-1]

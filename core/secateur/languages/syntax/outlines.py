@@ -11,8 +11,7 @@ from secateur.languages.syntax.collector import ALWAYS, LONG_FUNCTION, NAME_LENG
 from secateur.languages.syntax.partition import make_facts
 from secateur.model import FileFacts, FragmentKind
 
-_HEAD = 600
-"""Most characters of a statement that are searched for its name."""
+_HEAD = 600  # most characters of a statement that are searched for its name
 
 
 @dataclass(slots=True)
@@ -37,10 +36,8 @@ def read_outline(language: str, lines: Sequence[str], problems: tuple[str, ...])
     if language not in _READERS:
         return None
     silent, read = _READERS[language]
-    text = "\n".join(lines)
-    quiet = silent.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text).split("\n")
-    units = read(quiet)
-    if not units:
+    quiet = silent.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), "\n".join(lines)).split("\n")
+    if not (units := read(quiet)):
         return None
     out = Collector(b"")
     for unit in units:
@@ -97,8 +94,7 @@ _PROTO = re.compile(r"\s*(message|service|enum|extend|rpc)\s+([\w.]+)")
 
 
 def _find_in_protobuf(line: str, _around: Sequence[str]) -> _KindAndName | None:
-    match = _PROTO.match(line)
-    if match is None:
+    if (match := _PROTO.match(line)) is None:
         return None
     return FragmentKind.FUNCTION if match[1] == "rpc" else FragmentKind.CLASS, match[2]
 
@@ -153,17 +149,29 @@ def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
     def finish(end: int) -> None:
         nonlocal start
         if start >= 0:
-            units.append(_read_statement(text[start : start + _HEAD], line_of[start], line_of[end]))
+            head = text[start : start + _HEAD]
+            first = line_of[start]
+            kind, name = FragmentKind.SECTION, " ".join(head.split()[:2])
+            if match := _CREATE.match(head):
+                what = " ".join(match[1].lower().split())
+                if what in _ROUTINES:
+                    kind = FragmentKind.FUNCTION
+                elif what in _CLASSES:
+                    kind = FragmentKind.CLASS
+                name = match[2]
+            elif match := _CHANGE.match(head) or _SELECT.match(head):
+                name = f"{match[1].upper()} {match[2]}"
+            if kind is not FragmentKind.SECTION:
+                name = re.sub(r"[\[\]`\"]", "", name).rsplit(".", 1)[-1]
+            units.append(_OutlineUnit(kind, name, first, line_of[end], first))
         start = -1
 
     for match in _MARK.finditer(text):
         at = match.start()
         word = (match["word"] or "").lower()
-        if match["delimiter"]:
+        if match["delimiter"] or match["go"]:
             finish(at - 1)
-            delimiter = match["delimiter"]
-        elif match["go"]:
-            finish(at - 1)
+            delimiter = match["delimiter"] or delimiter
         elif text.startswith(delimiter, at) and (depth <= 0 or delimiter != ";"):
             finish(at)
             depth = 0
@@ -181,22 +189,6 @@ def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
             before = word
     finish(len(text) - 1)
     return units
-
-
-def _read_statement(head: str, first: int, last: int) -> _OutlineUnit:
-    kind, name = FragmentKind.SECTION, " ".join(head.split()[:2])
-    if match := _CREATE.match(head):
-        what = " ".join(match[1].lower().split())
-        if what in _ROUTINES:
-            kind = FragmentKind.FUNCTION
-        elif what in _CLASSES:
-            kind = FragmentKind.CLASS
-        name = match[2]
-    elif match := _CHANGE.match(head) or _SELECT.match(head):
-        name = f"{match[1].upper()} {match[2]}"
-    if kind is not FragmentKind.SECTION:
-        name = re.sub(r"[\[\]`\"]", "", name).rsplit(".", 1)[-1]
-    return _OutlineUnit(kind, name, first, last, first)
 
 
 _C_SILENT = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*\*?/?|"

@@ -8,7 +8,7 @@ definition join it. So the pieces are disjoint, and contain every non-blank line
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
@@ -18,20 +18,11 @@ from secateur.languages.syntax.collector import ALWAYS, Collector, Definition
 from secateur.languages.syntax.cutting import REGION_LINES, cut, is_blank, is_closing
 from secateur.model import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 
-_DEEPEST = 12
-"""Most levels of nested definitions that become fragments; deeper ones stay inside."""
-
-_CONTAINER_SHARE = 3
-"""A long function is a container if inner functions fill at least one third of its lines."""
-
-_NOTE_LINES = 6
-"""Most comment lines that join the definition below despite a blank line between."""
-
-_IMPORT_GAP = 4
-"""Most rows between two import statements of one group."""
-
-_WORTH_CUTTING = 3
-"""Least rows of code after the imports that become a separate region."""
+_DEEPEST = 12  # most levels of nested definitions that become fragments; deeper ones stay inside
+_CONTAINER_SHARE = 3  # a long function is a container if inner functions fill at least one third of its lines
+_NOTE_LINES = 6  # most comment lines that join the definition below despite a blank line between
+_IMPORT_GAP = 4  # most rows between two import statements of one group
+_WORTH_CUTTING = 3  # least rows of code after the imports that become a separate region
 
 _INTRODUCTION = re.compile(
     r"\s*(?:#\s*(?:if|ifdef|ifndef|else|elif|region)\b.*|(?:public|private|protected)\s*(?:slots|Q_SLOTS)?\s*:?"
@@ -61,12 +52,15 @@ def make_facts(
     """Makes the facts of a file from what was collected. `branches` are rows of decision points, `notes` rows that
     contain nothing but comments or attributes."""
     definitions = _nest(out.definitions)
-    owners = _find_owners(definitions, lines, notes)
-    pieces = _split_by_owner(lines, owners)
-    pieces = _cut_regions(lines, pieces, definitions, out.import_rows)
+    pieces = _split_by_owner(lines, _find_owners(definitions, lines, notes))
+    pieces = list(_cut_regions(lines, pieces, definitions, out.import_rows))
     pieces = _join_introductions(lines, pieces, notes, definitions)
-    fragments = _make_fragments(pieces, definitions)
-    fragment_of_row = _index_rows(fragments, len(lines))
+    fragments = list(_make_fragments(pieces, definitions))
+    rows = len(lines)
+    fragment_of_row = [0] * (rows + 1)  # blank rows between two fragments belong to the one above
+    for position, fragment in enumerate(fragments):
+        following = fragments[position + 1].line_start - 1 if position + 1 < len(fragments) else rows + 1
+        fragment_of_row[fragment.line_start - 1 : following] = [position] * (following - fragment.line_start + 1)
     calls = {(*call, "") for call in out.calls} | set(out.overloaded_calls)
     bases = (Base(fragment_of_row[row], name) for row, name in sorted(out.bases, key=_row))
     annotations = (
@@ -114,7 +108,13 @@ def _nest(definitions: list[Definition]) -> list[Definition]:
             chain.append(position)
     for definition in definitions:
         outer = definitions[definition.parent] if definition.parent >= 0 else None
-        if outer is not None and _only_returns(outer, definition):
+        if (
+            outer is not None
+            and outer.kind in (FragmentKind.FUNCTION, FragmentKind.METHOD)
+            and definition.kind is FragmentKind.CLASS
+            and definition.first == outer.sig_first
+            and definition.last == outer.last > definition.first
+        ):  # a function that only returns a class: `module.exports = base => class extends base {`
             outer.kind, outer.opens_at = None, ALWAYS
             outer.qualname = outer.qualname.removesuffix(outer.name).rstrip(".")
         definition.open = outer is None or (outer.open and _is_container(outer))
@@ -123,14 +123,6 @@ def _nest(definitions: list[Definition]) -> list[Definition]:
         if definition.kind is FragmentKind.FUNCTION and (definition.owner or (outer is not None and outer.methods)):
             definition.kind = FragmentKind.METHOD
     return definitions
-
-
-def _only_returns(function: Definition, inner: Definition) -> bool:
-    """True for a function that only returns a class: `module.exports = base => class extends base {`."""
-    same_rows = inner.first == function.sig_first and inner.last == function.last > inner.first
-    return (
-        same_rows and inner.kind is FragmentKind.CLASS and function.kind in (FragmentKind.FUNCTION, FragmentKind.METHOD)
-    )
 
 
 def _is_container(definition: Definition) -> bool:
@@ -238,11 +230,9 @@ def _is_introduction(
 
 def _cut_regions(
     lines: Sequence[str], pieces: list[_OwnedRows], definitions: list[Definition], import_rows: list[tuple[int, int]]
-) -> list[_OwnedRows]:
+) -> Iterator[_OwnedRows]:
     """Splits imports from module-level regions, and long regions and class headers by size; functions stay whole."""
-    result: list[_OwnedRows] = []
-    imports = sorted(import_rows)
-    at = 0
+    imports, at = sorted(import_rows), 0
     for piece in pieces:
         if piece.owner == _MODULE:
             end = -1
@@ -252,23 +242,20 @@ def _cut_regions(
                     end = max(end, min(last, piece.last))
                 at += 1
             if 0 <= end <= piece.last - _WORTH_CUTTING:
-                result += [_OwnedRows(_MODULE, *span) for span in cut(lines, piece.first, end, REGION_LINES)]
-                result += [_OwnedRows(_MODULE, *span) for span in cut(lines, end + 1, piece.last, REGION_LINES)]
-                continue
+                yield from (_OwnedRows(_MODULE, *span) for span in cut(lines, piece.first, end, REGION_LINES))
+                piece.first = end + 1
         elif definitions[piece.owner].kind not in (FragmentKind.CLASS, FragmentKind.SECTION):
-            result.append(piece)
+            yield piece
             continue
-        result += [_OwnedRows(piece.owner, *span) for span in cut(lines, piece.first, piece.last, REGION_LINES)]
-    return result
+        yield from (_OwnedRows(piece.owner, *span) for span in cut(lines, piece.first, piece.last, REGION_LINES))
 
 
-def _make_fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition]) -> list[Fragment]:
+def _make_fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition]) -> Iterator[Fragment]:
     heads: dict[int, int] = {}  # definition → its first fragment
-    fragments: list[Fragment] = []
     for position, piece in enumerate(pieces):
         first, last = piece.first, piece.last
         if piece.owner == _MODULE:
-            fragments.append(Fragment(FragmentKind.REGION, "", "", first + 1, last + 1, first + 1, first + 1))
+            yield Fragment(FragmentKind.REGION, "", "", first + 1, last + 1, first + 1, first + 1)
             continue
         definition = definitions[piece.owner]
         holder = _find_holder(definitions, definition.parent)
@@ -279,17 +266,7 @@ def _make_fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition])
             sig_first, sig_last = definition.sig_first, min(definition.sig_last, last)
         assert definition.kind is not None
         rows = (first + 1, last + 1, sig_first + 1, sig_last + 1)
-        fragments.append(Fragment(definition.kind, definition.name, definition.qualname, *rows, parent))
-    return fragments
-
-
-def _index_rows(fragments: Sequence[Fragment], rows: int) -> list[int]:
-    """Returns the fragment of each row; blank rows between two fragments belong to the one above."""
-    fragment_of_row = [0] * (rows + 1)
-    for position, fragment in enumerate(fragments):
-        following = fragments[position + 1].line_start - 1 if position + 1 < len(fragments) else rows + 1
-        fragment_of_row[fragment.line_start - 1 : following] = [position] * (following - fragment.line_start + 1)
-    return fragment_of_row
+        yield Fragment(definition.kind, definition.name, definition.qualname, *rows, parent)
 
 
 def _make_imports(out: Collector, fragments: Sequence[Fragment], fragment_of_row: Sequence[int]) -> Iterable[Import]:

@@ -8,7 +8,7 @@ Headings without text and runs of tiny entries join their neighbours.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -16,26 +16,16 @@ from secateur.languages.syntax.cutting import BLOCK_LINES, REGION_LINES, cut, is
 from secateur.languages.syntax.names import words
 from secateur.model import Fragment, FragmentKind
 
-_NAME_LENGTH = 80
-"""Most characters of a section's name."""
-
-_PATH_DEPTH = 8
-"""Most levels of headings in a qualified name; deeper nesting would be unreadable."""
-
-_TINY_LINES = 5
-"""Entries of a configuration file with fewer lines join their neighbours."""
+_NAME_LENGTH = 80  # most characters of a section's name
+_PATH_DEPTH = 8  # most levels of headings in a qualified name; deeper nesting would be unreadable
+_TINY_LINES = 5  # entries of a configuration file with fewer lines join their neighbours
 
 _TINY_LINES_OF = {"toml": 2, "yaml": 2, "dockerfile": 2}
 """The same for languages whose entries are tables, jobs, steps or instructions."""
 
-_JOINED_LINES = 40
-"""Most lines of a section of joined entries."""
-
-_FRONT_MATTER_LINES = 200
-"""Most lines of a metadata block; a longer one is ordinary text between two rules."""
-
-_LINE_LENGTH = 500
-"""Most characters of a line that are searched for a heading."""
+_JOINED_LINES = 40  # most lines of a section of joined entries
+_FRONT_MATTER_LINES = 200  # most lines of a metadata block; a longer one is ordinary text between two rules
+_LINE_LENGTH = 500  # most characters of a line that are searched for a heading
 
 
 class _Heading(Struct, frozen=True):
@@ -47,26 +37,35 @@ class _Heading(Struct, frozen=True):
     body: int
 
 
-def split_blocks(lines: Sequence[str], most: int = BLOCK_LINES) -> list[Fragment]:
-    """Returns blocks of at most `most` lines, split before unindented text after a blank line if possible."""
-    spans = cut(lines, 0, len(lines) - 1, most)
+def split_blocks(lines: Sequence[str]) -> list[Fragment]:
+    """Returns blocks of at most `BLOCK_LINES` lines, split before unindented text after a blank line if possible."""
+    spans = cut(lines, 0, len(lines) - 1, BLOCK_LINES)
     return [_make_fragment(FragmentKind.BLOCK, "", "", first, last) for first, last in spans]
 
 
 def split_sections(language: str, lines: Sequence[str]) -> list[Fragment]:
     """Returns sections if the language has headings and the text contains some, otherwise blocks."""
     find = _HEADINGS.get(language)
-    headings = find(lines) if find else []
+    headings = list(find(lines)) if find else []
     if not headings:
         return split_blocks(lines)
     sections = _make_sections(lines, headings)
     if language in _KEYED:
-        sections = _join_tiny(sections, _TINY_LINES_OF.get(language, _TINY_LINES))
+        joined, can_join, least = list[_Section](), False, _TINY_LINES_OF.get(language, _TINY_LINES)
+        for name, qualname, first, last in sections:
+            tiny = last - first + 1 < least
+            if tiny and can_join and last - joined[-1][2] < _JOINED_LINES:
+                names = ", ".join(part for part in (joined[-1][0], name) if part)
+                names = names if len(names) <= _NAME_LENGTH else joined[-1][0]
+                joined[-1] = (names, names, joined[-1][2], last)
+            else:
+                joined.append((name, qualname, first, last))
+                can_join = tiny
+        sections = joined
     fragments = []
     for name, qualname, first, last in sections:
         kind = FragmentKind.SECTION if name or language in _KEYED else FragmentKind.BLOCK
-        spans = cut(lines, first, last, REGION_LINES)
-        fragments += [_make_fragment(kind, name, qualname, *span) for span in spans]
+        fragments += [_make_fragment(kind, name, qualname, *span) for span in cut(lines, first, last, REGION_LINES)]
     return fragments
 
 
@@ -99,21 +98,6 @@ def _make_sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_
     return sections
 
 
-def _join_tiny(sections: Sequence[_Section], least: int) -> list[_Section]:
-    joined: list[_Section] = []
-    can_join = False
-    for name, qualname, first, last in sections:
-        tiny = last - first + 1 < least
-        if tiny and can_join and last - joined[-1][2] < _JOINED_LINES:
-            names = ", ".join(part for part in (joined[-1][0], name) if part)
-            names = names if len(names) <= _NAME_LENGTH else joined[-1][0]
-            joined[-1] = (names, names, joined[-1][2], last)
-        else:
-            joined.append((name, qualname, first, last))
-            can_join = tiny
-    return joined
-
-
 # --- headings of documents -------------------------------------------------------------------------------------------
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?=\s|$)")
@@ -121,8 +105,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\r?")
 
 
-def _find_markdown_headings(lines: Sequence[str]) -> list[_Heading]:
-    headings: list[_Heading] = []
+def _find_markdown_headings(lines: Sequence[str]) -> Iterator[_Heading]:
     fence = ""
     for row in range(_skip_front_matter(lines), len(lines)):
         line = lines[row][:_LINE_LENGTH]
@@ -133,7 +116,7 @@ def _find_markdown_headings(lines: Sequence[str]) -> list[_Heading]:
         elif mark:
             fence = mark[1]
         elif match := _ATX.match(line):
-            headings.append(_Heading(row, len(match[1]), _make_name(line[match.end() :].rstrip("# \t\r")), row + 1))
+            yield _Heading(row, len(match[1]), _make_name(line[match.end() :].rstrip("# \t\r")), row + 1)
         elif (
             row
             and (match := _SETEXT.fullmatch(line))
@@ -142,8 +125,7 @@ def _find_markdown_headings(lines: Sequence[str]) -> list[_Heading]:
             and len(above) < _LINE_LENGTH
             and (row < 2 or is_blank(lines[row - 2]))
         ):
-            headings.append(_Heading(row - 1, 1 if match[1][0] == "=" else 2, _make_name(above), row + 1))
-    return headings
+            yield _Heading(row - 1, 1 if match[1][0] == "=" else 2, _make_name(above), row + 1)
 
 
 def _skip_front_matter(lines: Sequence[str]) -> int:
@@ -160,10 +142,9 @@ def _skip_front_matter(lines: Sequence[str]) -> int:
 _RULE = re.compile(r"([=\-`:'\"~^_*+#<>.])\1{2,}\s*")
 
 
-def _find_restructured_headings(lines: Sequence[str]) -> list[_Heading]:
+def _find_restructured_headings(lines: Sequence[str]) -> Iterator[_Heading]:
     """Finds titles with underlines, or with under- and overlines; each new style is one level deeper, as in
     docutils."""
-    headings: list[_Heading] = []
     styles: list[str] = []
     row = 0
     while row < len(lines):
@@ -177,11 +158,10 @@ def _find_restructured_headings(lines: Sequence[str]) -> list[_Heading]:
                 if style not in styles:
                     styles.append(style)
                 start, title, end = (row, row + 1, row + 3) if has_overline else (row - 1, row - 1, row + 1)
-                headings.append(_Heading(start, styles.index(style) + 1, _make_name(lines[title]), end))
+                yield _Heading(start, styles.index(style) + 1, _make_name(lines[title]), end)
                 row = end
                 continue
         row += 1
-    return headings
 
 
 def _is_title(line: str, rule: str) -> bool:
@@ -193,36 +173,32 @@ _ASCIIDOC = re.compile(r"(={1,6})[ \t]+(\S.*)")
 _DELIMITER = re.compile(r"(?:-{4,}|\.{4,}|\+{4,}|/{4,})\s*")
 
 
-def _find_asciidoc_headings(lines: Sequence[str]) -> list[_Heading]:
-    headings: list[_Heading] = []
+def _find_asciidoc_headings(lines: Sequence[str]) -> Iterator[_Heading]:
     fence = ""
     for row, whole in enumerate(lines):
         line = whole[:_LINE_LENGTH]
         if _DELIMITER.fullmatch(line):
             fence = "" if fence == line.rstrip() else fence or line.rstrip()
         elif not fence and (match := _ASCIIDOC.match(line)):
-            headings.append(_Heading(row, len(match[1]), _make_name(match[2]), row + 1))
-    return headings
+            yield _Heading(row, len(match[1]), _make_name(match[2]), row + 1)
 
 
 # --- keys of configuration -------------------------------------------------------------------------------------------
 
 
-def _make_line_finder(pattern: str, *, comments: str = "") -> Callable[[Sequence[str]], list[_Heading]]:
+def _make_line_finder(pattern: str, *, comments: str = "") -> Callable[[Sequence[str]], Iterator[_Heading]]:
     """Returns a finder of lines that match `pattern`. Its first group is the name; `comments` start comment lines,
     which belong to the heading below."""
     expression = re.compile(pattern)
     marks = tuple(comments)
 
-    def find(lines: Sequence[str]) -> list[_Heading]:
-        headings: list[_Heading] = []
+    def find(lines: Sequence[str]) -> Iterator[_Heading]:
         after = 0  # the row after the last heading
         for row, line in enumerate(lines):
             if match := expression.match(line[:_LINE_LENGTH]):
                 first = _find_first_comment(lines, row, after, marks)
-                headings.append(_Heading(first, 1, _make_name(match[1]), row + 1))
+                yield _Heading(first, 1, _make_name(match[1]), row + 1)
                 after = row + 1
-        return headings
 
     return find
 
@@ -237,17 +213,13 @@ def _find_first_comment(lines: Sequence[str], row: int, after: int, marks: tuple
 _JSON_KEY = re.compile(r'(\s*)"((?:[^"\\]|\\.)*)"\s*:')
 
 
-def _find_json_keys(lines: Sequence[str]) -> list[_Heading]:
-    headings: list[_Heading] = []
+def _find_json_keys(lines: Sequence[str]) -> Iterator[_Heading]:
     indent: str | None = None
     for row, line in enumerate(lines):
-        match = _JSON_KEY.match(line[:_LINE_LENGTH])
-        if match:
-            indent = match[1] if indent is None else indent
-            if match[1] == indent:
-                # The opening brace above the first key belongs to it, the closing one to the last.
-                headings.append(_Heading(row if headings else 0, 1, _make_name(match[2]), row + 1))
-    return headings
+        if (match := _JSON_KEY.match(line[:_LINE_LENGTH])) and indent in (None, match[1]):
+            # The opening brace above the first key belongs to it, the closing one to the last.
+            yield _Heading(0 if indent is None else row, 1, _make_name(match[2]), row + 1)
+            indent = match[1]
 
 
 _YAML_KEY = re.compile(r"""( *)((?:- +){0,16})(["']?[\w./$@-][^:#{}\[\]]*?):(?:\s+(.*)|$)""")
@@ -257,13 +229,11 @@ _GROUPS = words(
     "jobs services stages workflows commands executors definitions components paths resources Resources Outputs"
 )
 """Keys whose entries are units."""
-_LISTS = words("steps jobs stages tasks")
-"""Keys whose items are units."""
+_LISTS = words("steps jobs stages tasks")  # keys whose items are units
 
 
-def _find_yaml_keys(lines: Sequence[str]) -> list[_Heading]:
+def _find_yaml_keys(lines: Sequence[str]) -> Iterator[_Heading]:
     """Finds the top-level keys, the entries of groups such as `jobs`, and the items of `steps`."""
-    headings: list[_Heading] = []
     above: list[tuple[int, str]] = []  # indentation and name of the keys around a row
     text_indent = _LINE_LENGTH  # rows with a larger indentation belong to a multi-line text
     after = 0  # the row after the last unit
@@ -286,7 +256,7 @@ def _find_yaml_keys(lines: Sequence[str]) -> list[_Heading]:
             name = match[3] if match else ""
             if is_item and above:
                 name = _read_item_name(lines, row, indent)
-            headings.append(_Heading(first, len(above) + 1, _make_name(name), row + 1))
+            yield _Heading(first, len(above) + 1, _make_name(name), row + 1)
             after = row + 1
         if match is not None:
             if not is_item or above:
@@ -295,7 +265,6 @@ def _find_yaml_keys(lines: Sequence[str]) -> list[_Heading]:
                 text_indent = indent + len(match[2])
         elif is_item and _YAML_TEXT.fullmatch(line.lstrip(" -")):
             text_indent = indent
-    return headings
 
 
 def _read_item_name(lines: Sequence[str], row: int, indent: int) -> str:
@@ -315,9 +284,8 @@ _INSTRUCTION = re.compile(
 )
 
 
-def _find_instructions(lines: Sequence[str]) -> list[_Heading]:
+def _find_instructions(lines: Sequence[str]) -> Iterator[_Heading]:
     """Finds the stages, and instructions with several lines or with a comment or blank line above."""
-    headings: list[_Heading] = []
     after = 0  # the row after the last heading
     is_continuation = False
     for row, whole in enumerate(lines):
@@ -328,17 +296,16 @@ def _find_instructions(lines: Sequence[str]) -> list[_Heading]:
         match = stage or _INSTRUCTION.match(line)
         if match and not is_continuation and (stage or continues or not above or above.startswith("#")):
             first = _find_first_comment(lines, row, after, ("#",))
-            headings.append(_Heading(first, 1 if stage else 2, _make_name(match[1].rstrip("\\ ")), row + 1))
+            yield _Heading(first, 1 if stage else 2, _make_name(match[1].rstrip("\\ ")), row + 1)
             after = row + 1
         is_continuation = continues or (is_continuation and line.lstrip().startswith("#"))
-    return headings
 
 
 def _make_name(text: str) -> str:
     return " ".join(text.split())[:_NAME_LENGTH]
 
 
-_HEADINGS: dict[str, Callable[[Sequence[str]], list[_Heading]]] = {
+_HEADINGS: dict[str, Callable[[Sequence[str]], Iterator[_Heading]]] = {
     "markdown": _find_markdown_headings,
     "restructuredtext": _find_restructured_headings,
     "asciidoc": _find_asciidoc_headings,

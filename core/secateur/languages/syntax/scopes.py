@@ -21,23 +21,12 @@ from __future__ import annotations
 from bisect import bisect_right, insort_right
 from operator import itemgetter
 
-UNKNOWN = "()"
-"""An expression or local variable whose text gives no useful information."""
-
-CALLED_ITSELF = "="
-"""Prefix of a receiver if a local variable is called; the meaning of the variable follows."""
-
-MACRO = "!"
-"""The receiver of a macro without a path."""
-
-LONGEST = 160
-"""Most characters of a chain; a longer one cannot be followed."""
-
-_LOOKED_AT = 100
-"""Most earlier bindings of a name that are searched; one function rarely has ten."""
-
-DEEPEST = 12
-"""Most levels of an expression or type that are read."""
+UNKNOWN = "()"  # an expression or local variable whose text gives no useful information
+CALLED_ITSELF = "="  # prefix of a receiver if a local variable is called; the meaning of the variable follows
+MACRO = "!"  # the receiver of a macro without a path
+LONGEST = 160  # most characters of a chain; a longer one cannot be followed
+_LOOKED_AT = 100  # most earlier bindings of a name that are searched; one function rarely has ten
+DEEPEST = 12  # most levels of an expression or type that are read
 
 
 _first_byte = itemgetter(0)
@@ -57,8 +46,7 @@ class Scopes:
 
     def find_meaning(self, name: str, at: int) -> str | None:
         """Returns the expression of a local variable at a byte; None for a name that is not a local variable there."""
-        known = self._bound.get(name)
-        if not known:
+        if not (known := self._bound.get(name)):
             return None
         behind = bisect_right(known, at, key=_first_byte)
         for first, last, meaning in reversed(known[max(0, behind - _LOOKED_AT) : behind]):

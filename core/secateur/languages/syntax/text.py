@@ -12,8 +12,7 @@ import re
 
 from secateur.encodings import as_utf8
 
-DAMAGED_TEXT = "invalid_utf8"
-"""Problem of a file with bytes that are not text."""
+DAMAGED_TEXT = "invalid_utf8"  # problem of a file with bytes that are not text
 
 
 def decode(data: bytes) -> tuple[str, bool]:
@@ -47,11 +46,8 @@ def split_lines(text: str) -> list[str]:
     return [line.rstrip("\r") for line in lines] if "\r" in text else lines
 
 
-_OUTPUT_LINES = 12
-"""Most lines of a cell's results that are shown."""
-
-_LINE_LENGTH = 2000
-"""Most characters of a line of results that are shown."""
+_OUTPUT_LINES = 12  # most lines of a cell's results that are shown
+_LINE_LENGTH = 2000  # most characters of a line of results that are shown
 
 _INDENTED = re.compile(r'^[^\S\n]+"cell_type"\s*:', re.MULTILINE)
 _KEY = re.compile(r'\s*"([\w./+-]+)"\s*:\s*(.*)')
@@ -84,8 +80,7 @@ def show_notebook(text: str) -> str:
 
 def _read_line(line: str, list_name: str, result_lines: int) -> tuple[str, str, int]:
     """Returns the line to show, the list that contains the next line, and how many lines of results may follow."""
-    string = _TEXT.fullmatch(line)
-    if string is not None:
+    if (string := _TEXT.fullmatch(line)) is not None:
         if list_name == "source":
             return _decode_string(string[1]), list_name, result_lines
         if list_name in _SHOWN:
@@ -93,8 +88,7 @@ def _read_line(line: str, list_name: str, result_lines: int) -> tuple[str, str, 
         return "", list_name, result_lines
     if line.strip().startswith(("]", "}")):
         return "", "", result_lines
-    key = _KEY.fullmatch(line)
-    if key is None:
+    if (key := _KEY.fullmatch(line)) is None:
         return "", list_name, result_lines
     name, value = key[1], key[2].rstrip().removesuffix(",")
     if name == "cell_type":

@@ -26,15 +26,13 @@ from secateur.languages.syntax.scopes import (
     Scopes,
     element,
     format_container,
-    member,
     value_of,
 )
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-Rule = Callable[[Any, "Node", int], str]
-"""Formats a node; the number is the depth of the nodes inside it."""
+Rule = Callable[[Any, "Node", int], str]  # formats a node; the number is the depth of the nodes inside it
 
 
 class Values:
@@ -86,13 +84,6 @@ def through(field_name: str) -> Rule:
 def inside(index: int = 0) -> Rule:
     """Makes the rule of an expression with the value of its named child."""
     return lambda values, node, depth: values.format_expression(named_child(node, index), depth)
-
-
-def member_of(owner: str, name: str) -> Rule:
-    """Makes the rule of a member; the arguments are fields."""
-    return lambda values, node, depth: member(
-        values.format_expression(node.child_by_field_name(owner), depth), values.out.field_text(node, name)
-    )
 
 
 def element_of(container: Rule) -> Rule:
@@ -183,8 +174,7 @@ class Flow(Values):
 
     ACTIONS: ClassVar[Sequence[tuple[str, Action, str]]]
     """Captures, and what is done with their nodes: at their `START`, at their `END`, or at the end of a field."""
-    MEMBER: ClassVar[str]
-    """The field with the name of a member; its owner is in the field `object`."""
+    MEMBER: ClassVar[str]  # the field with the name of a member; its owner is in the field `object`
     UNRECORDED: ClassVar[frozenset[str]]
     """Values that are not recorded: they are often placeholders, and few methods are called on them."""
     EXITS: ClassVar[frozenset[str]]

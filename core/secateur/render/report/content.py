@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -132,12 +132,9 @@ def summary_sentence(report: DecisionReport) -> str:
     return f"{read}, {total - dropped:,}{fits} {report.budget:,} tokens; {lost}."
 
 
-def state_words(report: DecisionReport) -> list[str]:
+def state_words(report: DecisionReport) -> Iterator[str]:
     """Describes the counts of non-empty states: "24 kept (3,120 tokens)"; dropped ones by their input."""
-    words = []
     for state in STATE_ORDER:
-        sums = report.counts[state]
-        if sums.number:
+        if (sums := report.counts[state]).number:
             tokens = sums.before if state is State.DROPPED else sums.after
-            words.append(f"{sums.number:,} {state.label} ({tokens:,} tokens)")
-    return words
+            yield f"{sums.number:,} {state.label} ({tokens:,} tokens)"

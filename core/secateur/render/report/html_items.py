@@ -149,11 +149,10 @@ def item_list(report: DecisionReport) -> str:
         f'<div class="row head" aria-hidden="true">{rank}<span>state</span><span>name, place, reason</span>{score}'
         '<span class="right">tokens</span></div>'
     )
-    names = dict.fromkeys(name for item in report.items for name in item.terms)
     signals = "".join(
         '<li><svg width="13" height="11" aria-hidden="true">'
         f'<rect class="{known_signal(name)}" width="13" height="11"/></svg>{escape(name)}</li>'
-        for name in names
+        for name in dict.fromkeys(name for item in report.items for name in item.terms)
     )
     legend = f'<ul class="legend signals" aria-label="parts of the score">{signals}</ul>' if signals else ""
     look = "scored" if report.scored else ""

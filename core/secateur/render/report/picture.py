@@ -81,8 +81,7 @@ def _text(x: float, y: float, text: str, look: str = "", end: bool = False) -> s
 
 def _head(report: DecisionReport) -> Iterator[str]:
     yield _text(MARGIN, 46, "secateur", "brand")
-    where = "   ".join(filter(None, (report.kind, report.source)))
-    yield _text(MARGIN + 10 * CELL, 46, clip(where, 100), "faint")
+    yield _text(MARGIN + 10 * CELL, 46, clip("   ".join(filter(None, (report.kind, report.source))), 100), "faint")
     yield _text(MARGIN, 84, clip(" ".join(report.question.split()), 84), "question")
     figures = f"{report.after:,} of {report.budget:,} tokens"
     yield _text(MARGIN, 124, figures, "bold")
@@ -135,8 +134,7 @@ def _rows(report: DecisionReport) -> Iterator[str]:
 def _some(items: Sequence[ReportItem], most: int, of: int, report: DecisionReport) -> Iterator[str]:
     for item in items[:most]:
         yield _row(item, report)
-    more = of - min(most, len(items))
-    if more:
+    if more := of - min(most, len(items)):
         yield _text(MARGIN, 0, f"… and {more:,} more", "faint")
 
 
@@ -154,8 +152,7 @@ def _row(item: ReportItem, report: DecisionReport) -> str:
     if report.scored:
         parts.append(_text(right, 0, f"{item.score:.3f}", end=True))
         right -= 6.5 * CELL + _SCORE
-        most = max(other.score for other in report.items)
-        bar = stacked_bar(item.terms, most, _SCORE)
+        bar = stacked_bar(item.terms, max(other.score for other in report.items), _SCORE)
         parts.append(f'<g transform="translate({right:.1f} -10)">{bar}</g>')
         right -= 2 * CELL
     room = int((right - at) / CELL)

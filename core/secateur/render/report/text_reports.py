@@ -25,7 +25,17 @@ def markdown_report(report: DecisionReport) -> str:
     notices = [f"> **{_prose(notice.title)}** {_prose(notice.message)}\n>\n" for notice in report.notices]
     source = f" ({_prose(report.source)})" if report.source else ""
     head = f"{heading(2, f'{report.kind}: {_prose(report.title(_TITLE))}{source}')}\n"
-    parts = [head, _figures(report)]
+    lines = [
+        _prose(summary_sentence(report)),
+        "",
+        f"**{report.after:,} of {report.budget:,} tokens** go out; {report.before:,} came in{report.saved_words}.",
+        f"{'; '.join(state_words(report)) or 'Nothing was decided'}.",
+        "",
+    ]
+    lines += [f"- {_prose(label)}: {_prose(text)}" if label else f"- {_prose(text)}" for label, text in report.figures]
+    if report.knobs:
+        lines.append("- settings: " + ", ".join(_prose(f"{label} {value}") for label, value in report.knobs))
+    parts = [head, "\n".join(lines) + "\n\n"]
     parts += ["".join(notices).removesuffix(">\n") + "\n"] if notices else []
     going = [item for item in report.items if item.state is not State.DROPPED]
     dropped = [item for item in report.items if item.state is State.DROPPED]
@@ -39,20 +49,6 @@ def markdown_report(report: DecisionReport) -> str:
         parts.append(table)
         room -= len(table)
     return "".join((*parts, end))
-
-
-def _figures(report: DecisionReport) -> str:
-    lines = [
-        _prose(summary_sentence(report)),
-        "",
-        f"**{report.after:,} of {report.budget:,} tokens** go out; {report.before:,} came in{report.saved_words}.",
-        f"{'; '.join(state_words(report)) or 'Nothing was decided'}.",
-        "",
-    ]
-    lines += [f"- {_prose(label)}: {_prose(text)}" if label else f"- {_prose(text)}" for label, text in report.figures]
-    if report.knobs:
-        lines.append("- settings: " + ", ".join(_prose(f"{label} {value}") for label, value in report.knobs))
-    return "\n".join(lines) + "\n\n"
 
 
 def _table(title: str, items: Sequence[ReportItem], of: int, report: DecisionReport, room: int) -> str:

@@ -1,21 +1,25 @@
-"""Collects the evidence for each fragment: one column for each kind, in [0, 1]. `relevance.py` applies the weights."""
+"""Collects the evidence for each fragment: one column for each kind, in [0, 1]. `relevance.py` applies the weights.
+
+Paths are evidence: files that the query names, and frames of its stack traces, starting at the raised error. So are
+calls: a fragment that is a few calls away from the best fragments probably belongs to the answer.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
 
-from secateur.index.facts.embedding import Embedder
-from secateur.index.facts.embedding.vectors import Vectors
+from secateur.index.facts.embedding.vectors import Embedder, Vectors
 from secateur.index.facts.lexical import hash_of
 from secateur.index.facts.names import NameMatch
 from secateur.index.facts.postings import WordField
-from secateur.index.facts.snapshot import Snapshot
-from secateur.model import FloatArray
-from secateur.retrieval.evidence.calls import score_first_pass, walk_from_best
+from secateur.index.facts.snapshot import FOREIGN, KINDS, Snapshot
+from secateur.index.graph.resolve.edges import TRUSTED, EdgeKind
+from secateur.model import FloatArray, FragmentKind, IntArray, add_columns
 from secateur.retrieval.evidence.names import (
     match_commits,
     match_definitions,
@@ -23,11 +27,94 @@ from secateur.retrieval.evidence.names import (
     match_usages,
     match_words,
 )
-from secateur.retrieval.evidence.paths import FilesByName, match_named_files, match_trace_frames
 from secateur.retrieval.evidence.phrases import Lines, match_quoted_messages
-from secateur.retrieval.query import Query
+from secateur.retrieval.query import Query, StackFrame
 from secateur.retrieval.query_kind import QueryKind
 from secateur.settings import Relevance
+
+FRAME_LINE = 0.8
+"""Score of a fragment that contains a frame's line. The function's name counts more, because lines move between
+versions."""
+
+FRAME_FURTHER = 0.75
+"""Factor on each further frame of the repository's own code."""
+
+FRAME_OF_TEST = 0.3
+"""Score of a frame in a test or in vendored code: it says how the fault was met, not where it is."""
+
+
+class FilesByName:
+    """Finds the files of a snapshot by their names. Nothing is computed before the first search."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        by_name: dict[str, list[int]] = {}
+        for file, path in enumerate(self._snapshot.paths):
+            by_name.setdefault(path.rpartition("/")[2], []).append(file)
+        return by_name
+
+    def find(self, wanted: str) -> list[int]:
+        """Finds the files that a written path may mean."""
+        candidates = self._by_name.get(wanted.rpartition("/")[2], [])
+        return [file for file in candidates if _may_be_same_file(self._snapshot.paths[file], wanted)]
+
+    def is_own(self, frame: StackFrame) -> bool:
+        """Tells whether a frame may be in a file that is not FOREIGN."""
+        return any(not self._snapshot.flags[file] & FOREIGN for file in self.find(frame.path))
+
+    def rows(self, file: int) -> slice:
+        """Returns the rows of a file's fragments."""
+        first, last = np.searchsorted(self._snapshot.file, (file, file + 1))
+        return slice(int(first), int(last))
+
+    def match_frame(self, frame: StackFrame, file: int) -> FloatArray:
+        """Scores each fragment of a file by how surely the frame is in it."""
+        rows = self.rows(file)
+        starts, ends = self._snapshot.line_start[rows], self._snapshot.line_end[rows]
+        column = np.where((starts <= frame.line) & (ends >= frame.line), FRAME_LINE, 0.0)
+        if frame.function:
+            names = self._snapshot.qualnames[rows]
+            has_name = np.array([name.rpartition(".")[2] == frame.function for name in names], dtype=np.bool_)
+            column = np.maximum(column, has_name)
+        return np.asarray(column, dtype=np.float64)
+
+
+def match_named_files(query: Query, snapshot: Snapshot, files_by_name: FilesByName) -> FloatArray:
+    """Scores each file that the query names or links to outside of stack traces; less if the name fits several
+    files."""
+    column = np.zeros(len(snapshot.paths))
+    for wanted in (*query.named_paths, *(link.path for link in query.linked)):
+        if files := files_by_name.find(wanted):
+            column[files] = np.maximum(column[files], round(1 / (1 + np.log2(len(files))), 6))
+    return column
+
+
+def match_trace_frames(query: Query, snapshot: Snapshot, files_by_name: FilesByName) -> FloatArray:
+    """Scores each fragment by the frames of stack traces in it. The repository's own frames count less with each step
+    from the raised error; frames in tests and in vendored code count FRAME_OF_TEST. A line that the query links to
+    counts like a frame that raised."""
+    column = np.zeros(len(snapshot))
+    further, weighed = 0, [(link, 1.0) for link in query.linked]
+    for frame in query.raising:
+        own = files_by_name.is_own(frame)
+        weighed.append((frame, FRAME_FURTHER**further if own else FRAME_OF_TEST))
+        further += own
+    for frame, weight in weighed:
+        for file in files_by_name.find(frame.path):
+            rows = files_by_name.rows(file)
+            column[rows] = np.maximum(column[rows], weight * files_by_name.match_frame(frame, file))
+    return column
+
+
+def _may_be_same_file(path: str, wanted: str) -> bool:
+    """Compares the last two parts of both paths, or fewer if one is shorter: an installed path ends like the path
+    in the repository."""
+    have, want = path.split("/"), wanted.split("/")
+    common = min(len(have), len(want), 2)
+    return have[-common:] == want[-common:]
 
 
 class WordFields(NamedTuple):
@@ -49,12 +136,12 @@ class QueryStatistics(Struct, frozen=True):
 
     def frequency(self, query: Query) -> list[int]:
         """Returns for each term of the query how many fragments hold it."""
-        return [self.fields.body.frequency(term) for term, _ in query.terms]
+        return [self.fields.body.postings.frequency(term) for term, _ in query.terms]
 
     def occurring(self, query: Query) -> float:
         """Computes the share of the query's words that occur in the snapshot. Synonyms count as one word."""
         body = self.fields.body
-        words = [any(body.frequency(term) for term, _ in same) for same, _ in body.group_synonyms(query.terms)]
+        words = [any(body.postings.frequency(term) for term, _ in same) for same, _ in body.group_synonyms(query.terms)]
         return sum(words) / len(words) if words else 0.0
 
 
@@ -139,3 +226,67 @@ def embed_query(query: Query, embedder: Embedder | None) -> Sequence[Vectors] | 
     if embedder is None:
         return None
     return list(embedder.embed([query.translated or query.text, query.title], "query"))
+
+
+FIRST_PASS: Mapping[str, float] = {"lexical": 2.0, "title": 0.3, "name": 0.3, "semantic": 0.6, "mention": 0.3}
+"""Weights that choose the fragments from which calls are followed. They are fixed, so that this evidence does not
+change with the weights of the settings."""
+
+ELSEWHERE = 0.6
+"""Factor on the first score of a test, a document or vendored code, unless the query asks for it. A test that is much
+like the query calls the code that it tests, so it may be a seed."""
+
+SEEDS = 15
+"""Best fragments of the first pass from which calls are followed."""
+
+STEPS = 3
+"""Calls followed from the seeds, in either direction."""
+
+DECAY = 0.6
+"""Factor on the weight of each further call."""
+
+SEED_KINDS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
+
+
+def score_first_pass(query: Query, snapshot: Snapshot, columns: Mapping[str, FloatArray]) -> FloatArray:
+    """Scores fragments by their own words, names and meaning."""
+    factor = np.ones(len(snapshot))
+    for kind in ("test", "documentation", "example", "vendored", "generated"):
+        if kind not in query.asks:
+            factor = np.where(snapshot.flagged(kind), ELSEWHERE, factor)
+    score = add_columns([weight * columns[name] for name, weight in FIRST_PASS.items()])
+    return np.asarray(factor * score, dtype=np.float64)
+
+
+def walk_from_best(snapshot: Snapshot, score: FloatArray) -> FloatArray:
+    """Walks along calls from the SEEDS best fragments by the first score. The weights are divided by their maximum, and
+    the square root is taken, so that the few fragments next to all seeds do not hide the others."""
+    kinds = np.isin(snapshot.column("kind"), [KINDS.index(kind) for kind in SEED_KINDS])
+    best = np.flatnonzero(kinds & (score > 0))
+    walk = _walk_calls(snapshot, score, best[np.lexsort((best, -score[best]))][:SEEDS])
+    maximum = walk.max(initial=0.0)
+    return np.asarray(np.sqrt(walk / maximum)) if maximum > 0 else walk
+
+
+def _walk_calls(snapshot: Snapshot, score: FloatArray, seeds: IntArray) -> FloatArray:
+    """Computes how much weight a walk along calls from the seeds brings to each fragment. A fragment with many calls
+    passes less to each neighbour."""
+    graph, column = snapshot.graph, np.zeros(len(snapshot))
+    if not len(seeds):
+        return column
+    trusted = np.flatnonzero((graph.confidence >= TRUSTED) & (graph.kind == EdgeKind.CALLS))
+    nodes = graph.node_count
+    source = np.repeat(np.arange(nodes), np.diff(graph.indptr))[trusted]
+    target = graph.indices[trusted].astype(np.int64)
+    degree = np.bincount(source, minlength=nodes) + np.bincount(target, minlength=nodes)
+    share = 1.0 / np.sqrt(np.maximum(1, degree))
+    at = np.zeros(nodes)
+    at[seeds] = score[seeds]
+    weight = 1.0
+    for _ in range(STEPS):
+        sent = at * share
+        called = np.bincount(target, weights=sent[source], minlength=nodes)
+        at = share * (called + np.bincount(source, weights=sent[target], minlength=nodes))
+        weight *= DECAY
+        column += weight * at
+    return column

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from secateur.index.facts.lexical import STOP_WORDS, hash_of, word_terms, words
 from secateur.index.facts.postings import Term, WordField
 from secateur.index.facts.snapshot import KINDS, Snapshot
-from secateur.index.graph.resolve import EdgeKind
+from secateur.index.graph.resolve.edges import EdgeKind
 from secateur.model import BoolArray, FloatArray, FragmentKind
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
@@ -29,15 +29,15 @@ def match_words(field: WordField, terms: Sequence[Term]) -> FloatArray:
 
 def sum_matched_idf(field: WordField, terms: Sequence[Term]) -> FloatArray:
     """Sums for each document the idf of the query's words in it. Of synonyms only the rarest one counts."""
-    idf_sum = np.zeros(field.documents)
+    idf_sum = np.zeros(field.postings.documents)
     for synonyms, _ in field.group_synonyms(terms):
         if len(synonyms) == 1:
             term = synonyms[0][0]
-            idf_sum[field.holders(term)] += field.idf(term)
+            idf_sum[field.postings.holders(term)] += field.idf(term)
             continue
-        best = np.zeros(field.documents)
+        best = np.zeros(field.postings.documents)
         for term, _ in synonyms:
-            holders = field.holders(term)
+            holders = field.postings.holders(term)
             best[holders] = np.maximum(best[holders], field.idf(term))
         idf_sum += best
     return idf_sum
@@ -95,7 +95,7 @@ def match_definitions(query: Query, snapshot: Snapshot, name_words: WordField) -
         return column
     idf_sum = np.zeros(len(snapshot))
     for word in sorted(wanted):
-        idf_sum[name_words.holders(hash_of(word))] += idf[word]
+        idf_sum[name_words.postings.holders(hash_of(word))] += idf[word]
     names, ordinals = snapshot.qualnames, snapshot.arrays["fragment.ordinal"]
     class_ = KINDS.index(FragmentKind.CLASS)
     kinds = snapshot.column("kind")

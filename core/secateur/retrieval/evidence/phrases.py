@@ -87,13 +87,13 @@ def _find_fragments_to_read(query: Query, snapshot: Snapshot, body: WordField) -
     best = np.zeros(len(snapshot))  # the largest share of a phrase that each fragment contains
     for phrase in phrases:
         terms = dict.fromkeys(hash_of(term) for word in phrase for term in word_terms(word))
-        known = [(term, body.idf(term)) for term in terms if body.frequency(term)]
+        known = [(term, body.idf(term)) for term in terms if body.postings.frequency(term)]
         total = sum(idf for _, idf in known)
         if total < FULL_IDF / 4:
             continue
         idf_sum = np.zeros(len(snapshot))
         for term, idf in known:
-            idf_sum[body.holders(term)] += idf
+            idf_sum[body.postings.holders(term)] += idf
         best = np.maximum(best, idf_sum / total)
     tokens = snapshot.column("tokens")
     rows = np.flatnonzero((best >= LEAST_SHARE) & (tokens <= LARGEST))

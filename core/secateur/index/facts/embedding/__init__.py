@@ -12,28 +12,9 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
-from secateur.index.facts.embedding.vectors import (
-    Embedder,
-    SemanticSpace,
-    TextKind,
-    Vectors,
-    document_text,
-    quantise,
-)
+from secateur.index.facts.embedding.vectors import Embedder, Vectors, document_text
 from secateur.index.facts.runs import RunCounts
 from secateur.settings import Embedding, Settings
-from secateur.tokens import Counter, get_counter
-
-__all__ = [
-    "Embedder",
-    "SemanticSpace",
-    "TextKind",
-    "Vectors",
-    "document_text",
-    "documents",
-    "open_embedder",
-    "quantise",
-]
 
 
 def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder | None:
@@ -83,14 +64,7 @@ class Models:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
-        self._counters: dict[str, Counter] = {}
         self._embedders: dict[Embedding, Embedder | None] = {}
-
-    def counter(self, name: str) -> Counter:
-        """Returns the token counter of this name."""
-        if name not in self._counters:
-            self._counters[name] = get_counter(name)
-        return self._counters[name]
 
     def embedder(self, embedding: Embedding) -> Embedder | None:
         """Returns the model that the settings describe; None for the model `none`. Raises EmbeddingError."""

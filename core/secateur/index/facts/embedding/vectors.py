@@ -153,5 +153,4 @@ def _lengths_of(rows: npt.NDArray[np.float32], mean: npt.NDArray[np.int16]) -> F
     exact = mean.astype(np.float64)
     own = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
     squares = np.where(own > 0, own - 2 * _products(rows, mean).astype(np.float64) + exact @ exact, 0)
-    lengths: FloatArray = np.sqrt(squares)
-    return lengths
+    return np.sqrt(squares)

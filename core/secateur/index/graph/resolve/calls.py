@@ -196,8 +196,7 @@ class CallResolver:
     def _macro(self, file: int, cls: int, name: str) -> CallResolution:
         """Resolves a macro: to one that the file knows, else to the only one of the crate or of the repository. A macro
         is visible in all code after its definition."""
-        rules = self.symbols.rules[file]
-        if name in rules.builtins:
+        if name in self.symbols.rules[file].builtins:
             return OUTSIDE
         outcome = self._bare(file, -1, cls, name)
         if outcome is not UNKNOWN:
@@ -213,12 +212,8 @@ class CallResolver:
         qualified, scope = self.symbols.qualified[file], self.symbols.fragments[gid].qualname
         while scope:
             holder, inner = qualified.get(scope), qualified.get(f"{scope}.{name}")
-            if (
-                inner is not None
-                and inner not in self.symbols.titles
-                and holder is not None
-                and not self.names.is_class(holder)
-            ):
+            in_function = holder is not None and not self.names.is_class(holder)
+            if inner is not None and inner not in self.symbols.titles and in_function:
                 return inner
             scope = scope.rpartition(".")[0]
         return -1
@@ -235,9 +230,8 @@ class CallResolver:
         if not self.names.is_class(target[0]):
             return self._make_edges(target, how)
         called = self._callable_instance(target)
-        if called is not UNKNOWN or value.endswith((")", ">", "]")):
-            return called
-        return self._make_edges(target, how)
+        is_value = called is not UNKNOWN or value.endswith((")", ">", "]"))
+        return called if is_value else self._make_edges(target, how)
 
     def _callable_instance(self, target: Target) -> CallResolution:
         if isinstance(target, tuple) and self.names.is_class(target[0]):
@@ -256,7 +250,6 @@ class CallResolver:
         how = How.ANNOTATION
         if not _PLAIN.fullmatch(receiver):
             return None, how
-        rest = receiver.split(".")[1:]
         target: Target
         if head in rules.self_words and cls >= 0:
             target = (cls,)
@@ -274,7 +267,7 @@ class CallResolver:
             elif head not in self.symbols.modules[file].variables:
                 module = self.symbols.modules[file]
                 how = How.SAME_SCOPE if head in module.names else How.IMPORT if head in module.imports else How.PACKAGE
-        for segment in rest:
+        for segment in receiver.split(".")[1:]:
             if target is None:
                 break
             before = target

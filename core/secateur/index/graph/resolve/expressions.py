@@ -250,8 +250,7 @@ class Expressions:
             return None
         gid, result = (fitting or definitions)[0], written.pop()
         inside = cls if result == OF_RECEIVER and cls >= 0 else self.symbols.class_of[gid]
-        value = self.resolve_type(self.symbols.file_of[gid], inside, result, depth)
-        return self._rest(value, suffixes[1:], depth)
+        return self._rest(self.resolve_type(self.symbols.file_of[gid], inside, result, depth), suffixes[1:], depth)
 
     def _rest(self, value: Value, suffixes: list[str], depth: int) -> Value:
         for suffix in suffixes:

@@ -18,13 +18,7 @@ import numpy as np
 from secateur.index.graph.resolve.edges import Edges, How
 from secateur.index.graph.resolve.symbols import Symbols
 from secateur.languages import rules_of
-from secateur.languages.packages import (
-    ManifestPackages,
-    Package,
-    is_never_installed,
-    list_prefixes,
-    manifests_of,
-)
+from secateur.languages.packages import ManifestPackages, Package, is_never_installed, list_prefixes, manifests_of
 from secateur.languages.syntax.import_targets import Finder, Module, folder_of, join_path
 from secateur.model import BoolArray, FileFacts, IntArray
 
@@ -93,11 +87,8 @@ def _choose_provider(
     if any(index == importer for index, _ in providers):
         return None
     needed = [(index, package) for index, package in providers if (package.family, package.distribution) in required]
-    plain = [(index, package) for index, package in providers if package.is_plain]
-    for candidates in (needed, plain):
-        if candidates:
-            return candidates[0] if len({index for index, _ in candidates}) == 1 else None
-    return None
+    candidates = needed or [(index, package) for index, package in providers if package.is_plain]
+    return candidates[0] if len({index for index, _ in candidates}) == 1 else None
 
 
 class Visibility:
@@ -147,8 +138,7 @@ class FilesOfMember:
 
     def __init__(self, symbols: Symbols, name: str) -> None:
         self.first = bisect_left(symbols.member_of, f"{name}/", key=lambda member: f"{member}/")
-        end = self.first + symbols.member_of.count(name)
-        own = slice(self.first, end)
+        own = slice(self.first, self.first + symbols.member_of.count(name))
         self.paths, self.facts = symbols.paths[own], symbols.facts[own]
         self.family, self.modules = symbols.family[own], symbols.modules[own]
         families = {*self.family}

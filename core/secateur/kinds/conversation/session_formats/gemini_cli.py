@@ -52,12 +52,8 @@ class GeminiCli(SessionFormat):
         if not isinstance(value, dict) or "role" in value:
             return False
         if _is_message(value):
-            return (
-                text_at(value, "type") in _TYPES
-                and "timestamp" in value
-                and "uuid" not in value
-                and "parts" not in value
-            )
+            known = text_at(value, "type") in _TYPES and "timestamp" in value
+            return known and value.keys().isdisjoint(("uuid", "parts"))
         return "$rewindTo" in value or "$set" in value or ("sessionId" in value and "projectHash" in value)
 
     def list_sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:  # noqa: ARG002
@@ -74,8 +70,7 @@ class GeminiCli(SessionFormat):
                 latest[value["id"]] = index
             elif _messages_of(value)[1] is not None:
                 latest, conversation = {}, [index]
-        spoken = [index for index in latest.values() if text_at(values[index], "type") in _ROLES]
-        return [*conversation, *spoken]
+        return [*conversation, *[index for index in latest.values() if text_at(values[index], "type") in _ROLES]]
 
     def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
         if _is_message(raw):
@@ -187,12 +182,10 @@ def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
 def _response(responded: Mapping[str, Any], call: str, success: bool | None, where: Where) -> MessagePart:
     """Makes the result of a `functionResponse`: its `output`, `error` or only text, else all of it."""
     response = field_of(responded, "response")
-    keys = ("output", "error", *(response if isinstance(response, dict) and len(response) == 1 else ()))
-    for key in keys:
+    for key in ("output", "error", *(response if isinstance(response, dict) and len(response) == 1 else ())):
         text = field_of(response, key)
         if isinstance(text, str):
-            at: Where = (*where, "response", key)
-            return result_part(text, call, at, success=success and key != "error")
+            return result_part(text, call, (*where, "response", key), success=success and key != "error")
     return result_part(response, call, (*where, "response"), _put_output, success=success)
 
 

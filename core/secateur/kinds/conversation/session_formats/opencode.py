@@ -80,19 +80,11 @@ class OpenCode(SessionFormat):
 
     def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:
         known = field_of(head, "info") or {}
-        model = text_at(known, "model", "id")
-        for value in reversed(values):
-            model = model or text_at(value, "info", "modelID") or text_at(value, "model", "id")
-            if model:
-                break
-        return SessionHeading(
-            text_at(known, "id"),
-            text_at(known, "directory"),
-            model,
-            text_at(known, "version"),
-            text_at(known, "title"),
-            text_at(known, "parentID"),
-        )
+        names = (text_at(value, "info", "modelID") or text_at(value, "model", "id") for value in reversed(values))
+        model = text_at(known, "model", "id") or next(filter(None, names), "")
+        first, folder = text_at(known, "id"), text_at(known, "directory")
+        facts = (text_at(known, key) for key in ("version", "title", "parentID"))
+        return SessionHeading(first, folder, model, *facts)
 
     def usage(self, value: Mapping[str, Any]) -> ReportedUsage | None:
         used = field_of(value, "info", "tokens") or value.get("tokens")

@@ -217,9 +217,8 @@ class SnapshotManager:
     ) -> Snapshot:
         files: list[tuple[str, bytes, Record]] = []
         damaged: dict[str, bytes] = {}
-        for (path, digest), data in zip(
-            present, update.edits.read_records(self._store, present, origin[0]), strict=True
-        ):
+        stored = update.edits.read_records(self._store, present, origin[0])
+        for (path, digest), data in zip(present, stored, strict=True):
             record = update.edits.record_of(data)
             if record is None:
                 damaged[path] = digest

@@ -11,14 +11,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from secateur.errors import IndexingError
-from secateur.index.catalogue import KeptMember, KeptState
+from secateur.index.catalogue import KEPT_STATES, KeptMember, KeptState
 from secateur.index.facts.history import CommitHistory
-from secateur.index.open_index import OpenIndex
+from secateur.index.repository_index import RepositoryIndex
 from secateur.index.store.folder import folder_of, size_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import RecordedState, unread_files
-from secateur.index.update.snapshots import Histories
+from secateur.index.update.snapshot_manager import Histories
 from secateur.index.update.staleness import Changes, changes
 from secateur.model import Notice
 from secateur.progress import Progress
@@ -32,7 +32,7 @@ _EVERY_TIME = frozenset({CLONED, SHALLOW})
 
 
 @dataclass
-class OpenMember:
+class MemberIndex:
     """See the module docstring.
 
     Attributes:
@@ -57,17 +57,17 @@ class OpenMember:
     state: RecordedState | None = None
 
     def __post_init__(self) -> None:
-        self._index: OpenIndex | None = None
+        self._index: RepositoryIndex | None = None
         self._store: Store | None = None
         self._seen, self._is_new = self.first, True  # the look when the repository was recorded last
         self._has_moved = not self.kept.states
         if self._has_moved:
             self._open()
 
-    def _open(self) -> OpenIndex:
+    def _open(self) -> RepositoryIndex:
         if self._index is None:
             with self.naming():
-                self._index = OpenIndex(self.opener, self.cache_dir, self.given)
+                self._index = RepositoryIndex(self.opener, self.cache_dir, self.given)
         return self._index
 
     @property
@@ -143,8 +143,7 @@ class OpenMember:
         self.known = None
         state = self._read(extractor, None)
         if expected is not None and state.name != expected.name:
-            problem = f"{self.opener.path}: changed while it was opened"
-            raise IndexingError(problem, hint="run again", code="CHANGED")
+            raise IndexingError(f"{self.opener.path}: changed while it was opened", hint="run again", code="CHANGED")
         return state
 
     def _read(self, extractor: Extractor, progress: Progress | None) -> RecordedState:
@@ -171,7 +170,9 @@ class OpenMember:
         if any(notice.code not in _EVERY_TIME for notice in notices) or self.look() != self._seen:
             return None
         skips = tuple(index.source.skips())
-        return self.kept.with_state(version, KeptState(state.name, self.history_id, self.time, tuple(notices), skips))
+        state_now = KeptState(state.name, self.history_id, self.time, tuple(notices), skips)
+        states = [(name, kept) for name, kept in self.kept.states.items() if name != version]
+        return replace(self.kept, states=dict([*states, (version, state_now)][-KEPT_STATES:]))
 
     # --- looking -----------------------------------------------------------------------------------------------------
 

@@ -33,13 +33,7 @@ INPUTS: Sequence[Input] = (
         lines=True,
     ),
     Input(
-        "path",
-        f"{FORMS} (default: here)",
-        metavar="PATH",
-        positional=True,
-        default=".",
-        folders=True,
-        workspaces=True,
+        "path", f"{FORMS} (default: here)", metavar="PATH", positional=True, default=".", folders=True, workspaces=True
     ),
     Input("rev", "read this commit instead of the working tree", metavar="COMMIT", title="Commit", optional=True),
     Input(
@@ -51,9 +45,7 @@ INPUTS: Sequence[Input] = (
         holds="output",
     ),
     Input(
-        "files_from",
-        "read just the files of PATH that this file lists, by lines or NUL; - reads stdin",
-        default=None,
+        "files_from", "read just the files of PATH that this file lists, by lines or NUL; - reads stdin", default=None
     ),
     Input("everywhere", "forget what --only has remembered, and answer from all of it", switch=True, holds="output"),
     Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
@@ -75,10 +67,7 @@ INPUTS: Sequence[Input] = (
         holds="output",
     ),
     Input(
-        "fail_on_low",
-        "exit 4 where nothing, or hardly anything, here answers the query",
-        switch=True,
-        holds="output",
+        "fail_on_low", "exit 4 where nothing, or hardly anything, here answers the query", switch=True, holds="output"
     ),
 )
 
@@ -96,16 +85,6 @@ def query_of(inputs: Inputs, environment: Environment, settings: Settings) -> st
         data = environment.bytes_of(query, "query", instead="write the query instead of -")
         environment.found[QUERY] = data.decode("utf-8", "replace")
     return str(environment.found[QUERY])
-
-
-def list_of_files(inputs: Inputs, environment: Environment) -> tuple[str, ...]:
-    """Returns the files that `--files-from` lists. Raises UsageError: standard input already holds the query."""
-    name: str = inputs["files_from"]
-    if name == "-" and inputs["query"] == "-":
-        raise UsageError(
-            "the query and --files-from cannot both be read from standard input", hint="write one of them to a file"
-        )
-    return parse_file_list(environment.bytes_of(name, "list of files", flag="--files-from", instead="name a file"))
 
 
 def file_of(path: str, file: str, environment: Environment) -> tuple[Path | None, str]:
@@ -127,7 +106,7 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
     """An engine on what the inputs name."""
     # Imported here, so that the help and other kinds do not wait for the index.
     from secateur.engine import Engine
-    from secateur.index.open_workspace import WorkspaceOpener, opener_of
+    from secateur.index.workspace_index import WorkspaceOpener, opener_of
 
     notices = (*environment.notices, *(() if environment.shared is not None else not_scanned(settings)))
     path, rev = environment.folder_of(inputs["path"]), inputs["rev"] or None
@@ -138,14 +117,13 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
     if inputs["files_from"]:
         if isinstance(opener, WorkspaceOpener):
             raise UsageError("--files-from does not go with a workspace", hint="name one of its repositories")
-        opener = ListedOpener(opener, list_of_files(inputs, environment))
-    engine = Engine(
-        opener,
-        settings,
-        cache_dir=None,
-        config_dir=None,
-        environ=environment.environ,
-        notices=notices,
-    )
+        name: str = inputs["files_from"]
+        if name == "-" and inputs["query"] == "-":
+            raise UsageError(
+                "the query and --files-from cannot both be read from standard input", hint="write one of them to a file"
+            )
+        listed = environment.bytes_of(name, "list of files", flag="--files-from", instead="name a file")
+        opener = ListedOpener(opener, parse_file_list(listed))
+    engine = Engine(opener, settings, cache_dir=None, config_dir=None, environ=environment.environ, notices=notices)
     engine.warns_of_index = environment.shared is None  # a shared index is the same on every machine
     return engine

@@ -1,4 +1,4 @@
-"""Several repositories as one index while they are open. It has the interface that `OpenIndex` has for one.
+"""Several repositories as one index while they are open. It has the interface that `RepositoryIndex` has for one.
 
 The records of each repository are those that it has when it is searched alone, in its own folder of the cache, so
 nothing is read twice. The snapshot is made of all records together, and kept in the folder of the workspace.
@@ -19,16 +19,16 @@ from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.index.catalogue import Catalogue, KeptMember
 from secateur.index.facts.extract import Record
 from secateur.index.facts.snapshot import UNREAD, Snapshot
+from secateur.index.member_index import MemberIndex, below
 from secateur.index.open_index import OpenIndex
-from secateur.index.open_member import OpenMember, below
-from secateur.index.opened_index import OpenedIndex
+from secateur.index.repository_index import RepositoryIndex
 from secateur.index.store.arrayfile import unpack_strings
 from secateur.index.store.atomic_files import remove_leftovers
 from secateur.index.store.folder import size_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState, arrays_version, repair, status_of
-from secateur.index.update.snapshots import SnapshotManager
+from secateur.index.update.snapshot_manager import SnapshotManager
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
@@ -71,9 +71,9 @@ class WorkspaceOpener:
         """The repositories of the file. Raises the errors of `read_workspace`."""
         return read_workspace(self.path, self.within)
 
-    def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> OpenMember:
+    def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> MemberIndex:
         """Opens one of the repositories. `known` is what the catalogue has of it. Raises RepositoryError: it cannot be
-        found or fetched; and the errors of `OpenIndex`."""
+        found or fetched; and the errors of `RepositoryIndex`."""
         with self.naming(member.name):
             folder = folder_of(member.location, cache_dir, self.fetching)
             look = partial(read_commit_look, folder, member.rev, self.rules)
@@ -82,7 +82,7 @@ class WorkspaceOpener:
                 known = KeptMember(seen.digest if seen is not None else "", *self._rules(folder), {})
             opener = SourceOpener(folder, member.rev, known.rules)
             notices = (Notice("config_ignored", known.said),) if known.said else ()
-            return OpenMember(opener, cache_dir, look, seen, known, partial(self.naming, member.name), notices)
+            return MemberIndex(opener, cache_dir, look, seen, known, partial(self.naming, member.name), notices)
 
     @contextmanager
     def naming(self, name: str) -> Iterator[None]:
@@ -107,7 +107,7 @@ class WorkspaceOpener:
         return replace(self.rules, ignore=ignore, max_file_kb=most), ""
 
 
-class OpenWorkspace(OpenedIndex):
+class WorkspaceIndex(OpenIndex):
     """See the module docstring."""
 
     def __init__(self, opener: WorkspaceOpener, cache_dir: Path) -> None:
@@ -117,7 +117,7 @@ class OpenWorkspace(OpenedIndex):
         self._catalogue = Catalogue.open(cache_dir, opener.path)
         self._partial = opener.partial
         self._errors: dict[str, SecateurError] = {}  # by repository that is left out
-        self._members: dict[str, OpenMember] = {}
+        self._members: dict[str, MemberIndex] = {}
         known = self._catalogue.members
         try:
             for member in opener.members:
@@ -204,7 +204,7 @@ class OpenWorkspace(OpenedIndex):
             except UnwritableIndex:  # only the workspace's own folder: it is made again next time
                 self._records.folder = None
                 self._snapshot = self._make(state, extractor, progress or unreported)
-            self._texts.clear()
+            self._texts = {}
             kept = {name: member.to_keep(extractor.version) for name, member in self._members.items()}
             known = {name: member for name, member in kept.items() if member is not None}
             if known != self._catalogue.members:
@@ -251,7 +251,7 @@ class OpenWorkspace(OpenedIndex):
 
         return self._manager.at(state.name, present, (version, history, ""), inputs, dimension, repair_records, tell)
 
-    def move(self, opener: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenedIndex`
+    def move(self, opener: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenIndex`
         """Raises UsageError: repositories share no commit."""
         raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
 
@@ -278,7 +278,7 @@ class OpenWorkspace(OpenedIndex):
 class MemberRecords:
     """The records of all repositories, and the folder that keeps the snapshots of the workspace; see `RecordStore`."""
 
-    def __init__(self, members: Mapping[str, OpenMember], folder: Path) -> None:
+    def __init__(self, members: Mapping[str, MemberIndex], folder: Path) -> None:
         self._members = members
         self.folder: Path | None = folder
         self.kept: Path | None = folder
@@ -328,6 +328,8 @@ def opener_of(
     return WorkspaceOpener(path, rules, fetching, within, partial)
 
 
-def open_index(opener: AnyOpener, cache_dir: Path) -> OpenedIndex:
+def open_index(opener: AnyOpener, cache_dir: Path) -> OpenIndex:
     """Opens an index. Raises the errors of the opener."""
-    return OpenWorkspace(opener, cache_dir) if isinstance(opener, WorkspaceOpener) else OpenIndex(opener, cache_dir)
+    return (
+        WorkspaceIndex(opener, cache_dir) if isinstance(opener, WorkspaceOpener) else RepositoryIndex(opener, cache_dir)
+    )
