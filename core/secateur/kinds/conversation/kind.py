@@ -257,11 +257,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             rows[:0] = [_request_row(pruned, entry, part) for entry, part in zip(ledger.entries, request, strict=False)]
         wide = max(NAME_CELLS, *(cell_width(row[1]) for row in rows)) if rows else NAME_CELLS
         columns = Column(1, gap=0), Column(wide, gap=1), *_COLUMNS
-        section = Section(rows, more=not_shown(len(listed) - len(shown)), apart=False, columns=columns)
-        sections = [section]
+        sections = [Section(rows, more=not_shown(len(listed) - len(shown)), apart=False, columns=columns)]
         if pruned.measured is not None:
             lines, further = session_page(pruned.measured, outcome.settings)
-            head[3:3], sections = lines, [section, *further]
+            head[3:3], sections = lines, [*sections, *further]
         return Page(head, sections, outcome.warnings, pruned.report.calls)
 
     def describe(self, outcome: Outcome[Pruned], index: int) -> EntryDescription:
