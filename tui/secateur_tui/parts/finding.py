@@ -99,7 +99,13 @@ class ItemFinding(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         super().__init__(bench)
-        self._haystack = Derived[Haystack](self.jobs, "haystack", self._ask_again, between=True)
+
+        def ask_again() -> None:
+            if self._chooser.is_mounted and self._chooser.is_current:
+                self._chooser.ask_again()
+                self._seek_texts(self._chooser.sought)
+
+        self._haystack = Derived[Haystack](self.jobs, "haystack", ask_again, between=True)
         self._chooser = Chooser("Find", self._hits)
 
     def no_next_changed(self) -> str:
@@ -145,12 +151,6 @@ class ItemFinding(ScreenPart):
         bench.app.push_screen(self._chooser, self._go)
         answer = state.answer
         self._haystack.at(answer.ids, lambda: Haystack(answer.ids, answer.sought_names()))
-
-    def _ask_again(self) -> None:
-        """The names can be looked through."""
-        if self._chooser.is_mounted and self._chooser.is_current:
-            self._chooser.ask_again()
-            self._seek_texts(self._chooser.sought)
 
     def _hits(self, sought: str) -> Offers:
         columns, haystack = self.state.columns, self._haystack.made

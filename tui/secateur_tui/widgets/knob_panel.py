@@ -12,7 +12,7 @@ from secateur.terminal import clip
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.messages import KnobClicked
+from secateur_tui.jobs import KnobClicked
 from secateur_tui.short_names import shorten_words
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, clip_line, fit_text, line, mark_cursor, plain, width
@@ -80,12 +80,6 @@ def find_click(knob: Knob, settings: Settings, drawn: str, cell: int) -> KnobCli
     if not isinstance(value, float) or cell not in track:
         return None
     return KnobClicked(knob, (cell - track[0]) / max(1, len(track) - 1) * _top(knob, value))
-
-
-def draw_legend(proven: bool, pending: str, cells: int) -> Line:
-    """Draws the meaning of the figures at the right; nothing where there are none and none will come."""
-    known = "selection unchanged inside (re-run ✓)" if proven else pending
-    return line(Span(clip(f"range: {known}" if known else "", cells), "faint"))
 
 
 class KnobPanel(LineView, can_focus=True):
@@ -158,14 +152,13 @@ class KnobPanel(LineView, can_focus=True):
         if index == len(self.knobs):
             if self.has_focus:
                 return line(Span(shorten_words(key_of(self.chosen.key).doc, cells), "accent"))
-            return draw_legend(bool(self._ranges), self._pending, cells)
+            known = "selection unchanged inside (re-run ✓)" if self._ranges else self._pending
+            return line(Span(clip(f"range: {known}" if known else "", cells), "faint"))
         knob = self.knobs[index]
         drawn = draw_knob(knob, self._settings, self._opened, self._ranges, cells, self._notes.get(knob.key, ""))
         if knob != self.chosen:
             return drawn
-        if not self.has_focus:
-            return (Span("›", "accent"), *drawn[1:])
-        return mark_cursor(drawn)
+        return mark_cursor(drawn) if self.has_focus else (Span("›", "accent"), *drawn[1:])
 
     @property
     def _for_knobs(self) -> int:
