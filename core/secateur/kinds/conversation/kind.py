@@ -16,7 +16,6 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import (
-    Cache,
     CacheShape,
     MeasuredTranscript,
     MessageDecision,
@@ -219,7 +218,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             messages=pruned.messages,
             format=pruned.transcript.format,
             statistics=pruned.statistics,
-            cache=pruned.cache.shape,
+            cache=pruned.cache,
             session=session or UNSET,
             report=pruned.report,
             ledger=outcome.ledger.shape(),
@@ -396,7 +395,7 @@ def _request_row(pruned: Pruned, entry: Entry, part: MessagePart) -> Sequence[st
     return "=", name, "definition" if part.tool else "system", *figures, f"keep: {sentence(entry)}"
 
 
-def _describe_cache(cache: Cache) -> str:
+def _describe_cache(cache: CacheShape) -> str:
     """One line on what a provider's cache still holds, and after how many requests the pruning pays for the tokens read
     again."""
     if cache.first_changed is None:
