@@ -177,9 +177,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             (*pruned.warnings, *warn_unknown_pins(settings, pruned.ledger.ids)),
             questions=pruned.questions,
             calls=pruned.calls,
-            measures=lambda: {
-                "cache_reread": pruned.cache.reread_tokens if pruned.cache.first_changed is not None else 0
-            },
+            measures=lambda: {"cache_reread": pruned.cache.reread_tokens},
         )
 
     def trials(
