@@ -30,7 +30,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.conversation.decisions import (
     CACHE_READ_PRICE,
     CACHE_WRITE_PRICE,
-    Cache,
+    CacheShape,
     MeasuredTranscript,
     count_texts,
     measure,
@@ -64,7 +64,7 @@ class Fold:
     limit: int = 0  # tokens beyond which the next cut is made
     speaker: str = ""  # role of the last message that somebody said
     changes: Mapping[int, Entry] = field(default_factory=dict)  # by number: what does not leave as it came
-    cut: Cache | None = None  # what a prompt cache reads again, where a cut was made at this request
+    cut: CacheShape | None = None  # what a prompt cache reads again, where a cut was made at this request
     originals: Mapping[str, str] = field(default_factory=dict)  # what this cut took out, by digest
 
     def is_own(self, number: int) -> bool:
@@ -186,7 +186,7 @@ def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, r
         tokens=after,
         limit=int(limit),
         changes=changes,
-        cut=replace(pruned.cache, first_changed=first),
+        cut=structs.replace(pruned.cache, first_changed=first),
         originals=pruned.originals,
     )
 

@@ -96,8 +96,7 @@ class SearchAnswers:
             status = engine.status()
             messages.append(
                 f"{status.source}: {count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')},"
-                f" {status.read:,} read now,"
-                f" cached answer: {answer.cached}"
+                f" {status.read:,} read now, cached answer: {answer.cached}"
             )
         if form in LAYOUTS and not gives_notices(answer.text, answer.warnings, form):
             reported = condense_notices(self._loaded.notices)
