@@ -103,9 +103,10 @@ def profile_of(settings: Settings, scope: str = "user") -> tuple[dict[str, Any],
                 f" pass --budget {settings.budget}"
             )
     if scope == "repository":
-        for name in [name for name in values if not _may_travel(name, values[name])]:
-            refused[name] = "only your own configuration or the command line may set it"
-            del values[name]
+        for name, value in list(values.items()):
+            if (key := key_of(name)).scope != "any" or (key.lowered_only and value > key.default):
+                refused[name] = "only your own configuration or the command line may set it"
+                del values[name]
     return values, refused
 
 
@@ -207,11 +208,6 @@ def _write(file: ConfigFile, text: str) -> None:
     except SecateurError as error:
         hint = "check the permissions of the file and its folder" if error.code == "OUTPUT" else error.hint
         raise SecateurError(error.message, hint=hint, code=error.code) from error
-
-
-def _may_travel(name: str, value: Any) -> bool:
-    key = key_of(name)
-    return key.scope == "any" and not (key.lowered_only and value > key.default)
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from msgspec import UNSET, Struct, UnsetType
 
 from secateur.ledger import Figure, Notice, Reason, ReasonCode, State, StateName
-from secateur.model.columns import BoolArray, FloatArray, IntArray, distinct, falling
-from secateur.model.pool import LineRange, Pool
+from secateur.model.pool import BoolArray, FloatArray, IntArray, LineRange, Pool, distinct, falling
 from secateur.shape import Count, Shape
 
 NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)

@@ -202,10 +202,7 @@ def schema() -> dict[str, Any]:
             node = node["properties"].setdefault(
                 table, {"type": "object", "properties": {}, "additionalProperties": False}
             )
-        node["properties"][leaf] = _key_schema(key)
+        node["properties"][leaf] = msgspec.json.schema(key.type) | {"default": key.default}
+        if key.choices:
+            node["properties"][leaf]["enum"] = list(key.choices)
     return root
-
-
-def _key_schema(key: Key) -> dict[str, Any]:
-    out = msgspec.json.schema(key.type) | {"default": key.default}
-    return out | {"enum": list(key.choices)} if key.choices else out

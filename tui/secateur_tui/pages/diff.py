@@ -279,10 +279,11 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         """Returns the text of a file, coloured as a diff."""
         if (text := super().text_of(scene)) is None:
             return None
-        roles = (
-            (drawn, drawn[0].role or _LINE_ROLES.get(drawn[0].text[:1], "") if drawn else "") for drawn in text.lines
+        lines = (
+            tuple(span._replace(role=drawn[0].role or _LINE_ROLES.get(drawn[0].text[:1], "")) for span in drawn)
+            for drawn in text.lines
         )
-        return ItemText(text.head, [tuple(span._replace(role=role) for span in drawn) for drawn, role in roles])
+        return ItemText(text.head, [*lines])
 
     def notices(self, answer: ShownAnswer[Planned]) -> Sequence[tuple[str, str]]:
         plan = answer.outcome.payload.plan
@@ -335,9 +336,8 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         return {"chunking.context_lines": "  the diff has its own", "chunking.signatures": "  needs a repository"}
 
     def draw_empty(self, scene: Scene, cells: int) -> Sequence[Line]:
-        if scene.state.answer is not None:
-            return wrap_words("No file changed.", cells, "bold")
-        return super().draw_empty(scene, cells)
+        nothing = wrap_words("No file changed.", cells, "bold")
+        return nothing if scene.state.answer is not None else super().draw_empty(scene, cells)
 
 
 class DiffWatch(FileWatch):

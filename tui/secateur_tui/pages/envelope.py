@@ -83,13 +83,8 @@ class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
 
     def explain_refusal(self, material: Read, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         window = window_of(inputs["model"], settings.context_budget.windows)
-        lines = [
-            line(
-                Span("what it holds", "bold"),
-                f"  {material.tokens:,} tokens",
-                Span(f"  of a window of {window:,}" if window else "", "faint"),
-            )
-        ]
+        of_window = Span(f"  of a window of {window:,}" if window else "", "faint")
+        lines = [line(Span("what it holds", "bold"), f"  {material.tokens:,} tokens", of_window)]
         for section, tokens in material.sizes:
             lines.append(line(f"{tokens:>9,} ", Span(clip_left(visible(section), max(1, cells - 10)), "faint")))
         return lines

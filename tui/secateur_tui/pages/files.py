@@ -67,14 +67,10 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         if not isinstance(scene.jobs.error or scene.state.refusal, UsageError) or scene.state.inputs["query"]:
             return super().draw_blank(scene, cells)
-        key = scene.keys.first_key("query")
-        return [
-            *wrap_words("Say what the files are for: each is scored by how well it answers.", cells, "bold"),
-            (),
-            *wrap_words(f"{key} goes to the field for it; Enter reads them.", cells, "faint"),
-            (),
-            *super().draw_blank(scene, cells),
-        ]
+        words = "Say what the files are for: each is scored by how well it answers."
+        hint = f"{scene.keys.first_key('query')} goes to the field for it; Enter reads them."
+        lines = [*wrap_words(words, cells, "bold"), (), *wrap_words(hint, cells, "faint"), ()]
+        return [*lines, *super().draw_blank(scene, cells)]
 
     def facts(self, answer: ShownAnswer[PrunedFiles], item: int, cells: int) -> list[Line]:
         decision = answer.outcome.payload.decisions[item]

@@ -292,9 +292,9 @@ class KindPage(Generic[M, P]):
 
     def draw_notices(self, scene: Scene, cells: int) -> list[Line]:
         """Draws every notice about the answer."""
-        if scene.state.answer is None:
-            return []
         answer = scene.state.answer
+        if answer is None:
+            return []
         warned = sorted(answer.outcome.notices, key=lambda notice: notice.code not in self.first_warnings)
         first = sum(notice.code in self.first_warnings for notice in warned)
         texts = [(f"! {notice.message}", "warning") for notice in warned]

@@ -198,11 +198,11 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return listing
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
-        answer = _answer(scene)
+        answer: Any = scene.state.answer
         return draw_gap(answer.selection, cells, answer.ordered_by) if answer is not None else ()
 
     def draw_notices(self, scene: Scene, cells: int) -> list[Line]:
-        answer = _answer(scene)
+        answer: Any = scene.state.answer
         warnings = shown_notices(answer.selection.warnings) if answer is not None else ()
         texts = [shorten_paths(f"! {visible(warning.message)}", cells) for warning in warnings]
         return [part for text in texts for part in wrap_words(text, cells, "warning")]
@@ -240,8 +240,8 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return [*lines, *wrap_words(hint, cells, "faint"), *item_pages.draw_indexed(status, cells)]
 
     def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
-        answer, row = _answer(scene), scene.state.cursor
-        if answer is None or not len(answer):
+        answer, row = scene.state.answer, scene.state.cursor
+        if not isinstance(answer, SearchAnswer) or not len(answer):
             return []
         decision, pool = answer.selection.decision(row), answer.selection.pool
         words = ["priority", *decision.terms]
@@ -254,10 +254,6 @@ class SearchPage(KindPage[Any, SearchDecision]):
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         return draw_trim_diff(scene.state.comparison, cells)
-
-
-def _answer(scene: Scene) -> SearchAnswer | None:
-    return cast("SearchAnswer | None", scene.state.answer)
 
 
 def _pool(scene: Scene) -> Pool | None:

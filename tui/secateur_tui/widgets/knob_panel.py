@@ -82,12 +82,6 @@ def find_click(knob: Knob, settings: Settings, drawn: str, cell: int) -> KnobCli
     return KnobClicked(knob, (cell - track[0]) / max(1, len(track) - 1) * _top(knob, value))
 
 
-def draw_legend(proven: bool, pending: str, cells: int) -> Line:
-    """Draws the meaning of the figures at the right; nothing where there are none and none will come."""
-    known = "selection unchanged inside (re-run ✓)" if proven else pending
-    return line(Span(clip(f"range: {known}" if known else "", cells), "faint"))
-
-
 class KnobPanel(LineView, can_focus=True):
     """Shows the settings; remembers which knob is chosen. The line below them says what the figures at the right mean,
     or what the chosen knob means while the keys go here, as far as there is room; `?` shows all of it."""
@@ -158,14 +152,13 @@ class KnobPanel(LineView, can_focus=True):
         if index == len(self.knobs):
             if self.has_focus:
                 return line(Span(shorten_words(key_of(self.chosen.key).doc, cells), "accent"))
-            return draw_legend(bool(self._ranges), self._pending, cells)
+            known = "selection unchanged inside (re-run ✓)" if self._ranges else self._pending
+            return line(Span(clip(f"range: {known}" if known else "", cells), "faint"))
         knob = self.knobs[index]
         drawn = draw_knob(knob, self._settings, self._opened, self._ranges, cells, self._notes.get(knob.key, ""))
         if knob != self.chosen:
             return drawn
-        if not self.has_focus:
-            return (Span("›", "accent"), *drawn[1:])
-        return mark_cursor(drawn)
+        return mark_cursor(drawn) if self.has_focus else (Span("›", "accent"), *drawn[1:])
 
     @property
     def _for_knobs(self) -> int:

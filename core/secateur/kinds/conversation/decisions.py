@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, MessagePart, PartKind, replace_texts
 from secateur.kinds.conversation.transcripts import Transcript
@@ -50,6 +50,8 @@ OF_MESSAGE = "of one message"
 COUNTING_THREADS = 2
 """Two threads take two thirds of the time of one; more wait for each other."""
 
+Result = TypeVar("Result")
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTranscript:
@@ -65,6 +67,13 @@ class MeasuredTranscript:
     heads: tuple[int, ...] = ()  # tokens of each part of the request's system prompt and tools
     redactor: Redactor | None = field(default=None, compare=False)  # the redactor that read the transcript
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: Hashable, compute: Callable[[], Result]) -> Result:
+        """Returns the value that is cached under a key, which names all that the value depends on."""
+        value: Result | None = self.known.get(key)
+        if value is None:
+            value = self.known[key] = compute()
+        return value
 
     @property
     def head(self) -> int:

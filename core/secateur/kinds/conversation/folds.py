@@ -255,19 +255,13 @@ class LiveLedger:
     recalls: int  # calls of the tool that gives texts back
 
 
-def live_settings(settings: Settings) -> Settings:
-    """Returns the settings that decide: those of the profile `recommended`, which may be changed; under another
-    profile its cuts, with the safe zone and the tools of these settings."""
-    if settings.profile == PROFILE:
-        return settings
-    rules = {f"conversation_prune.{key}": getattr(settings.conversation_prune, key) for key in _OF_SESSION}
-    return with_values(Settings(profile=PROFILE), {**rules, "tokens.counter": settings.tokens.counter})
-
-
 def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Progress = unreported) -> LiveLedger:
-    """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools. Raises
-    SecateurError: a cut is due, and no message can be read."""
-    settings = live_settings(settings)
+    """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools, under the
+    settings of the profile `recommended`, which may be changed; under another profile with its cuts, and the safe zone
+    and the tools of these settings. Raises SecateurError: a cut is due, and no message can be read."""
+    if settings.profile != PROFILE:
+        rules = {f"conversation_prune.{key}": getattr(settings.conversation_prune, key) for key in _OF_SESSION}
+        settings = with_values(Settings(profile=PROFILE), {**rules, "tokens.counter": settings.tokens.counter})
     messages = measured.transcript.messages
     sent = [number for number, message in enumerate(messages) if message.role != ASIDE]
     before, cuts, requests, not_sent, paid, whole = Fold(), list[LiveCut](), 0, 0, 0.0, 0.0

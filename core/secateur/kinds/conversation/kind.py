@@ -280,11 +280,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     def texts(self, outcome: Outcome[Pruned], index: int) -> tuple[str, str]:
         pruned = outcome.payload
         item, message = item_of(pruned, index), message_of(pruned, index)
-        if item is None:
-            text = text_of(message) if message is not None else ""
-            return text, text
-        before = text_of(message) if message is not None and item.number >= 0 else ""
-        if item.state is State.KEPT and item.message is not None:
+        came = message is not None and (item is None or item.number >= 0)
+        before = text_of(message) if message is not None and came else ""
+        if item is None or (item.state is State.KEPT and item.message is not None):
             return before, before
         return before, text_going_out(pruned, item)
 

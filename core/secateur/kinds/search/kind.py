@@ -125,7 +125,7 @@ def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environme
     if not environment.advises or "profile" in loaded.origins:
         return ()
     from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
-    from secateur.remembered.first_times import first_time
+    from secateur.remembered.store import first_time
 
     if not first_time(config_dir(environment.environ), environment.folder_of(inputs["path"]), FIRST_ANSWER):
         return ()
