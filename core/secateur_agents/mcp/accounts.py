@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
-from secateur import Kind, Notice, Outcome, State, clip
+from secateur import Kind, Notice, Outcome, State, clip, get_counter
 
-from secateur_agents.mcp.pages import Count, as_json, cursor_of, first_fitting, split_pages
+from secateur_agents.mcp.pages import Count, as_json, cursor_of, first_fitting, name_pages, split_pages
 from secateur_agents.mcp.roots import Roots
 from secateur_agents.mcp.shapes import (
     ExpandedSymbol,
@@ -37,21 +37,23 @@ _PLACE = re.compile(r"(.+):(\d+(?:-\d+)?)")
 def account_of(
     kind: Kind[Any, Any],
     outcome: Outcome[Any],
-    count: Count,
     roots: Roots,
     notices: Iterable[Notice],
     asked: object,
-    names: tuple[list[str], int] | None = None,
+    names: int = 0,
 ) -> tuple[PrunedAnswer, list[str]]:
     """Returns the first page of an answer, and the texts of all pages.
 
     Args:
         notices: about the settings; those of the outcome follow.
         asked: the arguments, which determine the name of the result together with the text.
-        names: pages of names in place of the text, and their budget.
+        names: tokens of a page with names of a search in place of the text; 0: the text.
     """
-    pages = names[0] if names else split_pages(kind.pieces(outcome), count)
-    ledger = outcome.ledger
+    count, found, ledger = get_counter(outcome.settings.tokens.counter).count, outcome.payload, outcome.ledger
+    if names:
+        pages = name_pages(found.engine, found.selection, names, count)
+    else:
+        pages = split_pages(kind.pieces(outcome), count)
     numbers, dropped = ledger.listed(LEFT_OUT_LISTED), ledger.sums[State.DROPPED].number
     kept = [number for number in numbers if ledger.entries[number].state is not State.DROPPED]
     others = [number for number in numbers if ledger.entries[number].state is State.DROPPED]
@@ -67,8 +69,8 @@ def account_of(
         kind=kind.name,
         text=pages[0],
         tokens=count(pages[0]) if names else ledger.after,
-        budget=names[1] if names else ledger.budget,
-        names=names is not None,
+        budget=names or ledger.budget,
+        names=bool(names),
         before=ledger.before,
         items=items,
         items_more=len(kept) - len(items),

@@ -89,6 +89,12 @@ def page_of_cursor(cursor: str) -> tuple[str, int]:
     return result, int(page)
 
 
+def other_page() -> UsageError:
+    """Returns the error of a cursor whose page the call does not have."""
+    message = "cursor: this call has no such page; its files or its arguments changed"
+    return UsageError(message, hint="call again without a cursor")
+
+
 def name_pages(engine: Engine, selection: Selection, budget: int, count: Count) -> list[str]:
     """Returns pages of at most `budget` tokens each, which list candidates of a search, the best first: place,
     declaration and what led to each."""

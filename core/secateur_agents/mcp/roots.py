@@ -75,8 +75,12 @@ class Roots:
             raise UsageError(f"path: {self.hide_paths(shown(path))} is outside the roots", hint=f"roots: {self.names}")
         raise UsageError(f"path: there is no {shown(path)}", hint=f"paths are relative to a root: {self.names}")
 
-    def split_pattern(self, path: str) -> tuple[RootFolder, str]:
-        """Returns a root and a pattern such as `src/**/*.py` in it. Raises UsageError: it may lead out of the root."""
+    def resolve_files(self, path: str) -> tuple[RootFolder, str]:
+        """Returns a root, and a file or a pattern such as `src/**/*.py` in it. Raises UsageError: it may lead out of
+        the root; see also `resolve_path`."""
+        if not is_pattern(path):
+            place = self.resolve_path(path)
+            return place.root, place.inside
         parts = path.split("/")
         first = next(index for index, part in enumerate(parts) if is_pattern(part))
         if path.startswith(("/", "~")) or ".." in parts[first:]:
