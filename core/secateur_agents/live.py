@@ -115,10 +115,16 @@ class Live:
             said = f"Pruning stopped at this step: {reason}"
             return Step(_messages(fold, history), _changed(fold), warnings=(Notice("not_pruned", said),))
         if self.store is not None:
-            self.store.savings.add(_record(known[min(1, fold.count)].hex()[:12], before, fold))
+            session, again = known[min(1, fold.count)].hex()[:12], fold is before
+            cached = (fold.whole, fold.tokens) if again else (before.whole, fold.cached_tokens(before))
+            is_cut = fold.cut is not None and not again
+            self.store.savings.add(SavingsRecord("live", session, fold.whole, fold.tokens, *cached, is_cut))
         while len(self._folds) > MOST_FOLDS:
             self._folds.popitem(last=False)
-        return Step(_messages(fold, history), _changed(fold), _effect(fold))
+        effect = CacheEffect(None)
+        if (cut := fold.cut) is not None:
+            effect = CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
+        return Step(_messages(fold, history), _changed(fold), effect)
 
     def recall(self, digest: str, lines: str = "") -> str:
         """Returns what was taken out, or lines of it; a sentence where that is not possible."""
@@ -161,21 +167,6 @@ def _messages(fold: Fold, history: Sequence[Any]) -> list[Any]:
 
 def _changed(fold: Fold) -> tuple[Entry, ...]:
     return tuple(entry for _, entry in sorted(fold.changes.items()))
-
-
-def _effect(fold: Fold) -> CacheEffect:
-    cut = fold.cut
-    if cut is None:
-        return CacheEffect(None)
-    return CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
-
-
-def _record(session: str, before: Fold, fold: Fold) -> SavingsRecord:
-    """Returns the record of a request, when `before` is the fold of the request before it."""
-    if fold is before:  # the same request again
-        return SavingsRecord("live", session, fold.whole, fold.tokens, fold.whole, fold.tokens)
-    cached = fold.cached_tokens(before)
-    return SavingsRecord("live", session, fold.whole, fold.tokens, before.whole, cached, fold.cut is not None)
 
 
 @cache

@@ -62,7 +62,12 @@ class Roots:
         if len(path) > 4096 or "\0" in path:
             raise UsageError("path: it is not a valid path", hint=f"roots: {self.names}")
         outside = False
-        for root, inside in self._interpret_path(path):
+        meant = [(root, path) for root in self.folders]
+        for root in self.folders:
+            name = root.name.rstrip("/")
+            if not path.startswith("/") and (path == root.name or path.startswith(f"{name}/")):
+                meant.append((root, path[len(name) :].lstrip("/") or "."))
+        for root, inside in meant:
             try:
                 real = confine_path(inside, root.folder)
                 if real.exists():
@@ -100,14 +105,6 @@ class Roots:
             text = text.replace(f"{root.folder}/", "").replace(str(root.folder), root.name)
         text = text.replace(str(self._cache), "(the cache folder)")
         return _ABSOLUTE.sub(ELSEWHERE, text)
-
-    def _interpret_path(self, path: str) -> Iterable[tuple[RootFolder, str]]:
-        yield from ((root, path) for root in self.folders)
-        if path.startswith("/"):
-            return
-        for root in self.folders:
-            if path == root.name or path.startswith(root.name.rstrip("/") + "/"):
-                yield root, path[len(root.name.rstrip("/")) :].lstrip("/") or "."
 
 
 def is_pattern(path: str) -> bool:

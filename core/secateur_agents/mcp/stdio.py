@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -61,8 +62,14 @@ async def serve(server: Server[Any]) -> int:
                 got = int(sig)
                 group.cancel_scope.cancel()
 
-    requests, replies = _divert_stream(0, os.O_RDONLY), _divert_stream(1, os.O_WRONLY)
+    requests, replies = os.dup(0), os.dup(1)
     try:
+        # What else reads standard input gets nothing, and what else writes goes to standard error.
+        with suppress(OSError), Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        with suppress(OSError):
+            sys.stdout.flush()
+            os.dup2(2, 1)
         async with anyio.create_task_group() as group:
             group.start_soon(wait_for_signals)
             await _serve(server, requests, replies)
@@ -112,20 +119,6 @@ async def _serve(server: Server[Any], requests: int, replies: int) -> None:
         group.start_soon(read)
         group.start_soon(write)
         await server.run(received, answers, server.create_initialization_options())
-
-
-def _divert_stream(stream: int, mode: int) -> int:
-    """Duplicates a standard stream to another number, and redirects the original to nothing or to standard error."""
-    own = os.dup(stream)
-    with suppress(OSError):
-        if mode == os.O_WRONLY:
-            sys.stdout.flush()
-            os.dup2(2, stream)
-        else:
-            nothing = os.open(os.devnull, mode)
-            os.dup2(nothing, stream)
-            os.close(nothing)
-    return own
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------
