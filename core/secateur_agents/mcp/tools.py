@@ -37,6 +37,7 @@ from secateur import (
     trials_of,
 )
 
+from secateur_agents.mcp import shapes
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
 from secateur_agents.mcp.pages import (
@@ -51,20 +52,6 @@ from secateur_agents.mcp.pages import (
 )
 from secateur_agents.mcp.pruning import GivenContext, inputs_of, kind_of_call, read_context
 from secateur_agents.mcp.roots import PlaceInRoot, Roots
-from secateur_agents.mcp.shapes import (
-    CallNeighbour,
-    ExpandCall,
-    ExpandedSymbol,
-    ExplainCall,
-    ExplainedItem,
-    PruneCall,
-    PrunedAnswer,
-    RecallCall,
-    RecalledText,
-    ReviewCall,
-    SearchCall,
-    TurningChange,
-)
 from secateur_agents.store import user_store
 
 LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
@@ -108,7 +95,7 @@ class Toolbox:
 
     # --- the tools ----------------------------------------------------------------------------------------------------
 
-    def search(self, call: SearchCall, roots: Roots, progress: Progress) -> PrunedAnswer:
+    def search(self, call: shapes.SearchCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
         """Finds what answers a query in a repository, within a budget."""
         if (page := self._page(call)) is not None:
             return page
@@ -135,7 +122,7 @@ class Toolbox:
             budget = call.budget or NAMES_TOKENS if names else 0
             return self._kept(call, roots, kind, material, inputs, outcome, (), indexed, budget)
 
-    def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
+    def expand(self, call: shapes.ExpandCall, roots: Roots, progress: Progress) -> shapes.ExpandedSymbol:
         """Returns a symbol's source, its callers and its callees."""
         asked, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
         place = _searchable(roots, call.path)
@@ -154,10 +141,10 @@ class Toolbox:
             calls: dict[str, Any] = {}
             for way, neighbours in (("callers", symbol.callers), ("callees", symbol.callees)) if page == 1 else ():
                 ends, unlisted = neighbours(call.steps)
-                described = (CallNeighbour(*structs.astuple(end)) for end in ends)
+                described = (shapes.CallNeighbour(*structs.astuple(end)) for end in ends)
                 listed = first_fitting(described, counter.count, call.steps * _CALLS_ROOM, as_json)
                 calls |= {way: listed, f"{way}_more": unlisted + len(ends) - len(listed)}
-            return ExpandedSymbol(
+            return shapes.ExpandedSymbol(
                 id=symbol.id,
                 at=symbol.at,
                 kind=symbol.kind,
@@ -171,7 +158,7 @@ class Toolbox:
                 next=cursor_of(name, page + 1) if page < len(pages) else "",
             )
 
-    def prune(self, call: PruneCall, roots: Roots, progress: Progress) -> PrunedAnswer:
+    def prune(self, call: shapes.PruneCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
         """Prunes text, messages or files to a budget, by their kind of context."""
         if (page := self._page(call)) is not None:
             return page
@@ -180,7 +167,7 @@ class Toolbox:
         inputs, notices = inputs_of(kind, call, given)
         return self._pruned(call, call.budget, call.strategy, roots, kind, inputs, given, progress, notices)
 
-    def review(self, call: ReviewCall, roots: Roots, progress: Progress) -> PrunedAnswer:
+    def review(self, call: shapes.ReviewCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
         """Returns a pull request in chunks, one per page."""
         if (page := self._page(call)) is not None:
             return page
@@ -191,34 +178,36 @@ class Toolbox:
         budget, given = call.budget or CHUNK_TOKENS, GivenContext(place.root)
         return self._pruned(call, budget, "", roots, kind, inputs, given, progress)
 
-    def explain(self, call: ExplainCall, roots: Roots, progress: Progress) -> ExplainedItem:
+    def explain(self, call: shapes.ExplainCall, roots: Roots, progress: Progress) -> shapes.ExplainedItem:
         """Explains why an item of a result was kept or left out, and what would change that, with proof."""
         if not (name := call.result):
             if not call.query:
                 hint = "give `result` of an answer, or the query of a search"
                 raise UsageError("explain: no result is named", hint=hint)
-            search = SearchCall(call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile)
+            search = shapes.SearchCall(
+                call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile
+            )
             name = self.search(search, roots, progress).result
         held = self.results.named(name)
         kind, outcome = held.kind, held.outcome
         trials = trials_of(kind, held.material, held.inputs, outcome.settings, outcome)
         place = _place_of(call.item, held, list(trials.ids))
         turns, nothing, runs = prove_turns(trials, place, EXPLAIN_SECONDS, progress)
-        return ExplainedItem(
+        return shapes.ExplainedItem(
             item=item_of(kind, outcome, place),
             before=outcome.ledger.entries[place].before,
-            turns=[TurningChange(value, also) for value, also in turns],
+            turns=[shapes.TurningChange(value, also) for value, also in turns],
             nothing=nothing,
             facts={label: text for label, text in kind.describe(outcome, place).facts if label != "id"},
             decided_again=runs,
             freshness=held.freshness(),
         )
 
-    def recall(self, call: RecallCall, roots: Roots, progress: Progress) -> RecalledText:  # noqa: ARG002
+    def recall(self, call: shapes.RecallCall, roots: Roots, progress: Progress) -> shapes.RecalledText:  # noqa: ARG002
         """Returns what was taken out of a conversation, by the digest that stands in its place."""
         text, count = user_store(self.environ, self.clock).recall(call.digest, call.lines), get_counter().count
         pages = split_pages([text], count)
-        return RecalledText(pages[0], count(text), len("".join(pages[1:]).splitlines()))
+        return shapes.RecalledText(pages[0], count(text), len("".join(pages[1:]).splitlines()))
 
     def finish_indexes(self, progress: Progress) -> None:
         """Indexes the rest of the folders of which a first answer needed only a part. For when nobody waits."""
@@ -232,7 +221,7 @@ class Toolbox:
 
     def _pruned(
         self,
-        call: PruneCall | ReviewCall,
+        call: shapes.PruneCall | shapes.ReviewCall,
         budget: int,
         strategy: str,
         roots: Roots,
@@ -241,7 +230,7 @@ class Toolbox:
         given: GivenContext,
         progress: Progress,
         notices: tuple[Notice, ...] = (),
-    ) -> PrunedAnswer:
+    ) -> shapes.PrunedAnswer:
         """Reads and decides with any kind."""
         flags: dict[str, Any] = {kind.budget.key: budget} if budget else {}
         if strategy:
@@ -278,7 +267,7 @@ class Toolbox:
         notices: tuple[Notice, ...],
         indexed: IndexedFolder | None = None,
         names: int = 0,
-    ) -> PrunedAnswer:
+    ) -> shapes.PrunedAnswer:
         """Holds a result. Returns its first page, or the page of the call's cursor. `names`: see `account_of`."""
         answer, pages = account_of(kind, outcome, roots, notices, structs.replace(call, cursor=""), names)
         held = HeldResult(kind, material, inputs, outcome, answer, pages, indexed)
@@ -293,7 +282,7 @@ class Toolbox:
             raise other_page()
         return held.page(page)
 
-    def _page(self, call: Any) -> PrunedAnswer | None:
+    def _page(self, call: Any) -> shapes.PrunedAnswer | None:
         """Returns a page of a result that is still held; None if it must be computed again."""
         if not call.cursor:
             return None
