@@ -38,17 +38,6 @@ class IndexedFolder:
         """Returns the content digest of every indexed file by path; empty while only a part is indexed."""
         return self.engine.code()[0].all_digests if self.whole else {}
 
-    def since(self, then: Freshness, state: Mapping[str, bytes]) -> Freshness:
-        """Returns the state of an earlier answer with later changes. Lists the files again."""
-        try:
-            changed = set(self.engine.changes().files)
-        except SecateurError as error:
-            changed = {f"not known: {error.message}"}
-        if state and (now := self.state()) is not state:
-            changed |= {path for path in state.keys() | now.keys() if state.get(path) != now.get(path)}
-        listed = [clip(path, _PATH_CELLS) for path in sorted(changed)[:CHANGED_LISTED]]
-        return Freshness(then.commit, then.indexed, listed, len(changed) - len(listed))
-
 
 class OpenEngines:
     """Keeps one engine per folder and index settings.
@@ -57,8 +46,7 @@ class OpenEngines:
     ...     indexed.engine.search(query)
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self.clock = clock
+    def __init__(self) -> None:
         self._open: OrderedDict[Hashable, IndexedFolder] = OrderedDict()
         self._turn = threading.Lock()
 
@@ -122,9 +110,18 @@ class HeldResult:
     state: Mapping[str, bytes] = field(default_factory=dict)  # see `IndexedFolder.state`
 
     def freshness(self) -> Freshness | None:
-        """Returns the state in which it was found, and later changes."""
-        then = self.answer.freshness
-        return self.indexed.since(then, self.state) if self.indexed is not None and then else None
+        """Returns the state in which it was found, with later changes. Lists the files again."""
+        then, indexed = self.answer.freshness, self.indexed
+        if then is None or indexed is None:
+            return None
+        try:
+            changed = set(indexed.engine.changes().files)
+        except SecateurError as error:
+            changed = {f"not known: {error.message}"}
+        if self.state and (now := indexed.state()) is not self.state:
+            changed |= {path for path in self.state.keys() | now.keys() if self.state.get(path) != now.get(path)}
+        listed = [clip(path, _PATH_CELLS) for path in sorted(changed)[:CHANGED_LISTED]]
+        return Freshness(then.commit, then.indexed, listed, len(changed) - len(listed))
 
     def page(self, page: int) -> PrunedAnswer:
         """Returns the answer with a page of its text, from 1. Raises UsageError: there is no such page."""

@@ -30,8 +30,8 @@ from mcp_types import (
 from secateur import Progress, SecateurError, __version__, count_tokens, separate_call
 
 from secateur_agents.mcp import shapes
-from secateur_agents.mcp.accounts import text_of
 from secateur_agents.mcp.calls import CallQueue
+from secateur_agents.mcp.pages import text_of
 from secateur_agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roots
 from secateur_agents.mcp.tools import Toolbox
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import structs
 from secateur import (
@@ -22,7 +22,6 @@ from secateur import (
     Kind,
     Loaded,
     Notice,
-    Outcome,
     Progress,
     SecateurError,
     UsageError,
@@ -38,14 +37,17 @@ from secateur import (
 )
 
 from secateur_agents.mcp import shapes
-from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
 from secateur_agents.mcp.pages import (
     NAMES_TOKENS,
     TEXT_TOKENS,
+    WARNINGS_ROOM,
+    account_of,
     as_json,
     cursor_of,
     first_fitting,
+    item_of,
+    name_of,
     other_page,
     page_of_cursor,
     split_pages,
@@ -58,11 +60,34 @@ LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
 """Loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see `Kind.load`. What
 they allow is no credential from then on."""
 
+C = TypeVar("C", bound=shapes.PagedCall)
+
 EXPLAIN_SECONDS = 5.0  # most processor time for the proofs of one item
 CHUNK_TOKENS = 8_000  # default tokens of a review's chunk, which is a page
 _CALLS_ROOM = 400  # most tokens for callers, and for callees, in an answer, times the steps
 
 _TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * 3 * _CALLS_ROOM
+
+
+def _paged(
+    tool: Callable[[Toolbox, C, Roots, Progress], HeldResult],
+) -> Callable[[Toolbox, C, Roots, Progress], shapes.PrunedAnswer]:
+    """Makes a tool hold its results. A call with a cursor gets a page of the result that is held, or else of the same
+    made again."""
+
+    @wraps(tool)
+    def answer(box: Toolbox, call: C, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
+        name, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
+        if (held := box.results.find(name)) is None:
+            held = tool(box, call, roots, progress)
+            box.results.keep(held)
+        if not call.cursor:
+            return held.answer
+        if name != held.answer.result:
+            raise other_page()
+        return held.page(page)
+
+    return answer
 
 
 class Toolbox:
@@ -85,7 +110,7 @@ class Toolbox:
         """
         self.load: LoadSettings = partial(load, lenient=True)
         self.environ, self.clock, self.trusts_git_dir = environ, clock, trusts_git_dir
-        self.engines, self.results = OpenEngines(clock), HeldResults()
+        self.engines, self.results = OpenEngines(), HeldResults()
         self.cache = Environment(environ=environ).cache
 
     def close(self) -> None:
@@ -95,10 +120,9 @@ class Toolbox:
 
     # --- the tools ----------------------------------------------------------------------------------------------------
 
-    def search(self, call: shapes.SearchCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
+    @_paged
+    def search(self, call: shapes.SearchCall, roots: Roots, progress: Progress) -> HeldResult:
         """Finds what answers a query in a repository, within a budget."""
-        if (page := self._page(call)) is not None:
-            return page
         if not call.query.strip():
             raise UsageError("query is empty", hint="ask in the words of the task, or name what you mean")
         place, kind = _searchable(roots, call.path), get_kind("search")
@@ -120,7 +144,9 @@ class Toolbox:
             outcome = kind.fit(answer_of(kind, material, inputs, settings, None, progress))
             indexed.looked, indexed.whole = self.clock(), not outcome.payload.selection.pool.partial
             budget = call.budget or NAMES_TOKENS if names else 0
-            return self._kept(call, roots, kind, material, inputs, outcome, (), indexed, budget)
+            answer, pages = account_of(kind, outcome, roots, (), call, budget)
+            answer.freshness = indexed.freshness(outcome.payload.selection.pool.commit)
+            return HeldResult(kind, material, inputs, outcome, answer, pages, indexed, indexed.state())
 
     def expand(self, call: shapes.ExpandCall, roots: Roots, progress: Progress) -> shapes.ExpandedSymbol:
         """Returns a symbol's source, its callers and its callees."""
@@ -158,19 +184,17 @@ class Toolbox:
                 next=cursor_of(name, page + 1) if page < len(pages) else "",
             )
 
-    def prune(self, call: shapes.PruneCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
+    @_paged
+    def prune(self, call: shapes.PruneCall, roots: Roots, progress: Progress) -> HeldResult:
         """Prunes text, messages or files to a budget, by their kind of context."""
-        if (page := self._page(call)) is not None:
-            return page
         given = read_context(call, roots)
         kind = kind_of_call(call, given)
         inputs, notices = inputs_of(kind, call, given)
         return self._pruned(call, call.budget, call.strategy, roots, kind, inputs, given, progress, notices)
 
-    def review(self, call: shapes.ReviewCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
+    @_paged
+    def review(self, call: shapes.ReviewCall, roots: Roots, progress: Progress) -> HeldResult:
         """Returns a pull request in chunks, one per page."""
-        if (page := self._page(call)) is not None:
-            return page
         place, kind = _searchable(roots, call.path, workspaces=False), get_kind("diff")
         worktree = call.head == "worktree"
         inputs = kind.blank_inputs() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
@@ -230,7 +254,7 @@ class Toolbox:
         given: GivenContext,
         progress: Progress,
         notices: tuple[Notice, ...] = (),
-    ) -> shapes.PrunedAnswer:
+    ) -> HeldResult:
         """Reads and decides with any kind."""
         flags: dict[str, Any] = {kind.budget.key: budget} if budget else {}
         if strategy:
@@ -251,44 +275,11 @@ class Toolbox:
         material = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         try:
             outcome = kind.fit(answer_of(kind, material, inputs, loaded.settings, None, progress))
-            return self._kept(call, roots, kind, material, inputs, outcome, (*notices, *loaded.notices))
+            answer, pages = account_of(kind, outcome, roots, (*notices, *loaded.notices), call)
+            return HeldResult(kind, material, inputs, outcome, answer, pages)
         except BaseException:
             kind.release(material)
             raise
-
-    def _kept(
-        self,
-        call: Any,
-        roots: Roots,
-        kind: Kind[Any, Any],
-        material: Any,
-        inputs: dict[str, Any],
-        outcome: Outcome[Any],
-        notices: tuple[Notice, ...],
-        indexed: IndexedFolder | None = None,
-        names: int = 0,
-    ) -> shapes.PrunedAnswer:
-        """Holds a result. Returns its first page, or the page of the call's cursor. `names`: see `account_of`."""
-        answer, pages = account_of(kind, outcome, roots, notices, structs.replace(call, cursor=""), names)
-        held = HeldResult(kind, material, inputs, outcome, answer, pages, indexed)
-        if indexed is not None:
-            answer.freshness = indexed.freshness(outcome.payload.selection.pool.commit)
-            held.state = indexed.state()
-        self.results.keep(held)
-        if not call.cursor:
-            return answer
-        name, page = page_of_cursor(call.cursor)
-        if name != answer.result:
-            raise other_page()
-        return held.page(page)
-
-    def _page(self, call: Any) -> shapes.PrunedAnswer | None:
-        """Returns a page of a result that is still held; None if it must be computed again."""
-        if not call.cursor:
-            return None
-        name, page = page_of_cursor(call.cursor)
-        held = self.results.find(name)
-        return held.page(page) if held is not None else None
 
     def _indexed(self, path: Path, loaded: Loaded, roots: Roots) -> AbstractContextManager[IndexedFolder]:
         """Opens the engine of a folder or workspace. The workspace file is read at every call: it may have changed, and
@@ -297,15 +288,8 @@ class Toolbox:
         within = [root.folder for root in roots.folders]
         members = tuple(read_workspace(path, within)) if is_workspace(path) else ()
         made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
-        opened = partial(
-            Engine.open,
-            path,
-            settings,
-            notices=loaded.notices,
-            within=within,
-            environ=self.environ,
-            clock=self.clock,
-        )
+        where = partial(Engine.open, environ=self.environ, clock=self.clock)
+        opened = partial(where, path, settings, notices=loaded.notices, within=within)
         return self.engines.using((path, members, *made_with, loaded.notices), opened)
 
 
