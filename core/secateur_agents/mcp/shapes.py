@@ -190,38 +190,20 @@ def convert(arguments: Mapping[str, Any], kind: type[ToolCall]) -> ToolCall:
         raise UsageError(f"the arguments do not fit: {message}", hint=f"arguments: {', '.join(fields)}") from error
 
 
-@cache
-def schema_of(kind: type[Struct]) -> dict[str, Any]:
-    """Returns a short JSON schema of a type."""
-    written = msgspec.json.schema(kind)
-    plain = _simplify(written, written.get("$defs", {}))
-    assert isinstance(plain, dict)
-    return plain
-
-
-_CHECKED = (
-    *("title", "default", "$defs", "additionalProperties"),
-    *("minimum", "maximum", "minLength", "maxLength", "maxItems"),
-)
+_CHECKED = frozenset({"title", "default", "minimum", "maximum", "minLength", "maxLength", "maxItems"})
 """Left out of schemas, because each costs every request: the server checks these itself."""
 
 
-def _simplify(value: Any, definitions: Mapping[str, Any], *, properties: bool = False) -> Any:
-    """Removes references, titles, defaults and docstrings of types from a schema."""
-    if isinstance(value, list):
-        return [_simplify(item, definitions) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "$ref" in value and not properties:
-        named = definitions[value["$ref"].rpartition("/")[2]]
-        own = {name: item for name, item in value.items() if name == "description"}
-        return _simplify({name: item for name, item in named.items() if name != "description"} | own, definitions)
-    if "anyOf" in value and not properties:  # what may be left out is never sent as null
-        (only,) = (item for item in value["anyOf"] if item != {"type": "null"})
-        return _simplify(only, definitions)
-    left_out = () if properties else _CHECKED
-    return {
-        name: _simplify(item, definitions, properties=name == "properties" and not properties)
-        for name, item in value.items()
-        if name not in left_out and (properties or name != "required" or item)
-    }
+@cache
+def schema_of(kind: type[ToolCall]) -> dict[str, Any]:
+    """Returns a short JSON schema of the arguments of a tool."""
+
+    def shortened(schema: Any) -> Any:
+        if not isinstance(schema, dict):
+            return schema
+        return {name: shortened(value) for name, value in schema.items() if name not in _CHECKED}
+
+    (written,) = msgspec.json.schema(kind)["$defs"].values()
+    properties = {name: shortened(value) for name, value in written["properties"].items()}
+    required = {"required": written["required"]} if written["required"] else {}
+    return {"type": "object", "properties": properties, **required}
