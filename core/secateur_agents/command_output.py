@@ -81,7 +81,7 @@ class RunningOutput:
         self._data += chunk
         self._too_long |= len(self._data) > MOST_BYTES
         if self._too_long:
-            return b"".join(self._release(ended=False))
+            return b"".join(self.rest(ended=False))
         before = len(self._passed)
         while not self.full:
             end = self._data.find(b"\n", self._searched) + 1
@@ -91,18 +91,18 @@ class RunningOutput:
             if _may_be_part_of_key(bytes(self._data[self._start : end])):
                 continue
             text = self._redacted(end)
-            self.full = not self._has_room(text)
+            if len(self._passed) + len(text) > self._most // PASSED_PART:  # a token is a byte or more
+                if self._tokens < 0:
+                    self._tokens = self._count(self._passed)
+                self._tokens += self._count(text)
+                self.full = self._tokens > self._most // PASSED_PART
             if not self.full:
                 self._passed += text
                 self._start = end
         return self._passed[before:]
 
-    def rest(self) -> Iterator[bytes]:
-        """Yields what is held of an output that has ended, without credentials."""
-        return self._release(ended=True)
-
-    def _release(self, *, ended: bool) -> Iterator[bytes]:
-        """Yields what is held in blocks of lines. `ended`: also a last line without its end."""
+    def rest(self, *, ended: bool = True) -> Iterator[bytes]:
+        """Yields what is held in blocks of lines, without credentials. `ended`: also a last line without its end."""
         self.full = True
         while (held := len(self._data) - self._start) > 0:
             end = self._data.rfind(b"\n", self._start, self._start + _BLOCK) + 1
@@ -156,15 +156,6 @@ class RunningOutput:
         start = max(0, self._start - _CONTEXT) if begins_line else self._start
         lines = self._data.count(b"\n", start, self._start)
         return self._redactor.utf8(bytes(self._data[start:end])).split(b"\n", lines)[-1]
-
-    def _has_room(self, text: bytes) -> bool:
-        room = self._most // PASSED_PART
-        if len(self._passed) + len(text) <= room:  # a token is a byte or more
-            return True
-        if self._tokens < 0:
-            self._tokens = self._count(self._passed)
-        self._tokens += self._count(text)
-        return self._tokens <= room
 
     def _count(self, text: bytes) -> int:
         from secateur import get_counter

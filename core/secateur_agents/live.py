@@ -87,38 +87,42 @@ class Live:
             history: messages in any format that `secateur conversation` reads, as `json.loads` gives them.
             overhead: tokens of the request beside the messages: system prompt and tools.
         """
-        with self._lock:
-            return self._step(history, -(-overhead // OVERHEAD_STEP) * OVERHEAD_STEP)
-
-    def _step(self, history: Sequence[Any], overhead: int) -> Step:
+        overhead = -(-overhead // OVERHEAD_STEP) * OVERHEAD_STEP
         fold, known = Fold(), list[bytes]()
-        until = self.clock() + self.seconds
         settings = self.settings or Settings(profile="recommended")
 
         def progress(phase: str, done: int, total: int) -> None:
             if self.clock() > until:
                 raise TimeoutError(f"it took longer than {self.seconds:g} s, {phase} {done:,} of {total:,}")
 
-        try:
-            known = list(_digests(history))
-            fold = before = self._remembered(history, known, overhead)
-            recalls = self.store is not None
-            for after in fold.extend_to(history, settings, progress, overhead=overhead, recalls=recalls):
-                if self.store is not None and after.originals:
-                    self.store.keep(after.originals)  # before anything promises them
-                before, fold = fold, replace(after, originals={})
-                self._folds[known[after.count], overhead] = fold
-        except Exception as error:  # an agent goes on, whatever is wrong here
-            self.failures += 1
-            fold = fold if fold.count else self._remembered(history, known, overhead, goes_on=False)
-            reason = error.message if isinstance(error, SecateurError) else f"{type(error).__name__}: {error}"
-            said = f"Pruning stopped at this step: {reason}"
-            return Step(_messages(fold, history), _changed(fold), warnings=(Notice("not_pruned", said),))
-        if self.store is not None:
-            self.store.savings.add(_record(known[min(1, fold.count)].hex()[:12], before, fold))
-        while len(self._folds) > MOST_FOLDS:
-            self._folds.popitem(last=False)
-        return Step(_messages(fold, history), _changed(fold), _effect(fold))
+        with self._lock:
+            until = self.clock() + self.seconds
+            try:
+                known = list(_digests(history))
+                fold = before = self._remembered(history, known, overhead)
+                recalls = self.store is not None
+                for after in fold.extend_to(history, settings, progress, overhead=overhead, recalls=recalls):
+                    if self.store is not None and after.originals:
+                        self.store.keep(after.originals)  # before anything promises them
+                    before, fold = fold, replace(after, originals={})
+                    self._folds[known[after.count], overhead] = fold
+            except Exception as error:  # an agent goes on, whatever is wrong here
+                self.failures += 1
+                fold = fold if fold.count else self._remembered(history, known, overhead, goes_on=False)
+                reason = error.message if isinstance(error, SecateurError) else f"{type(error).__name__}: {error}"
+                said = f"Pruning stopped at this step: {reason}"
+                return Step(_messages(fold, history), _changed(fold), warnings=(Notice("not_pruned", said),))
+            if self.store is not None:
+                session, again = known[min(1, fold.count)].hex()[:12], fold is before
+                cached = (fold.whole, fold.tokens) if again else (before.whole, fold.cached_tokens(before))
+                is_cut = fold.cut is not None and not again
+                self.store.savings.add(SavingsRecord("live", session, fold.whole, fold.tokens, *cached, is_cut))
+            while len(self._folds) > MOST_FOLDS:
+                self._folds.popitem(last=False)
+            effect = CacheEffect(None)
+            if (cut := fold.cut) is not None:
+                effect = CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
+            return Step(_messages(fold, history), _changed(fold), effect)
 
     def recall(self, digest: str, lines: str = "") -> str:
         """Returns what was taken out, or lines of it; a sentence where that is not possible."""
@@ -161,21 +165,6 @@ def _messages(fold: Fold, history: Sequence[Any]) -> list[Any]:
 
 def _changed(fold: Fold) -> tuple[Entry, ...]:
     return tuple(entry for _, entry in sorted(fold.changes.items()))
-
-
-def _effect(fold: Fold) -> CacheEffect:
-    cut = fold.cut
-    if cut is None:
-        return CacheEffect(None)
-    return CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
-
-
-def _record(session: str, before: Fold, fold: Fold) -> SavingsRecord:
-    """Returns the record of a request, when `before` is the fold of the request before it."""
-    if fold is before:  # the same request again
-        return SavingsRecord("live", session, fold.whole, fold.tokens, fold.whole, fold.tokens)
-    cached = fold.cached_tokens(before)
-    return SavingsRecord("live", session, fold.whole, fold.tokens, before.whole, cached, fold.cut is not None)
 
 
 @cache

@@ -371,7 +371,7 @@ async def test_an_index_is_finished_while_nobody_asks(tmp_path: Path, monkeypatc
         def loaded(root: Path | None, given: Any, committed: Any, *, lenient: bool) -> Any:
             return load(root, flags=given, committed=committed, lenient=lenient)
 
-        toolbox = Toolbox.of(loaded, os.environ, lambda: NOON)
+        toolbox = Toolbox(loaded, os.environ, lambda: NOON)
         roots = Roots(make_roots([("big", root)]), toolbox.cache)
         answer = toolbox.search(SearchCall("handleToolCall"), roots, unreported)
         if finish:

@@ -28,7 +28,7 @@ def server(*folders: Path, fallback: Sequence[Path] = (), flags: Mapping[str, An
         forget_allowed(found.settings.redaction)  # as the command does
         return found
 
-    toolbox = Toolbox.of(loaded, os.environ, lambda: NOON)
+    toolbox = Toolbox(loaded, os.environ, lambda: NOON)
     roots = make_roots((str(path), path) for path in folders or fallback)
     return mcp_server(toolbox, roots, asks=not folders)
 

@@ -54,7 +54,7 @@ def run(options: CommandCall) -> int:
     from secateur_agents.mcp.tools import Toolbox
 
     roots = make_roots(folders or fallback)
-    toolbox = Toolbox.of(options.quiet_settings, os.environ, time.time, trusts_git_dir=options.trusts_git_dir())
+    toolbox = Toolbox(options.quiet_settings, os.environ, time.time, trusts_git_dir=options.trusts_git_dir())
     if options.http is not None:
         from secateur_agents.mcp.http_server import serve_http
 

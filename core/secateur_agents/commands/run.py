@@ -53,7 +53,12 @@ def run(options: CommandCall) -> int:
     output: RunningOutput | None = None
     assert isinstance(process.stdout, io.BufferedReader)
     try:
-        output = RunningOutput(_settings(options), options.max_tokens)
+        try:
+            settings = options.load_settings(None).settings
+        except SecateurError as error:
+            options.say(f"secateur: your settings do not count: {error.message}")
+            settings = Settings()
+        output = RunningOutput(settings, options.max_tokens)
         while chunk := process.stdout.read1(_CHUNK):
             _write([output.take(chunk)])
             if output.full and importing.ident is None:
@@ -73,14 +78,6 @@ def _write(blocks: Iterable[bytes]) -> None:
     for block in blocks:
         sys.stdout.buffer.write(block)
         sys.stdout.buffer.flush()
-
-
-def _settings(options: CommandCall) -> Settings:
-    try:
-        return options.load_settings(None).settings
-    except SecateurError as error:
-        options.say(f"secateur: your settings do not count: {error.message}")
-        return Settings()
 
 
 def _code(code: int) -> int:

@@ -56,16 +56,6 @@ class _Stage:
             self.phases += 1
         self.phase, self.done, self.total = phase, done, total
 
-    @property
-    def progress(self) -> float:
-        """Completed phases plus a part of the present one; half if its size is unknown."""
-        part = self.done / self.total if self.total else 0.5
-        return self.phases - 1 + min(0.99, part)
-
-    @property
-    def words(self) -> str:
-        return f"{self.phase}: {self.done:,} of {self.total:,}" if self.total else self.phase
-
 
 class CallQueue:
     """See the module docstring.
@@ -171,6 +161,8 @@ async def _report_progress(stage: _Stage, report: Report) -> None:
     reported = -math.inf
     while True:
         await anyio.sleep(REPORT_SECONDS)
-        if stage.phases and (now := stage.progress) > reported:
+        phase, done, total = stage.phase, stage.done, stage.total
+        part = done / total if total else 0.5  # half of a phase whose size is unknown
+        if stage.phases and (now := stage.phases - 1 + min(0.99, part)) > reported:
             reported = now
-            await report(now, stage.words)
+            await report(now, f"{phase}: {done:,} of {total:,}" if total else phase)

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from secateur import Engine, Kind, Outcome, SecateurError, Settings, UsageError, clip
+from msgspec import structs
+from secateur import Engine, Kind, Outcome, SecateurError, UsageError, clip
 
+from secateur_agents.mcp.pages import cursor_of, other_page
 from secateur_agents.mcp.shapes import Freshness, PrunedAnswer
 
 MOST_ENGINES = 4  # most idle indexes that stay open: each holds the arrays of its repository
@@ -36,17 +38,6 @@ class IndexedFolder:
         """Returns the content digest of every indexed file by path; empty while only a part is indexed."""
         return self.engine.code()[0].all_digests if self.whole else {}
 
-    def since(self, then: Freshness, state: Mapping[str, bytes]) -> Freshness:
-        """Returns the state of an earlier answer with later changes. Lists the files again."""
-        try:
-            changed = set(self.engine.changes().files)
-        except SecateurError as error:
-            changed = {f"not known: {error.message}"}
-        if state and (now := self.state()) is not state:
-            changed |= {path for path in state.keys() | now.keys() if state.get(path) != now.get(path)}
-        listed = [clip(path, _PATH_CELLS) for path in sorted(changed)[:CHANGED_LISTED]]
-        return Freshness(then.commit, then.indexed, listed, len(changed) - len(listed))
-
 
 class OpenEngines:
     """Keeps one engine per folder and index settings.
@@ -55,8 +46,7 @@ class OpenEngines:
     ...     indexed.engine.search(query)
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self.clock = clock
+    def __init__(self) -> None:
         self._open: OrderedDict[Hashable, IndexedFolder] = OrderedDict()
         self._turn = threading.Lock()
 
@@ -110,11 +100,9 @@ class OpenEngines:
 class HeldResult:
     """A result of a kind of context: the decision, and its text in pages."""
 
-    name: str
     kind: Kind[Any, Any]
     material: Any
     inputs: dict[str, Any]
-    settings: Settings
     outcome: Outcome[Any]
     answer: PrunedAnswer  # its first page
     pages: list[str]
@@ -122,9 +110,29 @@ class HeldResult:
     state: Mapping[str, bytes] = field(default_factory=dict)  # see `IndexedFolder.state`
 
     def freshness(self) -> Freshness | None:
-        """Returns the state in which it was found, and later changes."""
-        then = self.answer.freshness
-        return self.indexed.since(then, self.state) if self.indexed is not None and then else None
+        """Returns the state in which it was found, with later changes. Lists the files again."""
+        then, indexed = self.answer.freshness, self.indexed
+        if then is None or indexed is None:
+            return None
+        try:
+            changed = set(indexed.engine.changes().files)
+        except SecateurError as error:
+            changed = {f"not known: {error.message}"}
+        if self.state and (now := indexed.state()) is not self.state:
+            changed |= {path for path in self.state.keys() | now.keys() if self.state.get(path) != now.get(path)}
+        listed = [clip(path, _PATH_CELLS) for path in sorted(changed)[:CHANGED_LISTED]]
+        return Freshness(then.commit, then.indexed, listed, len(changed) - len(listed))
+
+    def page(self, page: int) -> PrunedAnswer:
+        """Returns the answer with a page of its text, from 1. Raises UsageError: there is no such page."""
+        if not 1 <= page <= len(self.pages):
+            raise other_page()
+        further: dict[str, Any] = {"freshness": self.freshness()}
+        if page > 1:  # the first page has the items
+            following = cursor_of(self.answer.result, page + 1) if page < len(self.pages) else ""
+            further |= {"text": self.pages[page - 1], "page": page, "next": following}
+            further |= {"items": [], "items_more": 0, "left_out": [], "left_out_more": 0}
+        return structs.replace(self.answer, **further)
 
 
 class HeldResults:
@@ -153,8 +161,8 @@ class HeldResults:
     def keep(self, result: HeldResult) -> None:
         """Holds a result; the least recently used one is dropped if there are too many."""
         with self._turn:
-            old = self._held.pop(result.name, None)
-            self._held[result.name] = result
+            old = self._held.pop(result.answer.result, None)
+            self._held[result.answer.result] = result
             gone = [] if old is None else [old]
             while len(self._held) > MOST_RESULTS:
                 gone.append(self._held.popitem(last=False)[1])

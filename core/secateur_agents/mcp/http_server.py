@@ -44,8 +44,7 @@ async def serve_http(server: Server[Any], port: int, report_address: Callable[[s
     Raises:
         SecateurError: the port is taken, or may not be used.
     """
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((HOST, port))
@@ -68,5 +67,3 @@ async def serve_http(server: Server[Any], port: int, report_address: Callable[[s
         )
         report_address(f"http://{HOST}:{own}{PATH}")
         await uvicorn.Server(config).serve(sockets=[listening])
-    finally:
-        listening.close()

@@ -34,24 +34,14 @@ def read_context(call: PruneCall, roots: Roots) -> GivenContext:
         fault = "give text, messages or files" if not given else f"{' and '.join(given)} are given: give one"
         raise UsageError(f"prune: {fault}", hint="text: a log or other output; messages: a transcript; files: paths")
     if call.files:
-        files = [_file(roots, name) for name in call.files]
+        files = [roots.resolve_files(name) for name in call.files]
         if len({root.folder for root, _ in files}) > 1:
             raise UsageError("files: they are in several roots", hint="prune the files of each root separately")
         return GivenContext(files[0][0], files=tuple(name for _, name in files))
-    root = (
-        roots.resolve_path(call.path).root if call.path or len(roots.folders) == 1 else next(iter(roots.folders), None)
-    )
-    if root is None:
-        root = roots.resolve_path("").root  # raises an error
-    text = call.text if call.text else json.dumps(call.messages, ensure_ascii=False)
+    unclear = len(roots.folders) > 1 and not call.path  # and it does not matter for a text
+    root = roots.folders[0] if unclear else roots.resolve_path(call.path).root
+    text = call.text or json.dumps(call.messages, ensure_ascii=False)
     return GivenContext(root, data=text.encode("utf-8", "replace"))
-
-
-def _file(roots: Roots, name: str) -> tuple[RootFolder, str]:
-    if is_pattern(name):
-        return roots.split_pattern(name)
-    place = roots.resolve_path(name)
-    return place.root, place.inside
 
 
 def kind_of_call(call: PruneCall, given: GivenContext) -> Kind[Any, Any]:

@@ -62,7 +62,12 @@ class Roots:
         if len(path) > 4096 or "\0" in path:
             raise UsageError("path: it is not a valid path", hint=f"roots: {self.names}")
         outside = False
-        for root, inside in self._interpret_path(path):
+        meant = [(root, path) for root in self.folders]
+        for root in self.folders:
+            name = root.name.rstrip("/")
+            if not path.startswith("/") and (path == root.name or path.startswith(f"{name}/")):
+                meant.append((root, path[len(name) :].lstrip("/") or "."))
+        for root, inside in meant:
             try:
                 real = confine_path(inside, root.folder)
                 if real.exists():
@@ -75,8 +80,12 @@ class Roots:
             raise UsageError(f"path: {self.hide_paths(shown(path))} is outside the roots", hint=f"roots: {self.names}")
         raise UsageError(f"path: there is no {shown(path)}", hint=f"paths are relative to a root: {self.names}")
 
-    def split_pattern(self, path: str) -> tuple[RootFolder, str]:
-        """Returns a root and a pattern such as `src/**/*.py` in it. Raises UsageError: it may lead out of the root."""
+    def resolve_files(self, path: str) -> tuple[RootFolder, str]:
+        """Returns a root, and a file or a pattern such as `src/**/*.py` in it. Raises UsageError: it may lead out of
+        the root; see also `resolve_path`."""
+        if not is_pattern(path):
+            place = self.resolve_path(path)
+            return place.root, place.inside
         parts = path.split("/")
         first = next(index for index, part in enumerate(parts) if is_pattern(part))
         if path.startswith(("/", "~")) or ".." in parts[first:]:
@@ -96,14 +105,6 @@ class Roots:
             text = text.replace(f"{root.folder}/", "").replace(str(root.folder), root.name)
         text = text.replace(str(self._cache), "(the cache folder)")
         return _ABSOLUTE.sub(ELSEWHERE, text)
-
-    def _interpret_path(self, path: str) -> Iterable[tuple[RootFolder, str]]:
-        yield from ((root, path) for root in self.folders)
-        if path.startswith("/"):
-            return
-        for root in self.folders:
-            if path == root.name or path.startswith(root.name.rstrip("/") + "/"):
-                yield root, path[len(root.name.rstrip("/")) :].lstrip("/") or "."
 
 
 def is_pattern(path: str) -> bool:

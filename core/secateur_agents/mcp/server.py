@@ -6,7 +6,6 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -30,8 +29,8 @@ from mcp_types import (
 from secateur import Progress, SecateurError, __version__, count_tokens, separate_call
 
 from secateur_agents.mcp import shapes
-from secateur_agents.mcp.accounts import text_of
 from secateur_agents.mcp.calls import CallQueue
+from secateur_agents.mcp.pages import text_of
 from secateur_agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roots
 from secateur_agents.mcp.tools import Toolbox
 
@@ -79,23 +78,17 @@ TOOLS: Mapping[str, tuple[type[shapes.ToolCall], str]] = {
 """The arguments of each tool, and what clients tell their models about it."""
 
 
-@dataclass
-class AgentServer:
-    """The handlers of the protocol.
+def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = False) -> Server[dict[str, Any]]:
+    """Returns a server of the protocol, for one client over stdio or many over HTTP.
 
-    Attributes:
+    Args:
         folders: the folders that may be read.
         asks: the client's roots replace `folders` if it has any. Only for a single client.
-        known: the roots of the client, until they change; None: not asked yet.
     """
+    calls = CallQueue()
+    known: Sequence[RootFolder] | None = None  # the roots of the client, until they change; None: not asked yet
 
-    toolbox: Toolbox
-    folders: Sequence[RootFolder]
-    calls: CallQueue
-    asks: bool = False
-    known: Sequence[RootFolder] | None = None
-
-    async def list_tools(self, _context: Any, _params: Any) -> ListToolsResult:
+    async def list_tools(_context: Any, _params: Any) -> ListToolsResult:
         hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
         tools = (
             Tool(name=name, description=about, input_schema=shapes.schema_of(call), annotations=hints)
@@ -103,26 +96,44 @@ class AgentServer:
         )
         return ListToolsResult(tools=list(tools))
 
-    async def call_tool(self, context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+    async def readable(context: Any, params: CallToolRequestParams) -> Sequence[RootFolder] | None:
+        """Returns the folders that a call may read; None if the client must be asked first."""
+        nonlocal known
+        capabilities = context.session.client_capabilities
+        if not asks or capabilities is None or capabilities.roots is None:
+            return folders
+        if known is None:
+            listed = (params.input_responses or {}).get(_ASKED)
+            if not isinstance(listed, ListRootsResult):
+                if not context.session.can_send_request:
+                    return None
+                listed = await context.session.send_request(
+                    ListRootsRequest(), ListRootsResult, request_read_timeout_seconds=ROOTS_SECONDS
+                )
+            named = (folder_of_uri(str(root.uri)) for root in listed.roots)
+            known = make_roots(folder for folder in named if folder is not None)
+        return known
+
+    async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         """Handles one call. An error in it, or in what it reads, becomes a result that says what to do."""
         name = params.name
         if name not in TOOLS:
             raise MCPError(code=INVALID_PARAMS, message=f"unknown tool {name[:100]!r}; tools: {', '.join(TOOLS)}")
         try:
-            folders = await self._folders(context, params)
+            readable_now = await readable(context, params)
         except (MCPError, ValueError):
             return _failure("the client does not say what its roots are", "start `secateur mcp PATH` with folders")
-        if folders is None:
+        if readable_now is None:
             return InputRequiredResult(input_requests={_ASKED: ListRootsRequest()})
-        roots = Roots(folders, self.toolbox.cache)
+        roots = Roots(readable_now, toolbox.cache)
 
         async def report(progress: float, words: str) -> None:
             await context.session.report_progress(progress, None, words)
 
         try:
             call = shapes.convert(params.arguments or {}, TOOLS[name][0])
-            run = partial(_run, getattr(self.toolbox, name), call, roots)
-            text, facts = await self.calls.run(run, _turn_of(call, roots), report)
+            run = partial(_run, getattr(toolbox, name), call, roots)
+            text, facts = await calls.run(run, _turn_of(call, roots), report)
         except SecateurError as error:
             return _failure(roots.hide_paths(error.message), roots.hide_paths(error.hint))
         except Exception as error:
@@ -130,35 +141,9 @@ class AgentServer:
             return _failure(f"unexpected {type(error).__name__} in {name}", "call again; if it stays, report it")
         return CallToolResult(content=[TextContent(type="text", text=text)], _meta={FACTS: json.loads(facts)})
 
-    async def roots_changed(self, _context: Any, _params: Any) -> None:
-        """Notes that the client's roots have changed."""
-        self.known = None
-
-    async def _folders(self, context: Any, params: CallToolRequestParams) -> Sequence[RootFolder] | None:
-        """Returns the folders that a call may read; None if the client must be asked first."""
-        capabilities = context.session.client_capabilities
-        if not self.asks or capabilities is None or capabilities.roots is None:
-            return self.folders
-        if self.known is None:
-            answered = (params.input_responses or {}).get(_ASKED)
-            if isinstance(answered, ListRootsResult):
-                listed = answered
-            elif context.session.can_send_request:
-                listed = await context.session.send_request(
-                    ListRootsRequest(), ListRootsResult, request_read_timeout_seconds=ROOTS_SECONDS
-                )
-            else:
-                return None
-            folders = (folder_of_uri(str(root.uri)) for root in listed.roots)
-            self.known = make_roots(folder for folder in folders if folder is not None)
-        return self.known
-
-
-def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = False) -> Server[dict[str, Any]]:
-    """Returns a server of the protocol, for one client over stdio or many over HTTP. `folders`: the folders that may be
-    read. `asks`: use the client's roots instead, if it has any; see `AgentServer`."""
-    calls = CallQueue()
-    agent = AgentServer(toolbox, folders, calls, asks)
+    async def roots_changed(_context: Any, _params: Any) -> None:
+        nonlocal known
+        known = None
 
     @asynccontextmanager
     async def lifespan(_server: Server[dict[str, Any]]) -> Any:
@@ -177,10 +162,10 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
         version=__version__,
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
-        on_list_tools=agent.list_tools,
-        on_call_tool=agent.call_tool,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
     )
-    server.add_notification_handler("notifications/roots/list_changed", NotificationParams, agent.roots_changed)
+    server.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots_changed)
     return server
 
 

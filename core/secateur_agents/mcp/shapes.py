@@ -20,14 +20,19 @@ Query = Annotated[str, Meta(max_length=QUERY_CHARS)]
 Name = Annotated[str, Meta(max_length=_NAME_CHARS)]
 Budget = Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens")]
 Folder = Annotated[str, Meta(max_length=_NAME_CHARS, description="folder or workspace.toml; else the root")]
-Cursor = Annotated[str, Meta(max_length=_NAME_CHARS, description="`next` of the same call")]
 
 
 class ToolCall(Struct, forbid_unknown_fields=True):
     """The arguments of a tool."""
 
 
-class SearchCall(ToolCall):
+class PagedCall(ToolCall, kw_only=True):
+    """The arguments of a tool whose answers have pages."""
+
+    cursor: Annotated[str, Meta(max_length=_NAME_CHARS, description="`next` of the same call")] = ""
+
+
+class SearchCall(PagedCall):
     query: Annotated[str, Meta(max_length=QUERY_CHARS, description="a question, names, an error message or an issue")]
     path: Folder = ""
     detail: Annotated[Literal["names", "source"], Meta(description="names: places and declarations, to expand")] = (
@@ -36,19 +41,17 @@ class SearchCall(ToolCall):
     budget: Budget = 0
     profile: Annotated[str, Meta(max_length=100, description="recommended, spec, or a user's own")] = ""
     pins: Annotated[list[Name], Meta(max_length=MOST_PINS, description="ids to keep first")] = []
-    cursor: Cursor = ""
 
 
-class ExpandCall(ToolCall):
+class ExpandCall(PagedCall):
     symbol: Annotated[
         str, Meta(min_length=1, max_length=_NAME_CHARS, description="an id of an answer, a name, or file:line")
     ]
     path: Folder = ""
     steps: Annotated[int, Meta(ge=1, le=3, description="calls to follow, both ways")] = 1
-    cursor: Cursor = ""
 
 
-class PruneCall(ToolCall):
+class PruneCall(PagedCall):
     text: Annotated[str, Meta(description="a log, a diff or other output")] = ""
     messages: Annotated[list[Any], Meta(description="a transcript")] = []
     files: Annotated[list[Name], Meta(max_length=MOST_FILES, description="paths or patterns")] = []
@@ -58,7 +61,6 @@ class PruneCall(ToolCall):
     model: Annotated[str, Meta(max_length=100, description="the model an envelope is for")] = ""
     path: Folder = ""
     budget: Budget = 0
-    cursor: Cursor = ""
 
 
 class ExplainCall(ToolCall):
@@ -70,12 +72,11 @@ class ExplainCall(ToolCall):
     profile: Annotated[str, Meta(max_length=100)] = ""
 
 
-class ReviewCall(ToolCall):
+class ReviewCall(PagedCall):
     path: Folder = ""
     base: Annotated[str, Meta(max_length=_NAME_CHARS, description="else the main branch")] = ""
     head: Annotated[str, Meta(max_length=_NAME_CHARS, description="or worktree; else HEAD")] = ""
     budget: Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens of a chunk")] = 0
-    cursor: Cursor = ""
 
 
 class RecallCall(ToolCall):
@@ -85,6 +86,16 @@ class RecallCall(ToolCall):
 
 class ToolAnswer(Struct, omit_defaults=True):
     """The answer of a tool: its text goes to the model, all else to programs, which costs no tokens."""
+
+
+class PagedAnswer(ToolAnswer, kw_only=True):
+    """An answer with pages."""
+
+    warnings: list[str] = []
+    freshness: Freshness | None = None
+    page: int = 1
+    pages: int = 1
+    next: str = ""  # cursor of the next page
 
 
 class ResultItem(Struct, omit_defaults=True):
@@ -104,7 +115,7 @@ class Freshness(Struct, omit_defaults=True):
     changed_more: int = 0
 
 
-class PrunedAnswer(ToolAnswer):
+class PrunedAnswer(PagedAnswer):
     result: str  # its name, for `explain`
     kind: str
     text: str  # of this page
@@ -116,11 +127,6 @@ class PrunedAnswer(ToolAnswer):
     items_more: int = 0
     left_out: list[ResultItem] = []
     left_out_more: int = 0
-    warnings: list[str] = []
-    freshness: Freshness | None = None
-    page: int = 1
-    pages: int = 1
-    next: str = ""  # cursor of the next page
 
 
 class RecalledText(ToolAnswer):
@@ -139,7 +145,7 @@ class CallNeighbour(Struct, omit_defaults=True):
     via: str = ""  # the id that leads to it
 
 
-class ExpandedSymbol(ToolAnswer):
+class ExpandedSymbol(PagedAnswer):
     id: str
     at: str
     kind: str
@@ -149,11 +155,6 @@ class ExpandedSymbol(ToolAnswer):
     callers_more: int = 0
     callees: list[CallNeighbour] = []
     callees_more: int = 0
-    warnings: list[str] = []
-    freshness: Freshness | None = None
-    page: int = 1
-    pages: int = 1
-    next: str = ""
 
 
 class TurningChange(Struct, omit_defaults=True):
@@ -189,38 +190,20 @@ def convert(arguments: Mapping[str, Any], kind: type[ToolCall]) -> ToolCall:
         raise UsageError(f"the arguments do not fit: {message}", hint=f"arguments: {', '.join(fields)}") from error
 
 
-@cache
-def schema_of(kind: type[Struct]) -> dict[str, Any]:
-    """Returns a short JSON schema of a type."""
-    written = msgspec.json.schema(kind)
-    plain = _simplify(written, written.get("$defs", {}))
-    assert isinstance(plain, dict)
-    return plain
-
-
-_CHECKED = (
-    *("title", "default", "$defs", "additionalProperties"),
-    *("minimum", "maximum", "minLength", "maxLength", "maxItems"),
-)
+_CHECKED = frozenset({"title", "default", "minimum", "maximum", "minLength", "maxLength", "maxItems"})
 """Left out of schemas, because each costs every request: the server checks these itself."""
 
 
-def _simplify(value: Any, definitions: Mapping[str, Any], *, properties: bool = False) -> Any:
-    """Removes references, titles, defaults and docstrings of types from a schema."""
-    if isinstance(value, list):
-        return [_simplify(item, definitions) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "$ref" in value and not properties:
-        named = definitions[value["$ref"].rpartition("/")[2]]
-        own = {name: item for name, item in value.items() if name == "description"}
-        return _simplify({name: item for name, item in named.items() if name != "description"} | own, definitions)
-    if "anyOf" in value and not properties:  # what may be left out is never sent as null
-        (only,) = (item for item in value["anyOf"] if item != {"type": "null"})
-        return _simplify(only, definitions)
-    left_out = () if properties else _CHECKED
-    return {
-        name: _simplify(item, definitions, properties=name == "properties" and not properties)
-        for name, item in value.items()
-        if name not in left_out and (properties or name != "required" or item)
-    }
+@cache
+def schema_of(kind: type[ToolCall]) -> dict[str, Any]:
+    """Returns a short JSON schema of the arguments of a tool."""
+
+    def shortened(schema: Any) -> Any:
+        if not isinstance(schema, dict):
+            return schema
+        return {name: shortened(value) for name, value in schema.items() if name not in _CHECKED}
+
+    (written,) = msgspec.json.schema(kind)["$defs"].values()
+    properties = {name: shortened(value) for name, value in written["properties"].items()}
+    required = {"required": written["required"]} if written["required"] else {}
+    return {"type": "object", "properties": properties, **required}

@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -50,9 +51,13 @@ _LAST_ID = re.compile(rf"{_ID}\s*+(?:,\s*+{_NAMED})*+\}}\s*+\Z")
 
 
 async def serve(server: Server[Any]) -> int:
-    """Serves until the client closes its end. Returns the number of the signal that ended it earlier, or 0."""
-    got = 0
+    """Serves until the client closes its end. Returns the number of the signal that ended it earlier, or 0. Threads
+    that still wait for the client do not keep the process from ending."""
+    got, written = 0, anyio.Event()
     awaited = [sig for sig in AWAITED if signal.getsignal(sig) is not signal.SIG_IGN]  # `nohup`
+    coming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    answers, going = anyio.create_memory_object_stream[SessionMessage](0)
+    errors = answers.clone()
 
     async def wait_for_signals() -> None:
         nonlocal got
@@ -60,28 +65,6 @@ async def serve(server: Server[Any]) -> int:
             async for sig in signals:
                 got = int(sig)
                 group.cancel_scope.cancel()
-
-    requests, replies = _divert_stream(0, os.O_RDONLY), _divert_stream(1, os.O_WRONLY)
-    try:
-        async with anyio.create_task_group() as group:
-            group.start_soon(wait_for_signals)
-            await _serve(server, requests, replies)
-            group.cancel_scope.cancel()
-    except* (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError):
-        pass  # the client has closed, or we end while it sends
-    finally:
-        for own, stream in ((requests, 0), (replies, 1)):
-            os.dup2(own, stream)
-            os.close(own)
-    return got
-
-
-async def _serve(server: Server[Any], requests: int, replies: int) -> None:
-    """`requests`, `replies`: file descriptors. Threads that still wait for the client do not keep the process from
-    ending."""
-    coming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
-    answers, going = anyio.create_memory_object_stream[SessionMessage](0)
-    errors, written = answers.clone(), anyio.Event()
 
     async def wait_for_room() -> None:
         nonlocal written
@@ -108,24 +91,28 @@ async def _serve(server: Server[Any], requests: int, replies: int) -> None:
                     data = data[await run_sync(os.write, replies, data[:_CHUNK], abandon_on_cancel=True) :]
                 written.set()
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(read)
-        group.start_soon(write)
-        await server.run(received, answers, server.create_initialization_options())
-
-
-def _divert_stream(stream: int, mode: int) -> int:
-    """Duplicates a standard stream to another number, and redirects the original to nothing or to standard error."""
-    own = os.dup(stream)
-    with suppress(OSError):
-        if mode == os.O_WRONLY:
+    requests, replies = os.dup(0), os.dup(1)
+    try:
+        # What else reads standard input gets nothing, and what else writes goes to standard error.
+        with suppress(OSError), Path(os.devnull).open("rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        with suppress(OSError):
             sys.stdout.flush()
-            os.dup2(2, stream)
-        else:
-            nothing = os.open(os.devnull, mode)
-            os.dup2(nothing, stream)
-            os.close(nothing)
-    return own
+            os.dup2(2, 1)
+        async with anyio.create_task_group() as group:
+            group.start_soon(wait_for_signals)
+            async with anyio.create_task_group() as transport:
+                transport.start_soon(read)
+                transport.start_soon(write)
+                await server.run(received, answers, server.create_initialization_options())
+            group.cancel_scope.cancel()
+    except* (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError):
+        pass  # the client has closed, or we end while it sends
+    finally:
+        for own, stream in ((requests, 0), (replies, 1)):
+            os.dup2(own, stream)
+            os.close(own)
+    return got
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------

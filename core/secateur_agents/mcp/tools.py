@@ -9,14 +9,12 @@ nothing into what they read, and use no language model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, suppress
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import msgspec
 from msgspec import structs
 from secateur import (
     Engine,
@@ -24,7 +22,6 @@ from secateur import (
     Kind,
     Loaded,
     Notice,
-    Outcome,
     Progress,
     SecateurError,
     UsageError,
@@ -40,25 +37,30 @@ from secateur import (
 )
 
 from secateur_agents.mcp import shapes
-from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
 from secateur_agents.mcp.pages import (
     NAMES_TOKENS,
     TEXT_TOKENS,
+    WARNINGS_ROOM,
+    account_of,
     as_json,
     cursor_of,
     first_fitting,
-    name_pages,
+    item_of,
+    name_of,
+    other_page,
     page_of_cursor,
     split_pages,
 )
-from secateur_agents.mcp.pruning import inputs_of, kind_of_call, read_context
+from secateur_agents.mcp.pruning import GivenContext, inputs_of, kind_of_call, read_context
 from secateur_agents.mcp.roots import PlaceInRoot, Roots
 from secateur_agents.store import user_store
 
 LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
 """Loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see `Kind.load`. What
 they allow is no credential from then on."""
+
+C = TypeVar("C", bound=shapes.PagedCall)
 
 EXPLAIN_SECONDS = 5.0  # most processor time for the proofs of one item
 CHUNK_TOKENS = 8_000  # default tokens of a review's chunk, which is a page
@@ -67,38 +69,49 @@ _CALLS_ROOM = 400  # most tokens for callers, and for callees, in an answer, tim
 _TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * 3 * _CALLS_ROOM
 
 
-@dataclass(frozen=True)
+def _paged(
+    tool: Callable[[Toolbox, C, Roots, Progress], HeldResult],
+) -> Callable[[Toolbox, C, Roots, Progress], shapes.PrunedAnswer]:
+    """Makes a tool hold its results. A call with a cursor gets a page of the result that is held, or else of the same
+    made again."""
+
+    @wraps(tool)
+    def answer(box: Toolbox, call: C, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
+        name, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
+        if (held := box.results.find(name)) is None:
+            held = tool(box, call, roots, progress)
+            box.results.keep(held)
+        if not call.cursor:
+            return held.answer
+        if name != held.answer.result:
+            raise other_page()
+        return held.page(page)
+
+    return answer
+
+
 class Toolbox:
-    """See the module docstring.
+    """See the module docstring."""
 
-    Attributes:
-        load: loads the settings of a folder, including the user's and those of the command line.
-        clock: seconds since 1970, for when files were checked.
-    """
-
-    load: LoadSettings
-    environ: Mapping[str, str]
-    clock: Callable[[], float]
-    engines: OpenEngines
-    results: HeldResults
-    trusts_git_dir: bool = False
-
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         load: Callable[..., Loaded],
         environ: Mapping[str, str],
         clock: Callable[[], float],
         *,
         trusts_git_dir: bool = False,
-    ) -> Toolbox:
-        """Returns an empty toolbox. An agent cannot mend the file of a repository: a faulty one is a warning."""
-        return cls(partial(load, lenient=True), environ, clock, OpenEngines(clock), HeldResults(), trusts_git_dir)
+    ) -> None:
+        """Makes an empty toolbox.
 
-    @property
-    def cache(self) -> Path:
-        """The user's cache folder."""
-        return Environment(environ=self.environ).cache
+        Args:
+            load: loads the settings of a folder, including the user's and those of the command line. An agent cannot
+                mend the file of a repository: a faulty one is a warning.
+            clock: seconds since 1970, for when files were checked.
+        """
+        self.load: LoadSettings = partial(load, lenient=True)
+        self.environ, self.clock, self.trusts_git_dir = environ, clock, trusts_git_dir
+        self.engines, self.results = OpenEngines(), HeldResults()
+        self.cache = Environment(environ=environ).cache
 
     def close(self) -> None:
         """Closes all results and engines."""
@@ -107,10 +120,9 @@ class Toolbox:
 
     # --- the tools ----------------------------------------------------------------------------------------------------
 
-    def search(self, call: shapes.SearchCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
+    @_paged
+    def search(self, call: shapes.SearchCall, roots: Roots, progress: Progress) -> HeldResult:
         """Finds what answers a query in a repository, within a budget."""
-        if (page := self._page(call)) is not None:
-            return page
         if not call.query.strip():
             raise UsageError("query is empty", hint="ask in the words of the task, or name what you mean")
         place, kind = _searchable(roots, call.path), get_kind("search")
@@ -131,7 +143,10 @@ class Toolbox:
             material = kind.read(inputs, settings, environment)
             outcome = kind.fit(answer_of(kind, material, inputs, settings, None, progress))
             indexed.looked, indexed.whole = self.clock(), not outcome.payload.selection.pool.partial
-            return self._kept(call, roots, kind, material, inputs, outcome, (), indexed, names)
+            budget = call.budget or NAMES_TOKENS if names else 0
+            answer, pages = account_of(kind, outcome, roots, (), call, budget)
+            answer.freshness = indexed.freshness(outcome.payload.selection.pool.commit)
+            return HeldResult(kind, material, inputs, outcome, answer, pages, indexed, indexed.state())
 
     def expand(self, call: shapes.ExpandCall, roots: Roots, progress: Progress) -> shapes.ExpandedSymbol:
         """Returns a symbol's source, its callers and its callees."""
@@ -147,28 +162,21 @@ class Toolbox:
             pages = split_pages([source], counter.count, _TEXT_BESIDE_CALLS)
             name = name_of(symbol.id, status.snapshot)
             if (asked and asked != name) or page > len(pages) or page < 1:
-                raise _other_page()
-            first = page == 1
-            callers, before = symbol.callers(call.steps) if first else ([], 0)
-            callees, after = symbol.callees(call.steps) if first else ([], 0)
+                raise other_page()
             warnings = [roots.hide_paths(notice.message) for notice in loaded.notices]
-            room = call.steps * _CALLS_ROOM
-            listed = [
-                first_fitting(
-                    (shapes.CallNeighbour(*structs.astuple(end)) for end in ends), counter.count, room, as_json
-                )
-                for ends in (callers, callees)
-            ]
+            calls: dict[str, Any] = {}
+            for way, neighbours in (("callers", symbol.callers), ("callees", symbol.callees)) if page == 1 else ():
+                ends, unlisted = neighbours(call.steps)
+                described = (shapes.CallNeighbour(*structs.astuple(end)) for end in ends)
+                listed = first_fitting(described, counter.count, call.steps * _CALLS_ROOM, as_json)
+                calls |= {way: listed, f"{way}_more": unlisted + len(ends) - len(listed)}
             return shapes.ExpandedSymbol(
                 id=symbol.id,
                 at=symbol.at,
                 kind=symbol.kind,
                 text=pages[page - 1],
                 tokens=counter.count(source),
-                callers=listed[0],
-                callers_more=before + len(callers) - len(listed[0]),
-                callees=listed[1],
-                callees_more=after + len(callees) - len(listed[1]),
+                **calls,
                 warnings=first_fitting(warnings, counter.count, WARNINGS_ROOM, str),
                 freshness=indexed.freshness(status.commit),
                 page=page,
@@ -176,40 +184,38 @@ class Toolbox:
                 next=cursor_of(name, page + 1) if page < len(pages) else "",
             )
 
-    def prune(self, call: shapes.PruneCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
+    @_paged
+    def prune(self, call: shapes.PruneCall, roots: Roots, progress: Progress) -> HeldResult:
         """Prunes text, messages or files to a budget, by their kind of context."""
-        if (page := self._page(call)) is not None:
-            return page
         given = read_context(call, roots)
         kind = kind_of_call(call, given)
         inputs, notices = inputs_of(kind, call, given)
-        return self._pruned(call, roots, kind, inputs, given.root.folder, given.data, progress, notices)
+        return self._pruned(call, call.budget, call.strategy, roots, kind, inputs, given, progress, notices)
 
-    def review(self, call: shapes.ReviewCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
+    @_paged
+    def review(self, call: shapes.ReviewCall, roots: Roots, progress: Progress) -> HeldResult:
         """Returns a pull request in chunks, one per page."""
-        if (page := self._page(call)) is not None:
-            return page
         place, kind = _searchable(roots, call.path, workspaces=False), get_kind("diff")
         worktree = call.head == "worktree"
         inputs = kind.blank_inputs() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None
-        sized = call if call.budget else msgspec.structs.replace(call, budget=CHUNK_TOKENS)
-        return self._pruned(sized, roots, kind, inputs, place.root.folder, None, progress, (), asked=call)
+        budget, given = call.budget or CHUNK_TOKENS, GivenContext(place.root)
+        return self._pruned(call, budget, "", roots, kind, inputs, given, progress)
 
     def explain(self, call: shapes.ExplainCall, roots: Roots, progress: Progress) -> shapes.ExplainedItem:
         """Explains why an item of a result was kept or left out, and what would change that, with proof."""
-        if not call.result and not call.query:
-            raise UsageError("explain: no result is named", hint="give `result` of an answer, or the query of a search")
         if not (name := call.result):
+            if not call.query:
+                hint = "give `result` of an answer, or the query of a search"
+                raise UsageError("explain: no result is named", hint=hint)
             search = shapes.SearchCall(
                 call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile
             )
             name = self.search(search, roots, progress).result
         held = self.results.named(name)
         kind, outcome = held.kind, held.outcome
-        trials = trials_of(kind, held.material, held.inputs, held.settings, outcome)
-        if (place := _item(call.item, trials.ids)) is None:
-            raise self._no_item(call, held, trials.ids)
+        trials = trials_of(kind, held.material, held.inputs, outcome.settings, outcome)
+        place = _place_of(call.item, held, list(trials.ids))
         turns, nothing, runs = prove_turns(trials, place, EXPLAIN_SECONDS, progress)
         return shapes.ExplainedItem(
             item=item_of(kind, outcome, place),
@@ -240,26 +246,27 @@ class Toolbox:
     def _pruned(
         self,
         call: shapes.PruneCall | shapes.ReviewCall,
+        budget: int,
+        strategy: str,
         roots: Roots,
         kind: Kind[Any, Any],
         inputs: dict[str, Any],
-        folder: Path,
-        data: bytes | None,
+        given: GivenContext,
         progress: Progress,
-        notices: tuple[Notice, ...],
-        asked: shapes.ReviewCall | None = None,
-    ) -> shapes.PrunedAnswer:
-        """Reads and decides with any kind. `data`: the content of `-`."""
-        flags: dict[str, Any] = {kind.budget.key: call.budget} if call.budget else {}
-        if strategy := getattr(call, "strategy", ""):
+        notices: tuple[Notice, ...] = (),
+    ) -> HeldResult:
+        """Reads and decides with any kind."""
+        flags: dict[str, Any] = {kind.budget.key: budget} if budget else {}
+        if strategy:
             if (knob := kind.strategy) is None:
                 raise UsageError(f"strategy: {kind.name} has no strategies", hint="leave strategy out")
             flags[knob.key] = strategy
+        data = given.data
         environment = Environment(
             stdin=(lambda most: data[:most]) if data is not None else None,
             regular=data is None,
             form="markdown" if "markdown" in kind.formats else "",
-            folder=folder,
+            folder=given.root.folder,
             environ=self.environ,
             progress=progress,
             trusts_git_dir=lambda: self.trusts_git_dir,
@@ -268,78 +275,22 @@ class Toolbox:
         material = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         try:
             outcome = kind.fit(answer_of(kind, material, inputs, loaded.settings, None, progress))
-            return self._kept(asked or call, roots, kind, material, inputs, outcome, (*notices, *loaded.notices), None)
+            answer, pages = account_of(kind, outcome, roots, (*notices, *loaded.notices), call)
+            return HeldResult(kind, material, inputs, outcome, answer, pages)
         except BaseException:
             kind.release(material)
             raise
 
-    def _kept(
-        self,
-        call: Any,
-        roots: Roots,
-        kind: Kind[Any, Any],
-        material: Any,
-        inputs: dict[str, Any],
-        outcome: Outcome[Any],
-        notices: tuple[Notice, ...],
-        indexed: IndexedFolder | None,
-        names: bool = False,
-    ) -> shapes.PrunedAnswer:
-        """Holds a result. Returns its first page, or the page of the call's cursor. `names`: of a search's names."""
-        counter = get_counter(outcome.settings.tokens.counter)
-        asked = msgspec.structs.replace(call, cursor="")
-        named = None
-        if names:
-            budget, found = call.budget or NAMES_TOKENS, outcome.payload
-            named = name_pages(found.engine, found.selection, budget, counter.count), budget
-        answer, pages = account_of(kind, outcome, counter.count, roots, notices, asked, named)
-        if indexed is not None:
-            answer.freshness = indexed.freshness(outcome.payload.selection.pool.commit)
-        state = indexed.state() if indexed is not None else {}
-        held = HeldResult(
-            answer.result, kind, material, inputs, outcome.settings, outcome, answer, pages, indexed, state
-        )
-        self.results.keep(held)
-        if not call.cursor:
-            return answer
-        name, page = page_of_cursor(call.cursor)
-        if name != answer.result:
-            raise _other_page()
-        return _page_of(held, page)
-
-    def _page(self, call: Any) -> shapes.PrunedAnswer | None:
-        """Returns a page of a result that is still held; None if it must be computed again."""
-        if not call.cursor:
-            return None
-        name, page = page_of_cursor(call.cursor)
-        held = self.results.find(name)
-        return _page_of(held, page) if held is not None else None
-
-    @contextmanager
-    def _indexed(self, path: Path, loaded: Loaded, roots: Roots) -> Iterator[IndexedFolder]:
+    def _indexed(self, path: Path, loaded: Loaded, roots: Roots) -> AbstractContextManager[IndexedFolder]:
         """Opens the engine of a folder or workspace. The workspace file is read at every call: it may have changed, and
         clients may have different roots."""
         settings = loaded.settings
         within = [root.folder for root in roots.folders]
         members = tuple(read_workspace(path, within)) if is_workspace(path) else ()
         made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
-        key = path, members, *made_with, loaded.notices
-        ours: dict[str, Any] = {"environ": self.environ, "clock": self.clock}
-        opened = partial(Engine.open, path, settings, notices=loaded.notices, within=within, **ours)
-        with self.engines.using(key, opened) as indexed:
-            yield indexed
-
-    def _no_item(self, call: shapes.ExplainCall, held: HeldResult, ids: Any) -> UsageError:
-        named = shown(call.item)
-        whole = held.indexed is not None and held.indexed.whole
-        if whole and not held.kind.unknown(held.outcome, [call.item]):
-            return UsageError(
-                f"item: {named} is indexed, but not a candidate of this query: neither its words nor calls lead to it",
-                hint="give it as a pin of search, or ask in other words",
-            )
-        near = suggestion(call.item, list(ids)[:2000])
-        hint = (f"did you mean {near}? " if near else "") + "give an id of its items or left_out"
-        return UsageError(f"item: {named} is not part of this result", hint=hint)
+        where = partial(Engine.open, environ=self.environ, clock=self.clock)
+        opened = partial(where, path, settings, notices=loaded.notices, within=within)
+        return self.engines.using((path, members, *made_with, loaded.notices), opened)
 
 
 def _searchable(roots: Roots, path: str, *, workspaces: bool = True) -> PlaceInRoot:
@@ -349,26 +300,19 @@ def _searchable(roots: Roots, path: str, *, workspaces: bool = True) -> PlaceInR
     return place
 
 
-def _page_of(held: HeldResult, page: int) -> shapes.PrunedAnswer:
-    if not 1 <= page <= len(held.pages):
-        raise _other_page()
-    if page == 1:
-        return msgspec.structs.replace(held.answer, freshness=held.freshness())
-    following = cursor_of(held.name, page + 1) if page < len(held.pages) else ""
-    further: dict[str, Any] = {"text": held.pages[page - 1], "page": page, "next": following}
-    further |= {"items": [], "items_more": 0, "left_out": [], "left_out_more": 0}  # the first page has them
-    return msgspec.structs.replace(held.answer, **further, freshness=held.freshness())
-
-
-def _other_page() -> UsageError:
-    return UsageError(
-        "cursor: this call has no such page; its files or its arguments changed", hint="call again without a cursor"
-    )
-
-
-def _item(name: str, ids: Any) -> int | None:
-    known = list(ids)
-    if name in known:
-        return known.index(name)
-    ends = [index for index, id_ in enumerate(known) if id_.endswith(("::" + name, "." + name))]
-    return ends[0] if len(ends) == 1 else None
+def _place_of(name: str, held: HeldResult, ids: list[str]) -> int:
+    """Returns the number of the item that an id, or the end of only one, names. Raises UsageError: there is none."""
+    if name in ids:
+        return ids.index(name)
+    ends = [index for index, id_ in enumerate(ids) if id_.endswith(("::" + name, "." + name))]
+    if len(ends) == 1:
+        return ends[0]
+    if held.indexed is not None and held.indexed.whole and not held.kind.unknown(held.outcome, [name]):
+        raise UsageError(
+            f"item: {shown(name)} is indexed, but not a candidate of this query: neither its words nor calls lead to"
+            " it",
+            hint="give it as a pin of search, or ask in other words",
+        )
+    near = suggestion(name, ids[:2000])
+    hint = (f"did you mean {near}? " if near else "") + "give an id of its items or left_out"
+    raise UsageError(f"item: {shown(name)} is not part of this result", hint=hint)

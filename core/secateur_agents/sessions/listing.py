@@ -13,17 +13,7 @@ from pathlib import Path, PurePath
 from typing import Annotated, Literal
 
 from msgspec import Meta
-from secateur import (
-    Count,
-    Progress,
-    SecateurError,
-    Settings,
-    Shape,
-    Version,
-    session_at,
-    unreported,
-    with_values,
-)
+from secateur import Count, Progress, SecateurError, Settings, Shape, Version, session_at, unreported, with_values
 
 from secateur_agents.sessions.places import TITLES, AgentPlaceShape, FoundSession
 

@@ -51,12 +51,6 @@ class FoundSession:
     size: int | None  # bytes of its file; None: it is in a database
     subagent: bool = False  # another session started it
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the session: its id, and the UUID inside it."""
-        inner = _UUID.search(self.id)
-        return (self.id, inner[0]) if inner else (self.id,)
-
 
 def known_places(environ: Mapping[str, str]) -> list[AgentPlaceShape]:
     """Returns every place to search, whether or not it exists. Without a home folder, only those in variables."""
@@ -108,7 +102,8 @@ def choose_session(sessions: Sequence[FoundSession], id: str, places: Sequence[A
             raise SecateurError("no coding agent's session was found", hint=describe_places(places), code="NO_SESSION")
         return newest
     for fits in (lambda name: name == id, lambda name: name.startswith(id), lambda name: id in name):
-        matches = [session for session in sessions if id and any(map(fits, session.names))]
+        names = ((session, [*_UUID.findall(session.id)[:1], session.id]) for session in sessions if id)
+        matches = [session for session, known in names if any(map(fits, known))]
         if len(matches) > 1:
             examples = ", ".join(shown(session.id) for session in matches[:MOST_NAMED])
             more = ", ..." if len(matches) > MOST_NAMED else ""
