@@ -54,6 +54,11 @@ class WalkedItem(Shape, frozen=True):
     callees: list[CallEnd]
     callees_more: Count
 
+    @property
+    def sides(self) -> Sequence[tuple[str, Sequence[CallEnd], int]]:
+        """Its callers and its callees: the words for them, those that are listed, and how many more there are."""
+        return ("called by", self.callers, self.callers_more), ("calls", self.callees, self.callees_more)
+
 
 class Together(Shape, frozen=True):
     """Items in the output that calls or inheritance connect, by rank."""
@@ -190,8 +195,7 @@ def _calls(walk: Walk) -> Iterator[str]:
     shown = [item for item in walk.nodes if item.state not in (None, State.DROPPED.label)]
     for item in shown[:ITEMS_SHOWN]:
         yield f"  #{item.rank} {visible(item.symbol_id)}"
-        sides = ("called by", item.callers, item.callers_more), ("calls", item.callees, item.callees_more)
-        for word, ends, more in sides:
+        for word, ends, more in item.sides:
             for end in ends[:ENDS_SHOWN]:
                 glyph = f"{GLYPHS[end.state]} " if end.state else ""
                 yield f"    {word:<9} {glyph}{visible(end.symbol_id)}  ({rule_of(end)})"

@@ -45,10 +45,6 @@ class ReportItem:
         return sum(self.terms.values())
 
     @property
-    def sums(self) -> Sums:
-        return Sums(1, self.before, self.after)
-
-    @property
     def tokens(self) -> str:
         """Its tokens for people: "120", "690 → 31"."""
         return f"{self.after:,}" if self.before == self.after else f"{self.before:,} → {self.after:,}"
@@ -89,7 +85,7 @@ class DecisionReport:
         """Number and tokens per state, including unlisted items."""
         counts = dict.fromkeys(STATE_ORDER, Sums()) | dict(self.unlisted)
         for item in self.items:
-            counts[item.state] += item.sums
+            counts[item.state] += Sums(1, item.before, item.after)
         return counts
 
     @cached_property

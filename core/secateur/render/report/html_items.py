@@ -7,7 +7,7 @@ above itself is marked and not opened again. At most MOST_CALLS lines are drawn;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from html import escape
 
@@ -15,13 +15,12 @@ from secateur.ledger import State
 from secateur.render.page import count_noun
 from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt, ReportItem
 from secateur.render.report.looks import known_signal, stacked_bar
-from secateur.render.walk_text import CallEnd, WalkedItem, rule_of
+from secateur.render.walk_text import GLYPHS, CallEnd, WalkedItem, rule_of
 from secateur.terminal import visible
 
 MOST_ROOTS = 40  # most items whose calls are drawn
 MOST_CALLS = 1_500  # most lines of all trees together
 DEEPEST = 3  # most steps from an item
-_GLYPHS = {state.label: state.glyph for state in State}
 
 
 class CallTrees:
@@ -42,45 +41,41 @@ class CallTrees:
         return f'<h2>Who calls whom</h2><div class="calls">{trees}{rest}</div>' if trees else ""
 
     def _root(self, item: WalkedItem) -> str:
-        callers = "called by", item.callers, item.callers_more, True
-        callees = "calls", item.callees, item.callees_more, False
         label = self._label(item.symbol_id, item.state)
         drawn = "".join(
-            f'<p class="side">{word} {len(ends) + more:,}</p>{self._ends(ends, more, back, (item.symbol_id,))}'
-            for word, ends, more, back in (callers, callees)
+            f'<p class="side">{word} {len(ends) + more:,}</p>{self._ends(side, ends, more, (item.symbol_id,))}'
+            for side, (word, ends, more) in enumerate(item.sides)
             if ends
         )
         return f"<details><summary>{label}</summary>{drawn}</details>" if drawn else f'<p class="leaf">{label}</p>'
 
-    def _ends(self, ends: Sequence[CallEnd], more: int, back: bool, above: tuple[str, ...]) -> str:
+    def _ends(self, side: int, ends: Sequence[CallEnd], more: int, above: tuple[str, ...]) -> str:
         drawn = []
         for index, end in enumerate(ends):
             if self._left <= 0:
                 more += len(ends) - index
                 break
             self._left -= 1
-            drawn.append(f"<li>{self._end(end, back, above)}</li>")
+            drawn.append(f"<li>{self._end(side, end, above)}</li>")
         rest = f'<li class="faint">… and {more:,} more</li>' if more else ""
         return f"<ul>{''.join(drawn)}{rest}</ul>"
 
-    def _end(self, end: CallEnd, back: bool, above: tuple[str, ...]) -> str:
+    def _end(self, side: int, end: CallEnd, above: tuple[str, ...]) -> str:
         look = "faint" if end.followed else "guess"
         label = f'{self._label(end.symbol_id, end.state)} <span class="{look}">{escape(rule_of(end))}</span>'
         if end.symbol_id in above:
             return f'<p class="leaf"><span title="it stands above itself already">↻</span> {label}</p>'
-        ends: Sequence[CallEnd] = []
-        more = 0
-        if item := self._items.get(end.symbol_id):
-            ends, more = (item.callers, item.callers_more) if back else (item.callees, item.callees_more)
+        item = self._items.get(end.symbol_id)
+        _, ends, more = item.sides[side] if item is not None else ("", [], 0)
         if not ends or len(above) >= DEEPEST or self._left <= 0:
             deeper = f' <span class="faint">({count_noun(len(ends) + more, "call")} further)</span>' if ends else ""
             return f'<p class="leaf">{label}{deeper}</p>'
-        inside = self._ends(ends, more, back, (*above, end.symbol_id))
+        inside = self._ends(side, ends, more, (*above, end.symbol_id))
         return f"<details><summary>{label}</summary>{inside}</details>"
 
     def _label(self, symbol: str, state: str | None) -> str:
         path, _, name = (visible(part) for part in symbol.rpartition("::"))
-        glyph = f'<span class="glyph {state}">{_GLYPHS[state]}</span> ' if state is not None else ""
+        glyph = f'<span class="glyph {state}">{GLYPHS[state]}</span> ' if state is not None else ""
         shown = f"<b>{escape(name)}</b>"
         if (number := self._anchors.get(visible(symbol))) is not None:
             shown = f'<a href="#i{number}">{shown}</a>'
@@ -173,8 +168,7 @@ def _row(item: ReportItem, report: DecisionReport, most: float) -> str:
     same = item.state is State.KEPT and item.before == item.after
     before = "" if same else f"<s>{item.before:,} →</s> "
     pairs = item.facts or (() if item.id == item.name else (("id", item.id),))
-    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in pairs)
-    facts = f'<dl class="facts">{rows}</dl>' if rows else ""
+    facts = fact_list(pairs) if pairs else ""
     pack = item.number if item.position is None else item.position
     data = (
         f'data-order="{item.number}" data-pack="{pack if item.state is not State.DROPPED else 10**9}"'
@@ -209,29 +203,24 @@ def _terms(item: ReportItem) -> str:
 
 def _texts(item: ReportItem) -> str:
     came, went = item.came, item.went
-    if came is None and went is None:
-        return ""
     if item.state is State.DROPPED or went is None:
-        assert came is not None
         title = "what came in; nothing of it goes out" if item.state is State.DROPPED else "what came in"
-        return _titled_text(title, came)
-    parts = [_titled_text("what goes out", went)]
-    if came is not None:
-        changed = compare_lines(came.text, went.text) if not (came.more or went.more) else None
-        if changed:
-            signs = {"-": "−", "@": "…"}
-            lines = (
-                f'<span class="{_MARKS[mark]}">{signs.get(mark, mark)} {escape(line)}</span>' for mark, line in changed
-            )
-            diff = f'<pre class="diff">{"".join(lines)}</pre>'
-            parts.append(f"<h3>trim diff: − goes, + stands in its place</h3>{diff}")
-        else:
-            parts.append(_titled_text("what came in", came))
-    return "".join(parts)
+        return f"<h3>{title}</h3>{excerpt(came)}" if came is not None else ""
+    out = f"<h3>what goes out</h3>{excerpt(went)}"
+    if came is None:
+        return out
+    changed = compare_lines(came.text, went.text) if not (came.more or went.more) else None
+    if not changed:
+        return f"{out}<h3>what came in</h3>{excerpt(came)}"
+    signs = {"-": "−", "@": "…"}
+    lines = (f'<span class="{_MARKS[mark]}">{signs.get(mark, mark)} {escape(line)}</span>' for mark, line in changed)
+    return f'{out}<h3>trim diff: − goes, + stands in its place</h3><pre class="diff">{"".join(lines)}</pre>'
 
 
-def _titled_text(title: str, text: Excerpt) -> str:
-    return f"<h3>{title}</h3>{excerpt(text)}"
+def fact_list(pairs: Iterable[tuple[str, str]]) -> str:
+    """Formats labels and their texts."""
+    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in pairs)
+    return f'<dl class="facts">{rows}</dl>'
 
 
 def excerpt(text: Excerpt) -> str:

@@ -9,23 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 from html import escape
+from pathlib import Path
 
 from secateur.ledger import State
 from secateur.render.report.content import STATE_ORDER, DecisionReport, summary_sentence
-from secateur.render.report.html_items import CallTrees, excerpt, item_list, tools
-from secateur.render.report.looks import (
-    DARK,
-    DARK_CONTRAST,
-    LIGHT,
-    LIGHT_CONTRAST,
-    Segment,
-    file_beside,
-    fit_name,
-    palette_variables,
-    pattern_defs,
-    pattern_styles,
-    segments_of,
-)
+from secateur.render.report.html_items import CallTrees, excerpt, fact_list, item_list, tools
+from secateur.render.report.looks import fit_name, page_styles, pattern_defs, segments_of
 from secateur.render.sentences import fewer_together
 from secateur.terminal import visible
 
@@ -36,14 +25,15 @@ TITLE = 110  # most characters of the question in the title
 
 def html_page(report: DecisionReport) -> str:
     """Returns the whole page; the same report gives the same bytes."""
-    style, script = _style(), "\n" + file_beside("page.js")
+    css, js = ((Path(__file__).parent / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    style, script = f"\n{page_styles()}\n{css}", f"\n{js}"
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none';"
         " form-action 'none'"
     )
     told = ((escape(notice.title), escape(visible(notice.message))) for notice in report.notices)
     notices = "".join(f"<li><b>! {name}</b> {message}</li>" for name, message in told)
-    title = report.title(TITLE)
+    title, knobs = report.title(TITLE), " · ".join(f"{label} {value}" for label, value in report.knobs)
     head = (
         "<!doctype html>",
         '<html lang="en">',
@@ -68,7 +58,7 @@ def html_page(report: DecisionReport) -> str:
         "<main>",
         _figures(report),
         _bar(report),
-        _facts(report),
+        fact_list([*report.figures, *([("settings", knobs)] if knobs else [])]),
         f'<ul class="notices" aria-label="warnings">{notices}</ul>' if notices else "",
         f"<h2>{escape(report.noun)}</h2>",
         tools(report),
@@ -87,18 +77,6 @@ def html_page(report: DecisionReport) -> str:
         "</html>",
     )
     return "\n".join(part for part in parts if part) + "\n"
-
-
-def _style() -> str:
-    looks = (
-        f":root {{ {palette_variables(LIGHT)} }}",
-        f"@media (prefers-contrast: more) {{ :root {{ {palette_variables(LIGHT_CONTRAST)} }} }}",
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {palette_variables(DARK)} }} }}",
-        "@media (prefers-color-scheme: dark) and (prefers-contrast: more)"
-        f" {{ :root {{ {palette_variables(DARK_CONTRAST)} }} }}",
-        f"@media print {{ :root {{ {palette_variables(LIGHT_CONTRAST)} }} }}",
-    )
-    return "\n" + "\n".join((*looks, pattern_styles(), file_beside("page.css")))
 
 
 def _digest(text: str) -> str:
@@ -120,22 +98,17 @@ def _top(report: DecisionReport, title: str) -> str:
 
 
 def _figures(report: DecisionReport) -> str:
-    over = report.after > report.budget
+    over = "of over" if report.after > report.budget else "of"
     cells = [
-        _figure(f"{report.after:,}", f"tokens go out, of {report.budget:,}", "of over" if over else "of"),
-        _figure(f"{report.before:,}", "tokens came in"),
+        (f"{report.after:,}", f"tokens go out, of {report.budget:,}", over),
+        (f"{report.before:,}", "tokens came in", ""),
+        *([(report.saved, "less", "")] if report.saved else []),
     ]
-    if report.saved:
-        cells.append(_figure(report.saved, "less"))
     for state in STATE_ORDER:
-        sums = report.counts[state]
-        if sums.number or state is State.KEPT:
-            cells.append(_figure(f"{sums.number:,}", f"{state.glyph} {state.label}"))
-    return f'<div class="figures">{"".join(cells)}</div>'
-
-
-def _figure(number: str, label: str, look: str = "") -> str:
-    return f'<div class="figure {look}"><b>{escape(number)}</b><span>{escape(label)}</span></div>'
+        if (number := report.counts[state].number) or state is State.KEPT:
+            cells.append((f"{number:,}", f"{state.glyph} {state.label}", ""))
+    figures = (f'<div class="figure {look}"><b>{figure}</b><span>{label}</span></div>' for figure, label, look in cells)
+    return f'<div class="figures">{"".join(figures)}</div>'
 
 
 def _bar(report: DecisionReport) -> str:
@@ -144,7 +117,13 @@ def _bar(report: DecisionReport) -> str:
     drawn, left = [], 0.0
     for segment in segments_of(report):
         wide = segment.tokens * 100 / whole
-        drawn.append(_segment(segment, left, wide))
+        name = fit_name(segment.label, int(wide * CHARACTERS) - 1)
+        label = f'<text class="label" x="7" y="28">{escape(name)}</text>' if name else ""
+        part = (
+            f'<svg x="{left:.3f}%" width="{wide:.3f}%" height="{BAR_HEIGHT}"><title>{escape(segment.told)}</title>'
+            f'<rect class="segment {segment.look}" width="100%" height="{BAR_HEIGHT}"/>{label}</svg>'
+        )
+        drawn.append(f'<a href="#i{segment.item}" tabindex="-1">{part}</a>' if segment.item else part)
         left += wide
     if report.after > report.budget:
         at = f"{report.budget * 100 / whole:.3f}%"
@@ -161,15 +140,6 @@ def _bar(report: DecisionReport) -> str:
     return f'<div class="bar">{picture}</div><ul class="legend">{"".join(legend)}</ul>'
 
 
-def _segment(segment: Segment, left: float, wide: float) -> str:
-    rect = f'<rect class="segment {segment.look}" width="100%" height="{BAR_HEIGHT}"/>'
-    name = fit_name(segment.label, int(wide * CHARACTERS) - 1)
-    label = f'<text class="label" x="7" y="28">{escape(name)}</text>' if name else ""
-    inside = f"<title>{escape(segment.told)}</title>{rect}{label}"
-    drawn = f'<svg x="{left:.3f}%" width="{wide:.3f}%" height="{BAR_HEIGHT}">{inside}</svg>'
-    return f'<a href="#i{segment.item}" tabindex="-1">{drawn}</a>' if segment.item else drawn
-
-
 def _legend(look: str, label: str, number: int, tokens: int) -> str:
     swatch = (
         '<svg width="15" height="15" viewBox="0 0 15 15" aria-hidden="true">'
@@ -177,13 +147,6 @@ def _legend(look: str, label: str, number: int, tokens: int) -> str:
     )
     many = f"{number:,} · " if number else ""
     return f'<li>{swatch}{escape(label)} <span class="faint">{many}{tokens:,} tokens</span></li>'
-
-
-def _facts(report: DecisionReport) -> str:
-    knobs = " · ".join(f"{label} {value}" for label, value in report.knobs)
-    pairs = [*report.figures, *([("settings", knobs)] if knobs else [])]
-    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in pairs)
-    return f'<dl class="facts">{rows}</dl>'
 
 
 def _unlisted(report: DecisionReport) -> str:

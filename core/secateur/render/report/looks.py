@@ -5,18 +5,24 @@ budget bar: one segment per item in the order of the output, one for what is aro
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from secateur import directories
 from secateur.render.report.content import DecisionReport, ReportItem
 from secateur.render.theme_files import SIGNALS, STATES, ThemeColours, read_colours
 from secateur.terminal import clip
 
-LIGHT, DARK = "secateur-light", "secateur-dark"
-LIGHT_CONTRAST, DARK_CONTRAST = "secateur-contrast-light", "secateur-contrast"
+DARK = "secateur-dark"
+# The theme of a page by media query; without a query where no other holds.
+THEMES: Mapping[str, str] = {
+    "": "secateur-light",
+    "(prefers-contrast: more)": "secateur-contrast-light",
+    "(prefers-color-scheme: dark)": DARK,
+    "(prefers-color-scheme: dark) and (prefers-contrast: more)": "secateur-contrast",
+    "print": "secateur-contrast-light",
+}
 
 # Look -> its tile of eight by eight on a pale ground; a look without a tile is plain: kept, and relevance.
 PATTERNS: Mapping[str, str] = {
@@ -34,6 +40,11 @@ PATTERNS: Mapping[str, str] = {
 _TINTS = {"wrapper": "faint"}
 
 
+def _variable(name: str) -> str:
+    prefix = "state-" if name in STATES else ""
+    return f"--{'signal-' if name in SIGNALS else prefix}{name}"
+
+
 def pattern_defs() -> str:
     """Returns the patterns as SVG; colours come from the surrounding style."""
     tiles = (
@@ -49,14 +60,11 @@ def pattern_styles() -> str:
     rules = []
     for look in PATTERNS:
         name = _TINTS.get(look, look)
-        colour = f"var(--state-{name})" if name in STATES else "var(--faint)"
-        colour = f"var(--signal-{name})" if name in SIGNALS else colour
+        colour = f"var({_variable(name)})"
         rules.append(f".ink-{name} {{ stroke: {colour}; fill: none; }} .dot-{name} {{ fill: {colour}; }}")
         rules.append(f".ground-{name} {{ fill: {colour}; fill-opacity: .28; }}")
-    rules += [
-        f"rect.{name} {{ fill: {f'url(#{name})' if name in PATTERNS else f'var(--signal-{name})'}; }}"
-        for name in SIGNALS
-    ]
+    for name in SIGNALS:
+        rules.append(f"rect.{name} {{ fill: {f'url(#{name})' if name in PATTERNS else f'var(--signal-{name})'}; }}")
     return "\n".join(rules)
 
 
@@ -82,20 +90,16 @@ def palette(name: str) -> ThemeColours:
     return read_colours(directories.data_dir("themes") / f"{name}.toml")
 
 
-def palette_variables(name: str) -> str:
-    """Returns a theme's colours as properties of a style: `--background`, `--state-kept`, `--signal-relevance`, ..."""
-    theme = palette(name)
-
-    def variable(key: str) -> str:
-        return f"state-{key}" if key in STATES else f"signal-{key}" if key in SIGNALS else key
-
-    declared = "; ".join(f"--{variable(key)}: {colour}" for key, colour in theme.colours.items())
-    return f"color-scheme: {'dark' if theme.dark else 'light'}; {declared};"
-
-
-def file_beside(name: str) -> str:
-    """Reads a file of this folder."""
-    return (Path(__file__).parent / name).read_text("utf-8")
+def page_styles() -> str:
+    """Returns the style rules of a page: a property for each colour of the theme that holds, such as `--background`,
+    `--state-kept` and `--signal-relevance`, and the patterns."""
+    rules = []
+    for media, name in THEMES.items():
+        theme = palette(name)
+        declared = "; ".join(f"{_variable(key)}: {colour}" for key, colour in theme.colours.items())
+        root = f":root {{ color-scheme: {'dark' if theme.dark else 'light'}; {declared}; }}"
+        rules.append(f"@media {media} {{ {root} }}" if media else root)
+    return "\n".join((*rules, pattern_styles()))
 
 
 # Most segments of a bar: more would be thinner than a line, so neighbours with one state are merged.
@@ -122,38 +126,28 @@ class Segment:
 def segments_of(report: DecisionReport) -> list[Segment]:
     """Returns all segments. They sum to the budget, or to the tokens of the output if those are more."""
     least = max(report.budget, report.after) // MOST_SEGMENTS
-    segments = [segment for run in _runs(report.going_out, least) if (segment := _segment(run)).tokens > 0]
+    runs: list[list[ReportItem]] = []
+    held = 0
+    for item in report.going_out:
+        if not runs or held >= least or runs[-1][0].state is not item.state:
+            runs.append([])
+            held = 0
+        runs[-1].append(item)
+        held += item.after
+    segments = []
+    for run in runs:
+        first, label, tokens = max(run, key=lambda item: item.after), run[0].state.label, sum(one.after for one in run)
+        location = f" ({first.place})" if first.place else ""
+        beside = f" and {len(run) - 1:,} more" if len(run) > 1 else location
+        told = f"{first.name}{beside}, {tokens:,} tokens, {label}"
+        segments += [Segment(tokens, label, told, first.number, first.name)] if tokens > 0 else []
     for state, sums in report.unlisted.items():
-        if sums.after > 0:
-            told = f"{sums.number:,} others {state.label}, {sums.after:,} tokens"
-            segments.append(Segment(sums.after, state.label, told))
+        told = f"{sums.number:,} others {state.label}, {sums.after:,} tokens"
+        segments += [Segment(sums.after, state.label, told)] if sums.after > 0 else []
     if report.wrapper > 0:
         segments.append(Segment(report.wrapper, WRAPPER, f"around the items: {report.wrapper:,} tokens"))
     free = report.free + min(0, report.wrapper)  # the segments before it overlap by as much as they are fewer together
-    if free > 0:
-        segments.append(Segment(free, FREE, f"free: {report.free:,} tokens"))
-    return segments
-
-
-def _runs(items: Sequence[ReportItem], least: int) -> Iterator[list[ReportItem]]:
-    run: list[ReportItem] = []
-    held = 0
-    for item in items:
-        if run and (held >= least or run[-1].state is not item.state):
-            yield run
-            run, held = [], 0
-        run.append(item)
-        held += item.after
-    if run:
-        yield run
-
-
-def _segment(run: Sequence[ReportItem]) -> Segment:
-    first, tokens, state = max(run, key=lambda item: item.after), sum(item.after for item in run), run[0].state
-    others = f" and {len(run) - 1:,} more" if len(run) > 1 else ""
-    location = f" ({first.place})" if first.place and not others else ""
-    told = f"{first.name}{location}{others}, {tokens:,} tokens, {state.label}"
-    return Segment(tokens, state.label, told, first.number, first.name)
+    return segments + ([Segment(free, FREE, f"free: {report.free:,} tokens")] if free > 0 else [])
 
 
 def fit_name(name: str, room: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from secateur.ledger import State
 from secateur.render.markdown import block, escape_line, heading, one_line
-from secateur.render.report.content import DecisionReport, ReportItem, state_words, summary_sentence
+from secateur.render.report.content import STATE_ORDER, DecisionReport, ReportItem, state_words, summary_sentence
 from secateur.render.sentences import fewer_together
 from secateur.terminal import ELLIPSIS, clip, visible
 
@@ -37,52 +37,36 @@ def markdown_report(report: DecisionReport) -> str:
         lines.append("- settings: " + ", ".join(_prose(f"{label} {value}") for label, value in report.knobs))
     parts = [head, "\n".join(lines) + "\n\n"]
     parts += ["".join(notices).removesuffix(">\n") + "\n"] if notices else []
-    going = [item for item in report.items if item.state is not State.DROPPED]
-    dropped = [item for item in report.items if item.state is State.DROPPED]
     end = f"{heading(3, 'Get it again')}\n{''.join(block(report.command, 'sh'))}".rstrip() + "\n"
     room = LIMIT - sum(map(len, parts)) - len(end)
-    for title, items, of, most in (
-        ("Goes out", going, len(report.going_out) + _unlisted(report, out=True), len(going)),
-        ("Does not", dropped, len(dropped) + _unlisted(report, out=False), MOST_DROPPED),
-    ):
-        table = _table(title, items[:most], of, report, room)
-        parts.append(table)
-        room -= len(table)
+    for title, states, most in (("Goes out", STATE_ORDER[:3], None), ("Does not", STATE_ORDER[3:], MOST_DROPPED)):
+        items = [item for item in report.items if item.state in states]
+        if of := sum(report.counts[state].number for state in states):
+            parts.append(_table(title, items[:most], of, report.scored, room))
+            room -= len(parts[-1])
     return "".join((*parts, end))
 
 
-def _table(title: str, items: Sequence[ReportItem], of: int, report: DecisionReport, room: int) -> str:
-    if not of:
-        return ""
-    score = "score | " if report.scored else ""
-    line = "---: | " if report.scored else ""
-    head = f"| state | name | {score}tokens | reason |\n| --- | --- | {line}---: | --- |\n"
-    rows: list[str] = []
-    room -= len(head) + 200
-    for row in _rows(items, report):
-        if len(row) > room:
-            break
-        rows.append(row)
-        room -= len(row)
-    others = of - len(rows)
-    more = f"\n{others:,} more {'is' if others == 1 else 'are'} not listed here.\n" if others else ""
-    opened = " open" if title == "Goes out" else ""
-    body = head + "".join(rows) if rows else ""
-    return f"<details{opened}><summary>{title}: {of:,}</summary>\n\n{body}{more}\n</details>\n\n"
-
-
-def _rows(items: Sequence[ReportItem], report: DecisionReport) -> Iterator[str]:
+def _table(title: str, items: Sequence[ReportItem], of: int, scored: bool, room: int) -> str:
+    score, line = ("score | ", "---: | ") if scored else ("", "")
+    text = f"| state | name | {score}tokens | reason |\n| --- | --- | {line}---: | --- |\n"
+    room -= len(text) + 200
+    rows = 0
     for item in items:
         place = f" {_code(item.place)}" if item.place else ""
         beside = f" {_prose(item.beside[:60])}" if item.beside else ""
-        score = f"{item.score:.3f} | " if report.scored else ""
-        state = f"{item.state.glyph} {item.state.label}"
+        score = f"{item.score:.3f} | " if scored else ""
         name = f"{_code(item.name)}{place}{beside}"
-        yield f"| {state} | {name} | {score}{item.tokens} | {_prose(item.reason)} |\n"
-
-
-def _unlisted(report: DecisionReport, *, out: bool) -> int:
-    return sum(sums.number for state, sums in report.unlisted.items() if (state is not State.DROPPED) is out)
+        row = f"| {item.state.glyph} {item.state.label} | {name} | {score}{item.tokens} | {_prose(item.reason)} |\n"
+        if len(row) > room:
+            break
+        text += row
+        rows += 1
+        room -= len(row)
+    others = of - rows
+    more = f"\n{others:,} more {'is' if others == 1 else 'are'} not listed here.\n" if others else ""
+    opened = " open" if title == "Goes out" else ""
+    return f"<details{opened}><summary>{title}: {of:,}</summary>\n\n{text if rows else ''}{more}\n</details>\n\n"
 
 
 def _prose(text: str) -> str:
