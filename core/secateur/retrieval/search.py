@@ -3,7 +3,7 @@ needs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -216,34 +216,20 @@ def _follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> 
     return reach, graph.search(roots, deepest, (Direction.CALLED_BY,)), graph.search(roots, deepest, (Direction.CALLS,))
 
 
-def _list_anchors(steps: Iterable[tuple[int, int, int]], rows: IntArray) -> list[list[list[int]]]:
-    """Lists for each row the anchors from which steps lead to it, nearest first. A step is (anchor, row, depth)."""
-    anchors: dict[int, list[list[int]]] = {}
-    for anchor, row, depth in steps:
-        if depth:
-            anchors.setdefault(row, []).append([anchor, depth])
-    return [sorted(anchors.get(row, []), key=lambda pair: (pair[1], pair[0])) for row in rows.tolist()]
-
-
 def _gather_walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> dict[str, Any]:
     """Returns the columns of a pool about the steps by which calls lead from the anchors to each row."""
     reached, rows, fragments = chosen.reached, chosen.rows, len(snapshot)
     reach, position = reached[0], {node: row for row, node in enumerate(chosen.rows.tolist())}
     alone = {row: _follow_calls(snapshot, np.array([row]), settings)[1:] for row in chosen.anchors.tolist()}
-    links = [
-        _list_anchors(
-            (
-                (anchor, row, depth)
-                for anchor, reaches in alone.items()
-                for row, depth in zip(reaches[way].nodes.tolist(), reaches[way].depth.tolist(), strict=True)
-            ),
-            rows,
-        )
-        for way in (0, 1)
-    ]
-    calls, called = (
-        [[[position[node], depth] for node, depth in near if node in position] for near in of_rows] for of_rows in links
-    )
+    links: list[list[list[list[int]]]] = []  # by direction, for each row (position of an anchor, depth), nearest first
+    for way in (0, 1):
+        near: dict[int, list[tuple[int, int]]] = {}
+        for anchor, reaches in alone.items():
+            for row, depth in zip(reaches[way].nodes.tolist(), reaches[way].depth.tolist(), strict=True):
+                if depth and anchor in position:
+                    near.setdefault(row, []).append((depth, anchor))
+        links.append([[[position[at], depth] for depth, at in sorted(near.get(row, []))] for row in rows.tolist()])
+    calls, called = links
     depths = np.zeros((2, fragments), dtype=np.int64)  # of calls towards callers, and towards callees; 0: not reached
     for depth, one_way in zip(depths, reached[1:], strict=True):
         depth[one_way.nodes] = one_way.depth

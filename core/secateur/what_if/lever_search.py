@@ -150,7 +150,10 @@ def first_levers(runs: TrialRuns, item: int, swept: Swept | None) -> list[Lever]
             partly = _cheapest(runs, budgets, lambda budget: _partly(runs, item, (BUDGET, budget)))
             levers += [partly] if partly is not None and _is_cheaper(partly, fewest) else []
         if fewest == math.inf:
-            least = _held_part(runs, item)
+            held_parts = () if runs.trials.fixed[item] else runs.grid  # near budgets at which holding it keeps a part
+            least = _cheapest(
+                runs, held_parts, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)), finer=True
+            )
             levers += [least] if least is not None else []
             most = max((lever.portion[0] for lever in levers if not lever.far), default=0)
             greatest = _greatest_part(runs, item, most)
@@ -190,13 +193,6 @@ def _cheaper_budget(runs: TrialRuns, item: int, swept: Swept | None, nearest: Le
     if best is None or best.others.dearer >= nearest.others.dearer:
         return None
     return replace(best, again=_again(runs, item, int(best.value), swept))
-
-
-def _held_part(runs: TrialRuns, item: int) -> Lever | None:
-    """Finds the cheapest near budget at which holding an item keeps a useful part of it."""
-    if runs.trials.fixed[item]:
-        return None
-    return _cheapest(runs, runs.grid, lambda budget: _partly(runs, item, (f"{HOLD} {budget}", item)), finer=True)
 
 
 def _partly(runs: TrialRuns, item: int, tried: tuple[str, int]) -> Lever | None:

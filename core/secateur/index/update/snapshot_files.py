@@ -133,7 +133,12 @@ class SnapshotFiles:
             arrayfile.save(path, arrays)
         except OSError as error:
             raise UnwritableIndex.of(f"{path}: ", error.strerror or str(error)) from error
-        _forget_old(path)
+        others = [other for other in _newest_first(path.parent) if other != path]
+        kept = [path, *others[: KEPT_SNAPSHOTS - 1]]
+        bases = {one.name.split(".")[1] + ".arrays" for one in kept if one.suffix == ".delta"}
+        for other in others[KEPT_SNAPSHOTS - 1 :]:
+            if other.name not in bases:
+                other.unlink(missing_ok=True)
         return True
 
 
@@ -158,15 +163,6 @@ def _newest_first(folder: Path | None) -> list[Path]:
         return []
     paths = [path for suffix in ("arrays", "delta") for path in folder.glob(f"*.{suffix}")]
     return sorted(paths, key=lambda path: (-_read_modification_time(path), path.name))
-
-
-def _forget_old(newest: Path) -> None:
-    others = [path for path in _newest_first(newest.parent) if path != newest]
-    kept = [newest, *others[: KEPT_SNAPSHOTS - 1]]
-    bases = {path.name.split(".")[1] + ".arrays" for path in kept if path.suffix == ".delta"}
-    for path in others[KEPT_SNAPSHOTS - 1 :]:
-        if path.name not in bases:
-            path.unlink(missing_ok=True)
 
 
 def _read_modification_time(path: Path) -> float:

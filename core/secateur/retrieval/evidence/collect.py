@@ -58,8 +58,12 @@ class FilesByName:
 
     def find(self, wanted: str) -> list[int]:
         """Finds the files that a written path may mean."""
-        candidates = self._by_name.get(wanted.rpartition("/")[2], [])
-        return [file for file in candidates if _may_be_same_file(self._snapshot.paths[file], wanted)]
+        want, found = wanted.split("/"), []
+        for file in self._by_name.get(want[-1], ()):
+            have = self._snapshot.paths[file].split("/")
+            common = min(len(have), len(want), 2)  # an installed path ends like the path in the repository
+            found += [file] if have[-common:] == want[-common:] else []
+        return found
 
     def is_own(self, frame: StackFrame) -> bool:
         """Tells whether a frame may be in a file that is not FOREIGN."""
@@ -107,14 +111,6 @@ def match_trace_frames(query: Query, snapshot: Snapshot, files_by_name: FilesByN
             rows = files_by_name.rows(file)
             column[rows] = np.maximum(column[rows], weight * files_by_name.match_frame(frame, file))
     return column
-
-
-def _may_be_same_file(path: str, wanted: str) -> bool:
-    """Compares the last two parts of both paths, or fewer if one is shorter: an installed path ends like the path
-    in the repository."""
-    have, want = path.split("/"), wanted.split("/")
-    common = min(len(have), len(want), 2)
-    return have[-common:] == want[-common:]
 
 
 class WordFields(NamedTuple):

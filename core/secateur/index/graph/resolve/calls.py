@@ -106,8 +106,11 @@ class CallResolver:
             if name == rules.instance_method:
                 return self._make_edges(target, How.CONSTRUCTOR)
             return self._on_class(target[0], name, how)
-        if rules.has_namespaces and (inside := self._in_namespace(self.symbols.family[file], receiver, name)):
-            return self._link_by_name(file, inside)
+        if rules.has_namespaces:
+            named, tail = self.symbols.functions[self.symbols.family[file]].get(name, ()), f".{receiver}.{name}"
+            inside = [other for other in named if f".{self.symbols.fragments[other].qualname}".endswith(tail)]
+            if inside:
+                return self._link_by_name(file, inside)
         return self._by_name(file, name, method=True)
 
     def _inside_anonymous(self, file: int, gid: int, cls: int, extended: str, name: str) -> CallResolution:
@@ -119,14 +122,6 @@ class CallResolver:
         ):
             return self._on_class(target[0], name, How.SELF_MRO)
         return self._bare(file, gid, cls, name)
-
-    def _in_namespace(self, family: str, namespace: str, name: str) -> list[int]:
-        tail = f".{namespace}.{name}"
-        return [
-            gid
-            for gid in self.symbols.functions[family].get(name, ())
-            if f".{self.symbols.fragments[gid].qualname}".endswith(tail)
-        ]
 
     # --- plain calls --------------------------------------------------------------------------------------------------
 

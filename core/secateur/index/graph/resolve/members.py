@@ -54,9 +54,12 @@ class Members:
                     if key in uses:
                         break
                     if key in providers:
-                        provider = _choose_provider(member, providers[key], own.required)
-                        if provider is not None:
-                            uses[key] = provider
+                        known = providers[key]
+                        needed = [one for one in known if (one[1].family, one[1].distribution) in own.required]
+                        chosen = needed or [one for one in known if one[1].is_plain]
+                        clear = len({index for index, _ in chosen}) == 1
+                        if clear and all(index != member for index, _ in known):  # it is not a package of its own
+                            uses[key] = chosen[0]
                         break  # a longer name that is provided hides the shorter ones
             used_by_each.append(dict(sorted(uses.items())))
         return used_by_each
@@ -78,17 +81,6 @@ class Members:
         """Returns the number of each file's member. `paths` begin with the names of members."""
         numbers = {name: member for member, name in enumerate(self.names)}
         return np.array([numbers[path.partition("/")[0]] for path in paths], dtype=np.int64)
-
-
-def _choose_provider(
-    importer: int, providers: Sequence[tuple[int, Package]], required: frozenset[tuple[str, str]]
-) -> tuple[int, Package] | None:
-    """Returns the provider of a package that an importer means; None for a package of its own or an unclear name."""
-    if any(index == importer for index, _ in providers):
-        return None
-    needed = [(index, package) for index, package in providers if (package.family, package.distribution) in required]
-    candidates = needed or [(index, package) for index, package in providers if package.is_plain]
-    return candidates[0] if len({index for index, _ in candidates}) == 1 else None
 
 
 class Visibility:
