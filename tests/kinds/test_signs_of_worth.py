@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from secateur.kinds.conversation.decisions import BRIDGE, NOTED, is_summary
-from secateur.kinds.conversation.extractive_summaries import LOOKED, SIGNED, ExtractiveSummary, _Line, read_line
+from secateur.kinds.conversation.extractive_summaries import (
+    LOOKED,
+    SIGNED,
+    ExtractiveSummary,
+    SpokenLine,
+    SpokenLines,
+    _Line,
+    read_line,
+)
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 
 NAMES = {
@@ -22,8 +34,19 @@ NAMES = {
 LOOKING = ("read", "view", "open", "cat", "show", "grep", "glob", "search", "find", "list", "ls", "fetch")
 
 
-def scored(text: str, side: str = "assistant", tool: str = "") -> _Line:
-    return ExtractiveSummary()._score_line(read_line(f"{side} {tool}".strip(), text))
+class Told(SpokenLines):
+    """What is said is given as it is, not read out of messages."""
+
+    def of(self, message: Any) -> Iterator[SpokenLine]:
+        yield read_line(message.speaker, message.text)
+
+
+def scored(text: str, side: str = "assistant", tool: str = "", *before: str) -> _Line:
+    """The last of some lines, as a summary weighs it."""
+    summary = ExtractiveSummary(Told())
+    speaker = f"{side} {tool}".strip()
+    summary.add([SimpleNamespace(speaker=speaker, text=one, parts=()) for one in (*before, text)])
+    return summary._lines[-1]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -32,10 +55,9 @@ def test_a_line_with_a_name_is_worth_more(name: str) -> None:
 
 
 def test_an_ordinary_word_is_no_name() -> None:
-    plain = ExtractiveSummary()
-    first = plain._score_line(read_line("assistant", "we are here"))
+    first = scored("we are here")
     assert first.rank != SIGNED
-    assert first.worth == plain._score_line(read_line("assistant", "they went there")).worth
+    assert first.worth == scored("they went there", "assistant", "", "we are here").worth
 
 
 @pytest.mark.parametrize("word", LOOKING)

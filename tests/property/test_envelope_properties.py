@@ -99,7 +99,7 @@ def attempt(value: Any, share: float, settings: Settings) -> TrimmedEnvelope:
     )
 
 
-@budgeted(max_examples=6, deadline=None)
+@budgeted(max_examples=3, deadline=None)
 @given(value=envelopes, share=shares, settings=rules, picks=picks)
 def test_the_budget_is_met_or_an_error_and_the_rest_is_as_it_was(
     value: dict[str, Any], share: float, settings: Settings, picks: list[int]
@@ -120,7 +120,7 @@ def test_the_budget_is_met_or_an_error_and_the_rest_is_as_it_was(
     assert (result.envelope != before) == report.applied == any(action.action != "keep" for action in report.actions)
 
 
-@budgeted(max_examples=6, deadline=None)
+@budgeted(max_examples=3, deadline=None)
 @given(value=envelopes, share=shares, settings=rules, picks=picks)
 def test_the_ledger_sums_to_the_recounted_text(
     value: dict[str, Any], share: float, settings: Settings, picks: list[int]
