@@ -4,7 +4,8 @@ import os
 
 import pytest
 from secateur.errors import ConfigError
-from secateur.kinds.registry import BUILT_IN, get_kind
+from secateur.kind_places import BUILT_IN
+from secateur.kinds.registry import get_kind
 from secateur.settings import (
     FILE_NAME,
     MAX_BOOST,

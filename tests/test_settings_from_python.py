@@ -12,7 +12,8 @@ import pytest
 from msgspec.structs import replace
 from secateur import Engine, Settings, prune
 from secateur.errors import ConfigError, UsageError
-from secateur.kinds.registry import BUILT_IN, get_kind
+from secateur.kind_places import BUILT_IN
+from secateur.kinds.registry import get_kind
 from secateur.settings import (
     ContextPrune,
     GraphRag,

@@ -123,7 +123,7 @@ if TYPE_CHECKING:
     from secateur.shape import Version as Version
     from secateur.sources.confined import confine_path as confine_path
     from secateur.sources.git import Git as Git
-    from secateur.sources.git_log import LoggedCommit as LoggedCommit
+    from secateur.sources.git_log import HistoryCommit as HistoryCommit
     from secateur.sources.named import is_named as is_named
     from secateur.sources.workspace_file import is_workspace as is_workspace
     from secateur.sources.workspace_file import read_workspace as read_workspace
@@ -182,7 +182,7 @@ _NAMES = {
     "secateur.shape": "SCHEMA_VERSION Count Number Shape Version",
     "secateur.sources.confined": "confine_path",
     "secateur.sources.git": "Git",
-    "secateur.sources.git_log": "LoggedCommit",
+    "secateur.sources.git_log": "HistoryCommit",
     "secateur.sources.named": "is_named",
     "secateur.sources.workspace_file": "is_workspace read_workspace",
     "secateur.suggestions": "suggestion",

@@ -100,7 +100,10 @@ def _try_question(engine: Engine, query: str, drawn_from: str, settings: Setting
 def _suggest_questions(engine: Engine) -> Iterator[tuple[str, str]]:
     """Yields questions from each source in turn, each once, with their source."""
     snapshot, lines = engine.code()
-    functions = _functions(snapshot)
+    # of the repository's own code, the most changed and most complex ones first
+    order = np.argsort(-snapshot.hotspots.score, kind="stable")[: 10 * LOOKED_AT].tolist()
+    functions = [row for row in order if snapshot.kind(row) in _FUNCTIONS]
+    functions = [row for row in functions if not _SET_ASIDE & snapshot.flags[_file(snapshot, row)]][:LOOKED_AT]
     places = (
         ("a commit", _subjects(engine)),
         ("a docstring", _sentences(snapshot, functions, lines)),
@@ -114,13 +117,6 @@ def _suggest_questions(engine: Engine) -> Iterator[tuple[str, str]]:
             if query and len(query) <= LONGEST and query.lower() not in seen:
                 seen.add(query.lower())
                 yield query, drawn_from
-
-
-def _functions(snapshot: Snapshot) -> list[int]:
-    """Returns functions of the repository's own code, the most changed and most complex ones first."""
-    order = np.argsort(-snapshot.hotspots.score, kind="stable")[: 10 * LOOKED_AT].tolist()
-    functions = [row for row in order if snapshot.kind(row) in _FUNCTIONS]
-    return [row for row in functions if not _SET_ASIDE & snapshot.flags[_file(snapshot, row)]][:LOOKED_AT]
 
 
 def _file(snapshot: Snapshot, row: int) -> int:

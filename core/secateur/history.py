@@ -20,11 +20,11 @@ from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.languages import traits_of
 from secateur.languages.syntax.file_flags import UNINDEXED, classify
 from secateur.languages.syntax.fragments import language_of, parse_file
-from secateur.model import Fragment, FragmentKind
+from secateur.model import FragmentKind
 from secateur.redaction import redact_typed
 from secateur.settings import Settings
 from secateur.sources.git import Git
-from secateur.sources.git_log import LoggedCommit
+from secateur.sources.git_log import HistoryCommit
 from secateur.sources.location import NoGit
 from secateur.sources.open import SourceOpener, open_source
 
@@ -56,11 +56,11 @@ class RepositoryHistory:
         assert isinstance(git, Git)  # otherwise the source could not have been opened
         return cls(git, git.root, settings)
 
-    def query(self, commit: LoggedCommit) -> str:
+    def query(self, commit: HistoryCommit) -> str:
         """Returns the message of a commit as a query, without credentials; "" if it says nothing to search for."""
         return redact_typed(query_of(commit.message), self.settings.redaction)
 
-    def commits(self, rev: str, most: int) -> Iterator[LoggedCommit]:
+    def commits(self, rev: str, most: int) -> Iterator[HistoryCommit]:
         """Yields the newest commits up to a revision, at most so many; raises RepositoryError."""
         return self.git.log(self.git.resolve(rev), limit=most)
 
@@ -72,7 +72,7 @@ class RepositoryHistory:
         """Tells whether a path is that of code, except tests, documents, examples, vendored and generated code."""
         return traits_of(language_of(path, b"")).grammar is not None and not classify(path, b"") & _OTHER
 
-    def changes(self, commit: LoggedCommit) -> tuple[Change, ...]:
+    def changes(self, commit: HistoryCommit) -> tuple[Change, ...]:
         """Returns the changes of a commit to its code files. Raises SecateurError."""
         paths = [path for path in commit.paths if self.is_code(path)]
         return parse_diff(self.git.diff(commit.parents[0], commit.id, context=0, paths=paths)).changes
@@ -95,23 +95,12 @@ class RepositoryHistory:
             if classify(path, data[:_HEAD_BYTES]) & _OTHER:
                 continue
             fragments = parse_file(path, data).fragments
-            touched = list(_touched_lines(old[path]))
-            ids += [
-                id_
-                for id_, fragment in zip(symbol_ids(path, fragments), fragments, strict=True)
-                if fragment.kind in _FUNCTIONS and any(_holds(fragment, *lines) for lines in touched)
-            ]
+            hunks = [hunk.old[0] for patch in old[path].patches for hunk in patch.hunks]  # (first line, count)
+            for id_, fragment in zip(symbol_ids(path, fragments), fragments, strict=True):
+                start, end = fragment.line_start, fragment.line_end
+                # a hunk of no line of the old side only adds text after its first
+                if fragment.kind in _FUNCTIONS and any(
+                    start <= first + max(count, 1) - 1 and first <= end - (not count) for first, count in hunks
+                ):
+                    ids.append(id_)
         return tuple(ids)
-
-
-def _touched_lines(change: Change) -> Iterator[tuple[int, int, bool]]:
-    """Yields (first line, last line, whether text was only added after it) of each hunk, on the old side."""
-    for patch in change.patches:
-        for hunk in patch.hunks:
-            first, count = hunk.old[0]
-            yield first, first + max(count, 1) - 1, not count
-
-
-def _holds(fragment: Fragment, first: int, last: int, inserted: bool) -> bool:
-    end = fragment.line_end - 1 if inserted else fragment.line_end
-    return first <= end and last >= fragment.line_start

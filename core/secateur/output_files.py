@@ -154,7 +154,8 @@ def _resolve_own_links(path: Path) -> Path:
             resolved = resolved.parent
         elif not (resolved / name).is_symlink():
             resolved /= name
-        elif index == len(names) and _is_of_the_system(resolved):
+        elif index == len(names) and (resolved == Path("/dev") or resolved.match("/proc/*/fd")):
+            # a link of the system that users type, such as /dev/stdout
             resolved /= name
             return resolved.resolve() if resolved.is_file() else resolved
         elif index == len(names) or _first_shared(resolved) is not None:
@@ -162,11 +163,6 @@ def _resolve_own_links(path: Path) -> Path:
         else:
             resolved = (resolved / name).resolve(strict=True)
     return resolved
-
-
-def _is_of_the_system(folder: Path) -> bool:
-    """Tells whether the system makes the links in a folder, some of which users type, such as /dev/stdout."""
-    return folder == Path("/dev") or folder.match("/proc/*/fd")
 
 
 def _is_stream(path: Path) -> bool:

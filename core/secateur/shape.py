@@ -31,9 +31,5 @@ class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def plain_values(value: Any) -> Any:
     """Converts a value's shapes to dictionaries, for `json.dumps`."""
-    return msgspec.to_builtins(value, enc_hook=_strip_subclass)
-
-
-def _strip_subclass(value: Any) -> float | str:
-    """Converts a float or text of a subclass, as numpy has them. Raises TypeError for anything else."""
-    return float(value) if isinstance(value, float) else str.__str__(value)
+    # numpy's floats and texts are of a subclass; anything else raises TypeError
+    return msgspec.to_builtins(value, enc_hook=lambda one: float(one) if isinstance(one, float) else str.__str__(one))

@@ -73,11 +73,9 @@ def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) 
                 text = text.replace(chr(code), shown)
         else:
             text = "".join(text[at : at + _AT_ONCE].translate(table) for at in range(0, len(text), _AT_ONCE))
-    return text if text.isascii() else _STACKED.sub(_without_further_marks, text)
-
-
-def _without_further_marks(match: re.Match[str]) -> str:
-    return match[1] + "".join(_substitute(ord(mark)) for mark in match[2])
+    if text.isascii():
+        return text
+    return _STACKED.sub(lambda match: match[1] + "".join(_substitute(ord(mark)) for mark in match[2]), text)
 
 
 def _substitute(code: int) -> str:

@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from scip_index import ScipIndex, documents
-from secateur.index.graph.resolve import TRUSTED, How
 from secateur.index.graph.resolve.calls import CallResolver
+from secateur.index.graph.resolve.edges import TRUSTED, How
 from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.graph.resolve.symbols import DEFINITIONS, Symbols
 from secateur.languages.syntax.fragments import decode, parse_file, split_lines

@@ -22,9 +22,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from secateur import Settings
-from secateur.kinds.diff import chunk_measured_diff, measure_diff, parse_diff
 from secateur.kinds.diff.chunk_text import Injection
-from secateur.kinds.diff.chunks import Chunks
+from secateur.kinds.diff.chunks import Chunks, chunk_measured_diff
+from secateur.kinds.diff.diff_parser import parse_diff
+from secateur.kinds.diff.measured_diff import measure_diff
 from secateur.kinds.diff.temporary_objects import TemporaryObjects
 from secateur.settings import with_values
 from secateur.sources.git import Git

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from secateur.kinds.conversation.decisions import Cache
+from secateur.kinds.conversation.decisions import CacheShape
 from support.cli import secateur
 from support.conversations import FORMATS, Said, conversation
 
@@ -99,12 +99,12 @@ def test_a_transcript_that_fits_is_said_to_be_unchanged(transcript: tuple[str, P
 @pytest.mark.parametrize(
     ("cache", "requests"),
     [
-        (Cache(None, 100, 0, 0), 0),  # nothing changed
-        (Cache(3, 100, 0, 50), 0),  # only the end went
-        (Cache(3, 100, 1000, 0), None),  # nothing is saved
-        (Cache(3, 100, 1000, 11_500), 1),
-        (Cache(3, 100, 1000, 1000), 12),  # 1,150 more at once, 100 less each time
+        (CacheShape.of(None, 100, 0, 0), 0),  # nothing changed
+        (CacheShape.of(3, 100, 0, 50), 0),  # only the end went
+        (CacheShape.of(3, 100, 1000, 0), None),  # nothing is saved
+        (CacheShape.of(3, 100, 1000, 11_500), 1),
+        (CacheShape.of(3, 100, 1000, 1000), 12),  # 1,150 more at once, 100 less each time
     ],
 )
-def test_when_a_prune_pays(cache: Cache, requests: int | None) -> None:
+def test_when_a_prune_pays(cache: CacheShape, requests: int | None) -> None:
     assert cache.pays_after == requests

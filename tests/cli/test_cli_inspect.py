@@ -186,7 +186,7 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What an inspector of another distribution is given at a terminal."""
     calls: list[dict[str, Any]] = []
     found = SimpleNamespace(load=lambda: lambda path, **given: calls.append({"path": str(path), **given}))
-    monkeypatch.setattr("secateur.cli.inspector.entry_points", lambda group: [found] if group else [])
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [found] if group else [])
     monkeypatch.setattr("secateur.cli.inspect.on_terminal", lambda _: True)
     return calls
 

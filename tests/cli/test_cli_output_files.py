@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import SecateurError
-from secateur.kinds import reading
-from secateur.kinds.reading import read_input
+from secateur.kinds import environment
+from secateur.kinds.environment import Environment
 from secateur.output_files import write_output
 from support.cli import secateur
 
@@ -24,13 +24,13 @@ def transcript(tmp_path: Path) -> Path:
 
 
 def test_a_source_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(reading, "LARGEST", 10)
+    monkeypatch.setattr(environment, "LARGEST", 10)
     (tmp_path / "more").write_bytes(b"x" * 11)
     (tmp_path / "just").write_bytes(b"x" * 10)
-    assert read_input(str(tmp_path / "just"), "transcript") == b"x" * 10
+    assert Environment().bytes_of(str(tmp_path / "just"), "transcript") == b"x" * 10
     for name in (str(tmp_path / "more"), "/dev/zero"):
         with pytest.raises(SecateurError, match="larger than 10 bytes") as error:
-            read_input(name, "transcript")
+            Environment().bytes_of(name, "transcript")
         assert (error.value.code, error.value.hint) == ("TOO_LARGE", "no transcript is that large: check the path")
 
 

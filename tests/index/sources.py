@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textwrap import dedent
 
 from msgspec.structs import astuple
-from secateur.index.graph.resolve import CallCounts, EdgeKind, Edges, How
+from secateur.index.graph.resolve.edges import CallCounts, EdgeKind, Edges, How
 from secateur.index.graph.resolve.linking import link_repository
 from secateur.languages.syntax.fragments import parse_file
 from secateur.model import FileFacts

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import IndexingError
 from secateur.index.graph.code_graph import CodeGraph, Direction, Reach, call_path, components, to_networkx
-from secateur.index.graph.resolve import EdgeBuilder, EdgeKind, How
+from secateur.index.graph.resolve.edges import EdgeBuilder, EdgeKind, How
 
 CALLS, IMPORTS, INHERITS = EdgeKind.CALLS, EdgeKind.IMPORTS, EdgeKind.INHERITS
 

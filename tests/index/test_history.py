@@ -16,7 +16,7 @@ from support.repos import committed, git, write
 
 COMMITS = [
     HistoryCommit(
-        f"{n:040x}", 1_750_000_000 - n // 2, "Mei", f"Save order {n}", (f"f{n % 3}.py", "all.py", f"f{n % 3}.py")
+        f"{n:040x}", 1_750_000_000 - n // 2, (), f"Save order {n}", (f"f{n % 3}.py", "all.py", f"f{n % 3}.py")
     )
     for n in range(9)
 ]
@@ -66,9 +66,9 @@ def test_a_shallow_clone_that_becomes_whole_is_read_anew(tmp_path: Path) -> None
 
 def test_joined_histories_keep_paths_commits_and_order_of_each_repository() -> None:
     one = CommitHistory.of(
-        [HistoryCommit("0a", 5, "", "newest", ("a.py", "b.py")), HistoryCommit("0b", 3, "", "old", ())]
+        [HistoryCommit("0a", 5, (), "newest", ("a.py", "b.py")), HistoryCommit("0b", 3, (), "old", ())]
     )
-    two = CommitHistory.of([HistoryCommit("0c", 9, "", "later", ("a.py",))])
+    two = CommitHistory.of([HistoryCommit("0c", 9, (), "later", ("a.py",))])
     joined = CommitHistory.join({"one": one, "two": two})
     assert joined.paths == ("one/a.py", "one/b.py", "two/a.py")
     assert joined.files(["one/b.py", "two/a.py"]).tolist() == [-1, 0, 1]

@@ -37,7 +37,7 @@ def days_ago(days: float) -> int:
 def table(
     commits: list[Change], paths: list[str], complexity: list[int], files: list[int], now: int = NOW
 ) -> HotspotTable:
-    history = CommitHistory.of([HistoryCommit("", commit.time, "", "", commit.paths) for commit in commits])
+    history = CommitHistory.of([HistoryCommit("", commit.time, (), "", commit.paths) for commit in commits])
     changes = file_changes(history.times, history.start, history.files(paths), now, len(paths))
     return rank_hotspots(changes, np.array(complexity), np.array(files))
 

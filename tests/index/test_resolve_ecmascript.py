@@ -4,7 +4,7 @@ from."""
 from __future__ import annotations
 
 import pytest
-from secateur.index.graph.resolve import TRUSTED
+from secateur.index.graph.resolve.edges import TRUSTED
 from sources import repository
 
 SHOP = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from secateur.index.graph.resolve import TRUSTED, CallCounts, EdgeKind
+from secateur.index.graph.resolve.edges import TRUSTED, CallCounts, EdgeKind
 from secateur.index.graph.resolve.linking import link_repository
 from sources import parsed, repository
 

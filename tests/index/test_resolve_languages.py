@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from secateur.index.graph.resolve import TRUSTED, CallCounts, EdgeKind
+from secateur.index.graph.resolve.edges import TRUSTED, CallCounts, EdgeKind
 from secateur.model import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 from sources import from_facts, repository
 

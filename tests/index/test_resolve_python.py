@@ -9,7 +9,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from secateur.index.graph.resolve import TRUSTED, CallCounts, EdgeKind
+from secateur.index.graph.resolve.edges import TRUSTED, CallCounts, EdgeKind
 from secateur.index.graph.resolve.expressions import Expressions
 from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.languages.syntax.fragments import parse_file

@@ -3,7 +3,7 @@ hold."""
 
 from __future__ import annotations
 
-from secateur.index.graph.resolve import TRUSTED, EdgeKind
+from secateur.index.graph.resolve.edges import TRUSTED, EdgeKind
 from sources import repository
 
 FILES = {

@@ -100,8 +100,8 @@ def test_what_the_base_says_counts(tmp_path: Path) -> None:
         tmp_path / "shop",
         {
             "a.py": "a = 1\n",
-            "RULES.md": "Be kind.\n",
-            "secateur.toml": '[chunking]\nignore = ["*.sql"]\nrules = ["RULES.md"]\n',
+            "CLAUDE.md": "Be kind.\n",
+            "secateur.toml": '[chunking]\nignore = ["*.sql"]\n',
         },
     )
     change(root, {"a.py": "a = 2\n", "b.sql": "select 1;\n"})

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 import secateur as public
-from secateur import Reason, State
+from secateur import Reason, State, kind_places
 from secateur.cli import inspect as inspect_command
 from secateur.cli import kind_command
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.main import COMMANDS
-from secateur.kind_places import FLAGS_OF_ALL, FLAGS_OF_INSPECT
+from secateur.kind_places import BUILT_IN, FLAGS_OF_ALL, FLAGS_OF_INSPECT
 from secateur.kinds import registry
 from secateur.settings import Settings, with_values
 from support.cli import secateur
@@ -224,4 +224,4 @@ def test_the_names_of_flags_are_taken() -> None:
 
 
 def test_the_names_of_commands_are_taken() -> None:
-    assert {*registry.COMMANDS, *(place.command for place in registry.BUILT_IN)} == set(COMMANDS)
+    assert {*kind_places.COMMANDS, *(place.command for place in BUILT_IN)} == set(COMMANDS)

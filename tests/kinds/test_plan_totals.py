@@ -1,10 +1,12 @@
 """Tokens of chunks whose text is never made."""
 
 import pytest
-from secateur.kinds.diff import measure_diff, parse_diff, plan_chunks, render_chunks
 from secateur.kinds.diff.chunk_text import Injection
+from secateur.kinds.diff.chunks import render_chunks
+from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.linter_output import read_findings
-from secateur.kinds.diff.plan import text_of, tokens_of
+from secateur.kinds.diff.measured_diff import measure_diff
+from secateur.kinds.diff.plan import plan_chunks, text_of, tokens_of
 from secateur.settings import Settings, with_values
 from secateur.tokens import COUNTERS
 from support.diffs import added, line_diff

@@ -264,9 +264,7 @@ def test_a_bad_line_costs_itself(form, bad):
     assert len(measured.transcript.notices) <= 1
 
 
-@pytest.mark.parametrize(
-    "value", [None, 7, "x", [], {}, [[]], {"a": None}, -1, True, 10**400], ids=lambda value: str(value)[:9]
-)
+@pytest.mark.parametrize("value", [None, -1, "x", [[]], {"a": None}, 10**400], ids=lambda value: str(value)[:9])
 @pytest.mark.parametrize("form", SESSIONS)
 def test_odd_values_in_any_field_end_nothing(form, value):
     whole = (

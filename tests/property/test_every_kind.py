@@ -18,6 +18,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from secateur import Environment, Settings, count_tokens
 from secateur.errors import BudgetExceeded
+from secateur.kind_places import BUILT_IN
 from secateur.kinds import registry
 from secateur.kinds.run import answer_of
 from secateur.kinds.run import render as render_of
@@ -38,7 +39,7 @@ from support.kind_cases import CASES
 
 def test_no_kind_is_left_out() -> None:
     """Search has an entry per candidate that is asked for: it has a test of its own below."""
-    assert {*CASES, "search"} == {place.name for place in registry.BUILT_IN}
+    assert {*CASES, "search"} == {place.name for place in BUILT_IN}
 
 
 CELLS = 4000

@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from secateur.remembered.first_times import FILE_NAME, first_time
-from secateur.remembered.store import MAX_BYTES
+from secateur.remembered.store import MAX_BYTES, SAID_FILE, first_time
 
 
 def test_the_first_time_is_once_for_each_repository(tmp_path):
@@ -24,7 +23,7 @@ def test_the_first_time_is_once_for_each_repository(tmp_path):
 def test_a_broken_file_costs_itself(tmp_path, data):
     own, root = tmp_path / "own", tmp_path / "repository"
     first_time(own, root, "a")
-    (path,) = own.rglob(FILE_NAME)
+    (path,) = own.rglob(SAID_FILE)
     path.write_bytes(data)
     assert first_time(own, root, "a") and not first_time(own, root, "a")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from secateur.cli.schemas import SHAPES, schemas
-from secateur.kinds import registry
+from secateur.kind_places import BUILT_IN
 from secateur.ledger import Reason
 from support.cli import secateur
 from support.json_shapes import violations
@@ -16,7 +16,7 @@ LEDGER = {"kind": "files", "budget": 5, "before": 9, "after": 0, "entries": [ENT
 
 
 def test_every_kind_has_a_schema() -> None:
-    assert {place.command for place in registry.BUILT_IN} <= SHAPES.keys()
+    assert {place.command for place in BUILT_IN} <= SHAPES.keys()
 
 
 @pytest.mark.parametrize(

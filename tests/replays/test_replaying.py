@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from secateur.directories import data_dir
 from secateur.errors import SecateurError
-from secateur.kinds import registry
+from secateur.kind_places import BUILT_IN
 from secateur_lab.commands.demo import list_demos
 from secateur_lab.replays.events import Captioned
 from secateur_lab.replays.recording import Recording, parse_recording
@@ -192,7 +192,7 @@ def test_paths_count_from_the_repository_unless_the_file_says_here(tmp_path: Pat
 
 def test_there_is_a_demo_of_every_kind_and_each_drops_something_and_keeps_it_again(opened: Session):
     known = list_demos()
-    assert list(known) == [place.name for place in registry.BUILT_IN]
+    assert list(known) == [place.name for place in BUILT_IN]
     for name, one in known.items():
         steps = list(replay(one, opened))
         moved = [change for step in steps for change in step.changes]
@@ -219,7 +219,7 @@ def test_the_command_prints_what_each_event_changed(tmp_path: Path):
 def test_demo_tells_the_story_and_names_the_others():
     ran = secateur("demo")
     assert (ran.code, ran.out) == (0, secateur("demo", "search").out)
-    assert ran.err.count("secateur demo ") == len(registry.BUILT_IN) - 1
+    assert ran.err.count("secateur demo ") == len(BUILT_IN) - 1
     for part in ("The problem:", "The cut:", "Why not this one?", "What would keep it?", "secateur check"):
         assert part in ran.out
     wrong = secateur("demo", "serch")

@@ -174,7 +174,7 @@ def test_names_that_attack_are_shown_harmless() -> None:
 
 
 def test_every_rule_has_its_words() -> None:
-    from secateur.index.graph.resolve import How
+    from secateur.index.graph.resolve.edges import How
 
     assert {rule.label for rule in How} == set(RULES)
 

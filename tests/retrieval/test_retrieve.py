@@ -43,14 +43,15 @@ def test_the_graph_adds_callers_and_callees_with_the_way_that_led_there() -> Non
     assert "GRAPH" not in channels(pool, "chain.py::middle")
 
 
-def test_pool_all_lets_everything_relevant_compete() -> None:
+def test_pool_all_lets_everything_relevant_compete(monkeypatch: pytest.MonkeyPatch) -> None:
     anchors = pool_for(WIDE, "zebra", graph_rag__top_k=5)
     everything = pool_for(WIDE, "zebra", graph_rag__top_k=5, relevance__pool="all")
     assert set(anchors.symbol_id) < set(everything.symbol_id)
     unreached = everything.distance == UNREACHABLE
     assert unreached.any()
     assert (everything.relevance[unreached] > 0).all()
-    capped = pool_for(handlers(80, 1), "handleToolCall", relevance__pool="all", relevance__pool_cap=50)
+    monkeypatch.setattr("secateur.retrieval.search.POOL_CAP", 50)
+    capped = pool_for(handlers(80, 1), "handleToolCall", relevance__pool="all")
     assert len(capped) <= 50 + capped.anchor.sum()
 
 

@@ -18,7 +18,8 @@ from secateur_lab.scenarios.check import CheckVerdict, Result, check_one
 from secateur_lab.scenarios.comparison import Aspect, Way, find_cut
 from secateur_lab.scenarios.report import text_report
 from secateur_lab.scenarios.running import decided_of, session
-from secateur_lab.scenarios.scenario import Expect, Scenario, add_expected, dump_scenario, read_scenario
+from secateur_lab.scenarios.scenario import Expect, Scenario, dump_scenario, read_scenario
+from secateur_lab.scenarios.toml_writing import add_expected
 from support.cli import secateur
 from support.credentials import MAKERS, planted
 from support.json_shapes import violations

@@ -19,13 +19,13 @@ from secateur_lab.scenarios.scenario import (
     Recorded,
     RecordedItem,
     Scenario,
-    add_expected,
     dump_scenario,
     parse_scenario,
     replace_recorded,
     set_assertion,
 )
 from secateur_lab.scenarios.toml_places import toml_places
+from secateur_lab.scenarios.toml_writing import add_expected
 
 HERE = Path("a.scenario.toml")
 

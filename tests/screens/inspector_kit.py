@@ -33,7 +33,6 @@ from secateur_tui.state.search_answer import SearchAnswer
 from textual import events
 from textual._compositor import visible_screen_stack
 from textual.keys import key_to_character
-from textual.pilot import Pilot
 from textual.screen import ModalScreen
 
 FRAME = 0.005
@@ -260,7 +259,7 @@ class ScriptedEngine:
         return (self.content if selection.state[row] == State.KEPT else self.signature)(selection.pool, row)
 
     def changes_of(self, pool: Pool, row: int) -> list[HistoryCommit]:
-        return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, "Ada", f"Change {row} of the rounding", (pool.path[row],))]
+        return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, (), f"Change {row} of the rounding", (pool.path[row],))]
 
     def counter(self, settings: Settings) -> Counter:
         return get_counter(settings.tokens.counter)
@@ -381,11 +380,11 @@ Inspector.post_display_hook = count_paint  # Textual calls it for tests; `settle
 
 
 @asynccontextmanager
-async def running(app: Inspector, size: tuple[int, int] = (120, 40), **options: Any) -> AsyncIterator[Pilot[Any]]:
+async def running(app: Inspector, size: tuple[int, int] = (120, 40), **options: Any) -> AsyncIterator[Inspector]:
     """The application in a terminal of that size, once it has come to rest."""
-    async with app.run_test(size=size, **options) as pilot:
+    async with app.run_test(size=size, **options):
         await settle(app)
-        yield pilot
+        yield app
 
 
 async def settle(app: Inspector, *keys: str) -> Sequence[str]:

@@ -8,7 +8,7 @@ import tomli
 from inspector_kit import bench_of, inspector, press, running, settle
 from secateur.engine import Engine
 from secateur.kinds.search.first_answer import FirstAnswer
-from secateur.remembered.first_times import first_time
+from secateur.remembered.store import first_time
 from secateur.settings import Settings
 from secateur_tui.parts.asking import FirstAnswers
 from secateur_tui.styled_text import plain
@@ -78,8 +78,7 @@ async def test_the_first_answer_offers_recommended_which_one_key_adopts(told, or
 async def test_the_offer_says_what_to_press_however_long_the_names_are():
     long = "FailbackClusterInvoker.RetryTimerTask." * 3 + "run"
     found = FirstAnswer("spec", 1000, 3, 90, ("a", "b", "c", "d"), (long, long, long), 0)
-    app = inspector()
-    async with running(app):
+    async with running(inspector()) as app:
         bench = bench_of(app)
         offer = bench.part(FirstAnswers)
         offer._found, offer._of = found, (bench.state.question, bench.state.settings)
@@ -105,8 +104,7 @@ async def test_the_offer_is_of_the_answer_that_it_was_found_for_and_of_no_other(
 
 async def test_a_profile_that_keeps_nothing_else_is_not_offered():
     found = FirstAnswer("spec", 16000, 12, 12, (), (), 0)
-    app = inspector(settings=Settings(budget=16000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=16000))) as app:
         bench = bench_of(app)
         offer = bench.part(FirstAnswers)
         offer._found, offer._of = found, (bench.state.question, bench.state.settings)
@@ -127,8 +125,7 @@ async def test_an_answer_of_which_nothing_was_cut_says_so():
 
 @pytest.mark.parametrize("in_the_field", [True, False])
 async def test_a_pasted_traceback_arrives_whole_wherever_the_keys_go(in_the_field):
-    app = inspector(query="")
-    async with running(app):
+    async with running(inspector(query="")) as app:
         if not in_the_field:
             await press(app, "escape")
         app.post_message(events.Paste(TRACEBACK))
@@ -144,8 +141,7 @@ async def test_a_paste_while_the_list_has_the_keys_is_the_query_where_there_is_o
     write_files(Path())
     write_transcript(Path())
     for name, query in (("files", "round the refund\nof the cart"), ("conversation", None)):
-        app = opened(name)
-        async with running(app):
+        async with running(opened(name)) as app:
             await press(app, "escape")
             path = bench_of(app).field("path").value
             app.post_message(events.Paste("round the refund\nof the cart"))
@@ -155,8 +151,7 @@ async def test_a_paste_while_the_list_has_the_keys_is_the_query_where_there_is_o
 
 
 async def test_a_paste_that_is_too_long_says_what_of_it_is_taken():
-    app = inspector(query="")
-    async with running(app):
+    async with running(inspector(query="")) as app:
         app.post_message(events.Paste("word " * 5_000))
         assert any(f"{MOST_PASTED:,} of 24,999 characters" in line for line in await settle(app))
 
@@ -166,8 +161,7 @@ async def test_a_field_of_one_line_says_that_it_takes_the_first(tmp_path, monkey
 
     monkeypatch.chdir(tmp_path)
     write_files(Path())
-    app = opened("files")
-    async with running(app):
+    async with running(opened("files")) as app:
         field = bench_of(app).field("path")
         bench_of(app).go_to(field)
         app.post_message(events.Paste("a\nb\nc\n"))

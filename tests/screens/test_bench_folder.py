@@ -14,8 +14,7 @@ async def test_diff_and_files_start_on_the_folder_that_is_inspected(tmp_path: Pa
     write(root, {"refund.py": "def total():\n    return 2\n"})
     git(root, "commit", "-q", "-a", "-m", "Refunds are rounded")
     write(root, {"refund.py": "def total():\n    return 3\n"})
-    app = inspector(folder=str(root))
-    async with running(app):
+    async with running(inspector(folder=str(root))) as app:
         for key, item in (("5", "refund.py"), ("2", "refund.py")):
             lines = await settle(app, key)
             assert isinstance(app.screen, Bench)

@@ -20,6 +20,7 @@ from ledger_kit import opened
 from secateur_tui.columns import lay_out_columns
 from secateur_tui.frame import ROOMY, WIDE
 from secateur_tui.widgets.item_list import ItemList
+from textual.pilot import Pilot
 
 LONG = [
     replace(one, path=f"src/a/rather/long/way/{one.path}", name=f"RatherLongNamesOfClasses{number}.{one.name}")
@@ -43,7 +44,8 @@ async def test_a_bar_is_never_shorter_on_a_wider_screen(tmp_path: Path, monkeypa
         (opened("files"), "bar"),
     ):
         cells = []
-        async with running(app, (80, 30)) as pilot:
+        async with running(app, (80, 30)):
+            pilot = Pilot(app)
             for columns in SCREENS:
                 await pilot.resize_terminal(columns, 30)
                 await settle(app)

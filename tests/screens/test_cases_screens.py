@@ -165,8 +165,7 @@ def said(app: Inspector) -> str:
 
 
 async def test_without_cases_the_key_says_how_to_have_some() -> None:
-    app = inspector()
-    async with running(app):
+    async with running(inspector()) as app:
         lines = "\n".join(await settle(app, "J"))
     assert "no cases are at hand" in said(app)
     assert "Cases" not in lines

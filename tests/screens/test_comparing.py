@@ -20,16 +20,14 @@ async def compared(app: Inspector, word: str) -> list[str]:
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["120x40", "80x24"])
 async def test_two_budgets_stand_beside_each_other(size: tuple[int, int]) -> None:
-    app = inspector(settings=Settings(budget=3000), proves=True)
-    async with running(app, size):
+    async with running(inspector(settings=Settings(budget=3000), proves=True), size) as app:
         lines = await compared(app, "1,500")
         assert any("budget 1,500" in line for line in lines)
         assert_golden(f"search_compare_{size[0]}x{size[1]}", lines)
 
 
 async def test_the_right_side_is_adopted_and_the_left_one_becomes_the_ghost() -> None:
-    app = inspector(settings=Settings(budget=3000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=3000))) as app:
         await compared(app, "1500")
         await settle(app, "a")
         state = bench_of(app).state
@@ -44,8 +42,7 @@ async def test_the_right_side_is_adopted_and_the_left_one_becomes_the_ghost() ->
 
 
 async def test_the_proposals_are_chosen_with_up_and_down() -> None:
-    app = inspector(settings=Settings(budget=3000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=3000))) as app:
         await press(app, "c")
         words = ["recommended", "1,500", "6,000"]
         field = app.screen.query_one(QueryInput)
@@ -59,8 +56,7 @@ async def test_the_proposals_are_chosen_with_up_and_down() -> None:
 
 
 async def test_a_slip_is_told_before_enter_and_keeps_the_question_open() -> None:
-    app = inspector()
-    async with running(app):
+    async with running(inspector()) as app:
         assert any("type a profile, a budget" in line for line in await settle(app, "c", "ctrl+a", "ctrl+k"))
         lines = await settle(app, *"recomended", "enter")
         assert any("there is no profile recomended" in line for line in lines)
@@ -71,8 +67,7 @@ async def test_a_slip_is_told_before_enter_and_keeps_the_question_open() -> None
 async def test_a_log_is_compared_under_another_budget(tmp_path: Path) -> None:
     path = tmp_path / "ci.log"
     path.write_text(LOG, "utf-8")
-    app = Inspector(None, Settings(), path=str(path), bench="log")
-    async with running(app):
+    async with running(Inspector(None, Settings(), path=str(path), bench="log")) as app:
         lines = await compared(app, "60")
         assert any("only left" in line for line in lines)
         await settle(app, "a")

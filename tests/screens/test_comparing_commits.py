@@ -14,7 +14,7 @@ from inspector_kit import STALLED, bench_of, inspector, press, quiet, running, s
 from secateur.engine import Engine
 from secateur.settings import Settings
 from secateur_tui.app import Inspector
-from secateur_tui.messages import IndexProgress
+from secateur_tui.jobs import IndexProgress
 from secateur_tui.parts.comparing import ComparisonReading, draw_reading
 from secateur_tui.styled_text import plain
 from support.repos import git

@@ -8,7 +8,7 @@ import pytest
 from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
 from inspector_kit import Inspector, press, running, settle
 from secateur.kinds import registry
-from secateur.kinds.diff import render_chunks
+from secateur.kinds.diff.chunks import render_chunks
 from secateur.kinds.diff.plan import Plan
 from secateur.kinds.run import render as render_of
 from secateur.settings import Settings, with_values
@@ -69,8 +69,7 @@ async def test_the_copied_command_reproduces_the_chunks(
     settings: Settings, path: str, typed: dict[str, str], keys: str
 ) -> None:
     write(Path("shop"), {"src/new [1].py": "x = 1\n", "src/money.py": "y = 2\n"})
-    app = opened(settings, path, **typed)
-    async with running(app, SIZE):
+    async with running(opened(settings, path, **typed), SIZE) as app:
         await settle(app, *keys.split())
         outcome, command = packing(app).outcome, diff_bench(app).command()
         chunks = outcome.payload.chunks
@@ -91,8 +90,7 @@ async def test_the_copied_command_names_the_commits_that_were_read_and_not_those
     base = git(shop, "rev-parse", "HEAD")
     write(shop, {"a.py": "x = 2\n"})
     git(shop, "commit", "-q", "-am", "Two")
-    app = opened(path="moved", base="HEAD~1")
-    async with running(app, SIZE):
+    async with running(opened(path="moved", base="HEAD~1"), SIZE) as app:
         git(shop, "commit", "-q", "--allow-empty", "-m", "Nothing")
         assert f"--base {base}" in diff_bench(app).command()
         await press(app, *["B"] * 40)
@@ -114,8 +112,7 @@ def test_patterns_of_a_configuration_that_were_taken_back_are_taken_back() -> No
 
 
 async def test_the_limit_is_turned_and_the_cursor_stays_on_its_file() -> None:
-    app = opened()
-    async with running(app, SIZE):
+    async with running(opened(), SIZE) as app:
         await press(app, *["down"] * line_of(app, "src/shop/money.py"))
         for key, limit in (("B", 1750), ("B", 1500), ("b", 1750), ("b", 2000), ("u", 1750)):
             await settle(app, key)
@@ -125,8 +122,7 @@ async def test_the_limit_is_turned_and_the_cursor_stays_on_its_file() -> None:
 
 
 async def test_a_file_is_left_out_by_a_key_and_comes_back_with_undo() -> None:
-    app = opened()
-    async with running(app, SIZE):
+    async with running(opened(), SIZE) as app:
         before = render_chunks(plan_of(app)).output()
         await press(app, "end", "K")
         assert app.is_running and diff_bench(app).state.settings == LIMIT, "the wrapper is no file"
@@ -138,8 +134,7 @@ async def test_a_file_is_left_out_by_a_key_and_comes_back_with_undo() -> None:
 
 
 async def test_patterns_base_and_head_are_typed() -> None:
-    app = opened(path="shop", base="HEAD^")
-    async with running(app, SIZE):
+    async with running(opened(path="shop", base="HEAD^"), SIZE) as app:
         assert set(chunks_of(packing(app))) == {"src/cart.py", "src/tax.py"}
         await settle(app, "slash", "tab", "tab", "tab", *"tax.py", "enter")
         assert chunks_of(packing(app))["src/tax.py"] == () and diff_bench(app).state.baseline is not None
@@ -150,8 +145,7 @@ async def test_patterns_base_and_head_are_typed() -> None:
 
 
 async def test_a_path_is_typed_and_a_wrong_one_says_what_is_wrong() -> None:
-    app = opened(path="")
-    async with running(app, SIZE):
+    async with running(opened(path=""), SIZE) as app:
         assert isinstance(app.focused, QueryInput)
         assert any("cannot read nowhere.diff" in line for line in await settle(app, *"nowhere.diff", "enter"))
         lines = await settle(app, "slash", "ctrl+u", *"SKILL.md", "enter")

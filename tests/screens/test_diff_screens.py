@@ -8,6 +8,7 @@ import pytest
 from diff_kit import LIMIT, diff_bench, opened, packing, write_pull_request, write_repository
 from inspector_kit import Inspector, assert_golden, press, running, settle
 from secateur.settings import Settings, with_values
+from textual.pilot import Pilot
 
 SIZES = [(120, 40), (80, 24)]
 
@@ -61,8 +62,8 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     ids=lambda value: value if isinstance(value, str) and value.isidentifier() else "",
 )
 async def test_screen(name: str, settings: Settings, keys: str) -> None:
-    app = opened(settings)
-    async with running(app, SIZES[0]) as pilot:
+    async with running(opened(settings), SIZES[0]) as app:
+        pilot = Pilot(app)
         for key in keys.split():  # each turn is decided before the next
             await settle(app, key)
         lines = await settle(app)
@@ -128,8 +129,7 @@ async def test_more_chunks_than_cells_are_one_bar() -> None:
 
 
 async def test_a_heading_is_no_item_and_the_cursor_passes_over_it() -> None:
-    app = opened()
-    async with running(app, SIZES[0]):
+    async with running(opened(), SIZES[0]) as app:
         entries = []
         for _ in range(12):
             entries.append(diff_bench(app).state.entry)
@@ -139,8 +139,7 @@ async def test_a_heading_is_no_item_and_the_cursor_passes_over_it() -> None:
 
 
 async def test_a_file_that_is_cut_names_the_lines_of_its_parts_in_the_list_and_in_why() -> None:
-    app = opened()
-    async with running(app, SIZES[0]):
+    async with running(opened(), SIZES[0]) as app:
         text = "\n".join(await settle(app, "down"))
         assert "2-3   1-213, 214-270" in text
         assert "part 1/2, lines 1-213" in text and "part 2/2, lines 214-270" in text

@@ -72,8 +72,7 @@ async def test_a_search_is_exported_with_its_scores_and_texts(tmp_path: Path, mo
 
 
 async def test_enter_takes_the_page_and_escape_takes_nothing() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE, notifications=True):
+    async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
         await exported(app, "enter", "escape")
         await exported(app, "escape")
         assert not list(Path().glob("session*.html"))
@@ -85,8 +84,7 @@ async def test_enter_takes_the_page_and_escape_takes_nothing() -> None:
 
 async def test_a_file_that_is_there_is_never_overwritten() -> None:
     Path("session.html").write_text("mine")
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE, notifications=True):
+    async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
         lines = await exported(app, "h")
         assert any("session-2.html" in line for line in lines)
         for _ in "-2.html":
@@ -99,16 +97,14 @@ async def test_a_file_that_is_there_is_never_overwritten() -> None:
 
 
 async def test_another_ending_is_refused() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE, notifications=True):
+    async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
         lines = await exported(app, "m", "backspace", "backspace", *"svg", "enter")
         assert any("session.svg ends in .svg; its name has to end in .md" in line for line in lines)
     assert not Path("session.svg").exists()
 
 
 async def test_the_screen_itself_is_a_picture() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE, notifications=True):
+    async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
         await exported(app, "c", "enter")
         await settle(app)
     text = Path("session.svg").read_text("utf-8")
@@ -117,8 +113,7 @@ async def test_the_screen_itself_is_a_picture() -> None:
 
 
 async def test_a_key_copies_what_goes_out_or_the_item() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE, notifications=True):
+    async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
         await settle(app, "down", "down", "y")
         assert app.clipboard.startswith("secateur conversation ")
         await settle(app, "i")
@@ -133,8 +128,7 @@ async def test_a_key_copies_what_goes_out_or_the_item() -> None:
 
 
 async def test_nothing_is_exported_before_there_is_an_answer() -> None:
-    app = opened("conversation", ZONE, path="")
-    async with running(app, SIZE, notifications=True):
+    async with running(opened("conversation", ZONE, path=""), SIZE, notifications=True) as app:
         await settle(app, "escape", "E")
         assert "Export: there is no answer yet" in notices(app)
 
@@ -147,8 +141,7 @@ async def test_json_of_the_screen_is_json() -> None:
 
 
 async def test_what_a_search_sends_is_copied_and_exported_in_every_format() -> None:
-    app = inspector(settings=with_values(Settings(), {"budget": 4000}))
-    async with running(app, SIZE, notifications=True):
+    async with running(inspector(settings=with_values(Settings(), {"budget": 4000})), SIZE, notifications=True) as app:
         await settle(app, "y", "p")
         assert "round_half_even" in app.clipboard and "copied: the text that is sent" in notices(app)
         for key, ending in (("h", ".html"), ("m", ".md"), ("j", ".json"), ("s", ".svg")):

@@ -10,6 +10,7 @@ from secateur.kinds.run import render as render_of
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.settings import Settings, with_values
+from textual.pilot import Pilot
 
 SIZE = (120, 40)
 
@@ -25,8 +26,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("size", [SIZE, (80, 24)])
 @pytest.mark.parametrize("key", ["i", "v", "d"])
 async def test_a_page_is_opened_and_the_arrows_go_on_through_the_list(key: str, size: tuple[int, int]) -> None:
-    app = inspector()
-    async with running(app, size):
+    async with running(inspector(), size) as app:
         await settle(app, key)
         bench = bench_of(app)
         assert bench.focused is bench.home
@@ -36,8 +36,7 @@ async def test_a_page_is_opened_and_the_arrows_go_on_through_the_list(key: str, 
 
 
 async def test_an_answer_that_arrives_with_a_key_does_not_take_the_cursor_back() -> None:
-    app = inspector()
-    async with running(app, SIZE):
+    async with running(inspector(), SIZE) as app:
         bench = bench_of(app)
         items = [bench.state.shown.item_at(line) for line in range(3)]
         for item in items[1:]:
@@ -69,8 +68,7 @@ async def test_leaving_is_by_one_key_whoever_names_it() -> None:
 
 @pytest.mark.parametrize("opening", ["question_mark", "S", "f", "equals_sign", "y", "ctrl+p"])
 async def test_ctrl_c_leaves_whatever_lies_on_top(opening: str) -> None:
-    app = inspector()
-    async with running(app):
+    async with running(inspector()) as app:
         await settle(app, opening)
         assert len(app.screen_stack) > 2
         with pytest.raises(AssertionError, match="has ended"):
@@ -79,16 +77,14 @@ async def test_ctrl_c_leaves_whatever_lies_on_top(opening: str) -> None:
 
 
 async def test_q_closes_the_help() -> None:
-    app = inspector()
-    async with running(app):
+    async with running(inspector()) as app:
         await settle(app, "question_mark", "q")
         assert app.screen is bench_of(app)
 
 
 async def test_a_summary_has_the_tokens_in_its_row_that_the_bar_charges_it() -> None:
     settings = {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 3_000}
-    app = opened("conversation", with_values(Settings(), settings))
-    async with running(app, (200, 40)):
+    async with running(opened("conversation", with_values(Settings(), settings)), (200, 40)) as app:
         bench = bench_of(app)
         answer = bench.state.answer
         assert answer is not None
@@ -121,8 +117,7 @@ def number(text: str) -> int:
     ids=["search", "conversation", "files"],
 )
 async def test_a_legend_counts_items_first_and_what_leaves_of_them_in_brackets(start, least: int) -> None:
-    app: Inspector = start()
-    async with running(app, (160, 40)):
+    async with running(start(), (160, 40)) as app:
         bench = bench_of(app)
         assert bench.state.outcome is not None
         title = str(bench.query_one("#budget").border_title)
@@ -140,27 +135,25 @@ async def test_a_legend_counts_items_first_and_what_leaves_of_them_in_brackets(s
 async def test_a_log_opens_at_its_first_failure() -> None:
     lines = [f"step {number} is done" for number in range(40)]
     Path("build.log").write_text("\n".join([*lines, "ERROR: no rate for JPY", *lines, "ERROR: the upload broke"]))
-    app = Inspector(None, Settings(), path="build.log", bench="log")
-    async with running(app, SIZE):
+    async with running(Inspector(None, Settings(), path="build.log", bench="log"), SIZE) as app:
         state = bench_of(app).state
         assert state.answer is not None and "first" in state.answer.reason_of(state.cursor).label, "where it broke"
         assert state.answer.line_of(state.cursor) > 0
 
 
 async def test_one_message_stands_at_a_time() -> None:
-    app = inspector()
-    async with running(app, SIZE, notifications=True):
+    async with running(inspector(), SIZE, notifications=True) as app:
         lines = await settle(app, "b", "u", "u", "u")
         assert len(app._notifications) == 1 and any("Undo: nothing was changed" in line for line in lines)
 
 
 @pytest.mark.parametrize("keys", ["", "w", "slash", "v tab"])
-@pytest.mark.parametrize("small", [(60, 15), (60, 40), (120, 15)])
+@pytest.mark.parametrize("small", [(60, 40), (120, 15)])
 async def test_after_a_terminal_that_was_too_small_the_keys_go_where_they_went(
     small: tuple[int, int], keys: str
 ) -> None:
-    app = inspector()
-    async with running(app, SIZE) as pilot:
+    async with running(inspector(), SIZE) as app:
+        pilot = Pilot(app)
         await press(app, *keys.split())
         focused = bench_of(app).focused
         assert focused is not None
@@ -202,24 +195,21 @@ async def test_a_passing_message_never_covers_the_row_at_the_cursor(size: tuple[
 
 @pytest.mark.parametrize("bench", ["search", "files"])
 async def test_the_key_of_the_query_is_no_text_in_an_empty_query(bench: str) -> None:
-    app = inspector(query="") if bench == "search" else opened("files", query="")
-    async with running(app, SIZE):
+    async with running(inspector(query="") if bench == "search" else opened("files", query=""), SIZE) as app:
         await press(app, "/", *"a/b")
         field = bench_of(app).field("query")
         assert bench_of(app).focused is field and field.value == "a/b"
 
 
 async def test_an_absolute_path_is_typed_into_the_empty_field_of_a_path() -> None:
-    app = opened("conversation", path="")
-    async with running(app, SIZE):
+    async with running(opened("conversation", path=""), SIZE) as app:
         await press(app, "/")
         assert bench_of(app).field("path").value == "/"
 
 
 async def test_the_list_has_the_keys_where_an_answer_needs_no_model() -> None:
     settings = with_values(Settings(), {"context_budget.tokens": 4000})
-    app = opened("envelope", settings, model="")
-    async with running(app, SIZE):
+    async with running(opened("envelope", settings, model=""), SIZE) as app:
         bench = bench_of(app)
         assert bench.state.answer is not None and bench.focused is bench.home
         await press(app, "f")

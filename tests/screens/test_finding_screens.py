@@ -33,6 +33,7 @@ from secateur_tui.screen import Bench
 from secateur_tui.state.finding import Haystack
 from secateur_tui.state.list_view import ListChoice
 from secateur_tui.widgets.dialogue import Chooser, OfferList
+from textual.pilot import Pilot
 
 SIZES = [(120, 40), (80, 24)]
 TIGHT = Settings(budget=4000)
@@ -76,8 +77,7 @@ def told(app: Inspector) -> str:
     ],
 )
 async def test_search(screen: str, keys: str, size: tuple[int, int]) -> None:
-    app = inspector(settings=TIGHT, proves=True)
-    async with running(app, size):
+    async with running(inspector(settings=TIGHT, proves=True), size) as app:
         assert_golden(f"search_{screen}_{size[0]}x{size[1]}", await settle(app, *keys.split()))
 
 
@@ -88,8 +88,7 @@ async def test_conversation(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     WRITERS["conversation"](tmp_path)
-    app = opened("conversation", ZONE)
-    async with running(app, size):
+    async with running(opened("conversation", ZONE), size) as app:
         assert_golden(f"conversation_{screen}_{size[0]}x{size[1]}", await settle(app, *keys.split()))
 
 
@@ -97,8 +96,7 @@ async def test_conversation(
 
 
 async def test_enter_goes_to_the_item_and_escape_leaves_the_cursor() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         bench = bench_of(app)
         before = name(bench)
         await press(app, "f")
@@ -125,8 +123,8 @@ async def test_a_text_is_found_in_what_came_in() -> None:
 
 
 async def test_up_and_down_go_through_the_hits_and_a_click_takes_one() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app) as pilot:
+    async with running(inspector(settings=TIGHT)) as app:
+        pilot = Pilot(app)
         await settle(app, "f", "r")  # a key that moves is for what is listed
         await settle(app, "down", "down", "up", "pagedown", "pageup", "down")
         offers = app.screen.query_one(OfferList)
@@ -146,8 +144,7 @@ async def test_what_texts_hold_comes_below_names_that_took_longer(monkeypatch: p
             super().__init__(ids, names)
 
     async def found(*keys: str) -> list[int]:
-        app = inspector(settings=TIGHT)
-        async with running(app):
+        async with running(inspector(settings=TIGHT)) as app:
             await press(app, *keys)
             go_on.set()
             await settle(app)
@@ -160,8 +157,7 @@ async def test_what_texts_hold_comes_below_names_that_took_longer(monkeypatch: p
 
 
 async def test_nothing_found_says_so_and_enter_does_nothing() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         await press(app, "f")
         await typed(app, "zzzzqqqq")
         lines = await settle(app)
@@ -184,8 +180,7 @@ async def test_names_that_attack_are_shown_harmless() -> None:
 
 
 async def test_a_filter_decides_nothing_and_escape_shows_all() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         bench = bench_of(app)
         answer, every = bench.state.answer, shown(app)
         await press(app, "F")
@@ -202,8 +197,7 @@ async def test_a_filter_decides_nothing_and_escape_shows_all() -> None:
 
 
 async def test_the_cursor_follows_its_item_until_a_filter_hides_it() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         bench = bench_of(app)
         await press(app, "F")
         await typed(app, "dropped")
@@ -223,8 +217,7 @@ async def test_the_cursor_follows_its_item_until_a_filter_hides_it() -> None:
 
 
 async def test_going_to_what_a_filter_hides_takes_the_filter_off() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         await press(app, "F")
         await typed(app, "dropped")
         await press(app, "enter", "f")
@@ -237,8 +230,7 @@ async def test_going_to_what_a_filter_hides_takes_the_filter_off() -> None:
 
 
 async def test_an_order_puts_the_largest_first_and_ties_stay() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         await press(app, "o")
         await typed(app, "tokens")
         await settle(app, "enter")
@@ -291,8 +283,7 @@ async def test_every_list_says_what_it_is_ordered_by(
 
 
 async def test_a_new_question_shows_everything_again() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         await press(app, "F")
         await typed(app, "dropped")
         await settle(app, "enter", "slash", "x", "enter")
@@ -303,8 +294,7 @@ async def test_a_new_question_shows_everything_again() -> None:
 
 
 async def test_next_dropped_goes_round_and_back() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         bench = bench_of(app)
         selection = bench.state.answer.selection
         dropped = [row for row in shown(app) if selection.state[row] == State.DROPPED]
@@ -320,8 +310,7 @@ async def test_next_dropped_goes_round_and_back() -> None:
 
 
 async def test_next_changed_needs_a_change_and_finds_each() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app, notifications=True):
+    async with running(inspector(settings=TIGHT), notifications=True) as app:
         bench = bench_of(app)
         assert any("nothing has changed since the ghost" in line for line in await settle(app, "right_square_bracket"))
         await settle(app, "B", "B", "B")
@@ -336,23 +325,20 @@ async def test_next_changed_needs_a_change_and_finds_each() -> None:
 
 async def test_next_cut_is_what_goes_out_in_part() -> None:
     settings = with_values(TIGHT, {"smart_pruning.signature_share": 0.2})
-    app = inspector(settings=settings)
-    async with running(app):
+    async with running(inspector(settings=settings)) as app:
         bench = bench_of(app)
         await press(app, "right_curly_bracket")
         assert bench.state.answer.selection.state[bench.state.cursor] == State.SHORTENED
 
 
 async def test_where_there_is_no_other_one_it_is_said() -> None:
-    app = inspector(settings=Settings(budget=100_000))
-    async with running(app, notifications=True):
+    async with running(inspector(settings=Settings(budget=100_000)), notifications=True) as app:
         assert any(" nothing is dropped" in line for line in await settle(app, "greater_than_sign"))
 
 
 @pytest.mark.parametrize("keys", ["f", "F", "o", "greater_than_sign"])
 async def test_without_items_there_is_nothing_to_find(keys: str) -> None:
-    app = inspector(settings=TIGHT, query="")
-    async with running(app, notifications=True):
+    async with running(inspector(settings=TIGHT, query=""), notifications=True) as app:
         assert any("there are no items yet" in line for line in await settle(app, "escape", keys))
 
 
@@ -362,8 +348,7 @@ async def test_every_kind_is_found_filtered_and_sorted(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     WRITERS[kind](tmp_path)
-    app = opened(kind, ZONE)
-    async with running(app):
+    async with running(opened(kind, ZONE)) as app:
         bench = bench_of(app)
         answer = bench.state.answer
         wanted = answer.ids[len(answer) - 1]
@@ -425,15 +410,13 @@ async def test_a_jump_out_of_sight_shows_where_the_budget_ends_and_one_in_sight_
 async def test_the_next_dropped_item_is_no_heading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     diff_kit.write_pull_request(tmp_path)
-    app = diff_kit.opened()
-    async with running(app):
+    async with running(diff_kit.opened()) as app:
         await press(app, "greater_than_sign")
         assert bench_of(app).state.entry_number is not None
 
 
 async def test_the_border_says_what_a_pin_changed() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app, notifications=False):
+    async with running(inspector(settings=TIGHT), notifications=False) as app:
         await press(app, "greater_than_sign", "space")
         border = next(line for line in await settle(app) if line.startswith("╭─ Candidates"))
         assert "● 1 now kept" in border and "now dropped" in border and "] goes there" in border

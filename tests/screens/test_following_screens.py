@@ -32,8 +32,7 @@ def write(script, name="session.jsonl", write=agents.claude_code) -> None:
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_the_page_says_what_fills_the_window_and_when_it_is_full(size: tuple[int, int]) -> None:
     write(SCRIPT)
-    app = opened("session.jsonl")
-    async with running(app, size):
+    async with running(opened("session.jsonl"), size) as app:
         lines = await settle(app, "T")
         assert_golden(f"conversation_window_{size[0]}x{size[1]}", lines)
         text = "\n".join(lines)
@@ -42,8 +41,7 @@ async def test_the_page_says_what_fills_the_window_and_when_it_is_full(size: tup
 
 async def test_a_session_that_grows_is_followed_and_cursor_knobs_and_undo_stay() -> None:
     write(SCRIPT)
-    app = opened("session.jsonl")
-    async with running(app):
+    async with running(opened("session.jsonl")) as app:
         await settle(app, "b", "up", "up", "up")
         state = bench_of(app).state
         before, entry, baseline, settings = state.answer, bench_of(app).state.entry, state.baseline, state.settings
@@ -88,8 +86,7 @@ async def test_the_live_ledger_says_what_was_cleared_at_which_cut_and_why() -> N
 
 async def test_the_cursor_stays_on_the_newest_message_until_it_is_moved() -> None:
     write(SCRIPT)
-    app = opened("session.jsonl")
-    async with running(app):
+    async with running(opened("session.jsonl")) as app:
         state = bench_of(app).state
         leaving = [entry.id for entry in state.answer.entries if entry.after and entry.id != WRAPPER]
         assert bench_of(app).state.entry == leaving[-1]
@@ -107,8 +104,7 @@ async def test_the_cursor_stays_on_the_newest_message_until_it_is_moved() -> Non
 
 async def test_what_becomes_of_the_file_is_said() -> None:
     write(SCRIPT)
-    app = opened("session.jsonl")
-    async with running(app):
+    async with running(opened("session.jsonl")) as app:
         write((*SCRIPT, compacted("All of it."), user("Go on.")))
         assert "was compacted" in "\n".join(await looked(app))
         write(SCRIPT[:3])
@@ -139,8 +135,7 @@ async def test_hostile_texts_of_a_session_are_shown_harmless() -> None:
             for block in line["message"]["content"]:
                 block.update({"name": bad} if block["type"] == "tool_use" else {})
     Path("session.jsonl").write_text(as_lines(lines), encoding="utf-8")
-    app = opened("session.jsonl")
-    async with running(app):
+    async with running(opened("session.jsonl")) as app:
         text = "\n".join(await settle(app, "T"))
         assert "[bold]x[/bold]" in text
         assert not any(one in text for one in ("\x1b", "\x07", "\u202e"))

@@ -118,8 +118,7 @@ async def test_wide_characters_keep_columns_aligned() -> None:
             for i, name in enumerate(names)
         ]
     )
-    app = inspector(ScriptedEngine(lambda _query, _settings: pool), proves=True)
-    async with running(app):
+    async with running(inspector(ScriptedEngine(lambda _query, _settings: pool), proves=True)) as app:
         from rich.cells import cell_len
 
         rows = [line for line in screen_lines(app) if "●" in line[:20] and "kept" not in line]
@@ -130,8 +129,7 @@ async def test_wide_characters_keep_columns_aligned() -> None:
 
 
 async def test_pasted_control_characters_become_visible() -> None:
-    app = inspector(query="")
-    async with running(app):
+    async with running(inspector(query="")) as app:
         field = bench_of(app).query_one(QueryInput)
         app.post_message(events.Paste("\n \x1b]52;c;x\x07where\u202e?\nsecond line"))
         lines = await settle(app)
@@ -143,8 +141,7 @@ async def test_pasted_control_characters_become_visible() -> None:
 
 
 async def test_a_large_paste_is_cut_and_typing_goes_on() -> None:
-    app = inspector(query="")
-    async with running(app, (80, 24)):
+    async with running(inspector(query=""), (80, 24)) as app:
         app.post_message(events.Paste("line of an issue\r\n" * 100_000))
         await settle(app)
         lines = await settle(app, *"end")

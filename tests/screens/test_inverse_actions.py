@@ -136,8 +136,7 @@ async def test_a_derived_budget_is_derived_again_after_a_step_there_and_back(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ledger_kit.write_envelope(tmp_path)
-    app = ledger_kit.opened("envelope")
-    async with running(app):
+    async with running(ledger_kit.opened("envelope")) as app:
         await press(app, "plus", "plus", "underscore", "underscore")
         assert bench_of(app).state.settings == Settings()
 
@@ -159,8 +158,7 @@ async def test_the_cursor_is_on_its_item_again_when_undo_brings_it_back(
 
 async def test_undo_after_adopting_shows_the_comparison_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app, notifications=False):
+    async with running(inspector(settings=Settings(budget=4000)), notifications=False) as app:
         await press(app, "b", "down", "c", "enter")
         there = await state_of(app, tmp_path)
         assert any("what was before" in line for line in await settle(app, "a"))
@@ -170,16 +168,14 @@ async def test_undo_after_adopting_shows_the_comparison_again(tmp_path: Path, mo
 
 @pytest.mark.parametrize("there", ["b", "B"])
 async def test_a_budget_there_and_back(there: str) -> None:
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=4000))) as app:
         await press(app, *there * 5, *("B" if there == "b" else "b") * 5)
         assert bench_of(app).state.settings == Settings(budget=4000)
 
 
 @pytest.mark.parametrize("there", ["b", "B"])
 async def test_a_budget_between_two_steps_is_reached_again(there: str) -> None:
-    app = inspector(settings=Settings(budget=2724))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=2724))) as app:
         await press(app, *there * 3, *("B" if there == "b" else "b") * 3)
         assert bench_of(app).state.settings == Settings(budget=2724)
         await press(app, "x", there, "B" if there == "b" else "b")
@@ -196,8 +192,7 @@ async def test_a_weight_near_the_end_of_its_range_is_reached_again() -> None:
 
 
 async def test_profiles_there_and_back() -> None:
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=4000))) as app:
         profiles = []
         while not profiles or profiles[-1] != "spec":
             await press(app, "p")
@@ -244,7 +239,6 @@ async def test_a_pin_that_cannot_be_met_says_so_and_changes_nothing(
 
 @pytest.mark.parametrize("keys", ["b B", "B b", "b b b B B B", "B B b B b b"])
 async def test_round_steps_lead_back_to_a_budget_that_is_not_round(keys: str) -> None:
-    app = inspector(settings=Settings(budget=2810))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=2810))) as app:
         await press(app, *keys.split())
         assert bench_of(app).state.settings == Settings(budget=2810)

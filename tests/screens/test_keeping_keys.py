@@ -22,8 +22,7 @@ def own(tmp_path):
 
 
 async def test_knobs_are_saved_as_a_profile_of_the_user_and_read_back_headless(tmp_path, monkeypatch):
-    app = of(tmp_path)
-    async with running(app):
+    async with running(of(tmp_path)) as app:
         await press(app, "w", "right")
         lines = await settle(app, "S", *"yours")
         assert any("yours" in one and "every repository" in one for one in lines), "\n".join(lines)
@@ -39,8 +38,7 @@ async def test_knobs_are_saved_as_a_profile_of_the_user_and_read_back_headless(t
 
 
 async def test_a_repository_is_given_what_it_may_set_and_the_rest_is_named(tmp_path):
-    app = of(tmp_path)
-    async with running(app):
+    async with running(of(tmp_path)) as app:
         lines = await settle(app, "p", "S", *"repository", "enter")
         assert any("not relevance.low_threshold" in one for one in lines)
         await settle(app, *["backspace"] * 20, *"ours", "enter")
@@ -49,8 +47,7 @@ async def test_a_repository_is_given_what_it_may_set_and_the_rest_is_named(tmp_p
 
 
 async def test_escape_saves_nothing_and_a_wrong_name_is_said(tmp_path):
-    app = of(tmp_path)
-    async with running(app):
+    async with running(of(tmp_path)) as app:
         await press(app, "S", "escape")
         lines = await settle(app, "S", *"yours", "enter", *["backspace"] * 4, *"spec", "enter")
         assert any("spec is built in and cannot be changed" in one for one in lines), "\n".join(lines)
@@ -60,8 +57,7 @@ async def test_escape_saves_nothing_and_a_wrong_name_is_said(tmp_path):
 
 
 async def test_a_profile_is_made_the_default_by_one_key(tmp_path):
-    app = of(tmp_path)
-    async with running(app):
+    async with running(of(tmp_path)) as app:
         lines = await settle(app, "p", "D")
         assert any("recommended becomes your default" in one for one in lines) and not (tmp_path / "own").exists()
         await settle(app, "escape")
@@ -71,8 +67,7 @@ async def test_a_profile_is_made_the_default_by_one_key(tmp_path):
 
 
 async def test_the_default_is_said_to_be_without_what_was_changed(tmp_path):
-    app = of(tmp_path)
-    async with running(app):
+    async with running(of(tmp_path)) as app:
         await press(app, "S")
         told = "the profile spec becomes your default"
         assert any(told in line and "without" not in line for line in await settle(app))
@@ -82,8 +77,7 @@ async def test_the_default_is_said_to_be_without_what_was_changed(tmp_path):
 
 
 async def test_a_saved_profile_is_the_present_one_and_the_next_key_leads_round_it(tmp_path):
-    app = of(tmp_path)
-    async with running(app):
+    async with running(of(tmp_path)) as app:
         assert "spec*" in (await settle(app, "w", "right"))[0]
         await press(app, "S", *"yours", "enter", *"mine2", "enter")  # what is proposed is marked: typing replaces it
         assert "mine2   " in (await settle(app))[0], "no star"
@@ -99,10 +93,9 @@ async def test_a_saved_profile_is_the_present_one_and_the_next_key_leads_round_i
 async def test_undo_takes_back_what_a_key_wrote(tmp_path):
     file = tmp_path / "own" / "secateur.toml"
     file.parent.mkdir()
-    file.write_text("# mine\n[ui]\ntheme = 'dark'\n")
+    file.write_text("# mine\n[ui]\ntheme = 'paper'\n")
     before = file.read_bytes()
-    app = of(tmp_path)
-    async with running(app, notifications=True):
+    async with running(of(tmp_path), notifications=True) as app:
         await settle(app, "p", "D", "enter")
         adopted = file.read_bytes()
         assert adopted != before
@@ -123,8 +116,7 @@ async def test_an_item_opens_in_a_window_editor_at_its_line(tmp_path):
     script.parent.mkdir()
     script.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {shlex.quote(str(said))}.new && mv {said}.new {said}\n')
     script.chmod(0o755)
-    app = of(tmp_path, EDITOR=f"{shlex.quote(str(script))} --wait")
-    async with running(app):
+    async with running(of(tmp_path, EDITOR=f"{shlex.quote(str(script))} --wait")) as app:
         place = bench_of(app).state.answer.selection.pool
         row = bench_of(app).state.cursor
         file = tmp_path / place.path[row]
@@ -138,7 +130,6 @@ async def test_an_item_opens_in_a_window_editor_at_its_line(tmp_path):
 
 
 async def test_where_there_is_no_editor_or_no_file_it_is_said(tmp_path):
-    app = of(tmp_path)
-    async with running(app):
+    async with running(of(tmp_path)) as app:
         await settle(app, "e")
         assert app.is_running  # the prepared pool is of files that are not there

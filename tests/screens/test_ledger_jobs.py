@@ -16,6 +16,7 @@ from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
 from secateur_tui.state.answer import ShownAnswer, compare
 from secateur_tui.state.bench_state import Inputs
+from textual.pilot import Pilot
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
@@ -125,7 +126,8 @@ async def test_escape_cancels_the_first_reading_and_refresh_reads_again() -> Non
 
 async def test_a_decision_that_nobody_waits_for_ends_at_its_next_report() -> None:
     app, subject = held(Long())
-    async with running(app, SIZE) as pilot:
+    async with running(app, SIZE):
+        pilot = Pilot(app)
         await press(app, "B", "B")
         while not subject.begun.is_set():
             await pilot.pause(0.01)
@@ -147,8 +149,7 @@ async def test_benches_may_be_left_and_come_back_to_while_a_file_is_read() -> No
 
 
 async def test_the_field_for_typing_is_the_one_that_was_wrong() -> None:
-    app = opened("files", path="nowhere", query="")
-    async with running(app, SIZE):
+    async with running(opened("files", path="nowhere", query=""), SIZE) as app:
         lines = await settle(app, "escape", "slash", "ctrl+u", *"shop", "enter")
         assert ledger_bench(app).state.inputs == {"path": "shop", "query": ""}
         assert any("3 files" in line for line in lines)
@@ -158,15 +159,13 @@ async def test_the_field_for_typing_is_the_one_that_was_wrong() -> None:
 
 async def test_a_path_that_got_longer_is_deleted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/a/home/with/a/long/name")
-    app = opened("conversation", path="")
-    async with running(app, SIZE):
+    async with running(opened("conversation", path=""), SIZE) as app:
         await settle(app, *"~/none", "enter", "slash", "ctrl+u", *TRANSCRIPT, "enter")
         assert ledger_bench(app).state.question == TRANSCRIPT and ledger_bench(app).state.answer is not None
 
 
 async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE):
+    async with running(opened("conversation", ZONE), SIZE) as app:
         screen = ledger_bench(app)
         screen.jobs.after("patience", STALLED, screen.answering._be_late)
         token, _ = screen.jobs._timers["patience"]
@@ -177,8 +176,7 @@ async def test_an_answer_that_comes_as_patience_ends_is_not_waited_for() -> None
 
 
 async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE):
+    async with running(opened("conversation", ZONE), SIZE) as app:
         await settle(app, "B")
         state = ledger_bench(app).state
         shown, baseline = state.comparison, state.baseline

@@ -36,8 +36,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("bench", list(WRITERS))
 async def test_every_knob_turns_its_setting_and_the_answer_follows(bench: str) -> None:
-    app = opened(bench, ZONE)
-    async with running(app, SIZE):
+    async with running(opened(bench, ZONE), SIZE) as app:
         screen = ledger_bench(app)
         await press(app, "w")
         for knob in screen.kind_page.kind.knobs:
@@ -66,8 +65,7 @@ async def test_the_budget_moves_in_round_steps_from_what_is_in_force() -> None:
 
 
 async def test_undo_takes_everything_back_and_the_ghost_is_what_was_before() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE):
+    async with running(opened("conversation", ZONE), SIZE) as app:
         screen = ledger_bench(app)
         first = screen.state.answer
         assert first is not None
@@ -80,8 +78,7 @@ async def test_undo_takes_everything_back_and_the_ghost_is_what_was_before() -> 
 
 
 async def test_a_burst_of_steps_ends_in_the_decision_on_the_last() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE):
+    async with running(opened("conversation", ZONE), SIZE) as app:
         for _ in range(12):
             await press(app, "B")
         await settle(app)
@@ -94,8 +91,7 @@ async def test_a_burst_of_steps_ends_in_the_decision_on_the_last() -> None:
 
 
 async def test_the_cursor_stays_on_its_message() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE):
+    async with running(opened("conversation", ZONE), SIZE) as app:
         screen = ledger_bench(app)
         await settle(app, "end", "up", "up")
         name = screen.state.answer.ids[screen.state.cursor] if screen.state.answer else ""
@@ -108,8 +104,7 @@ async def test_the_cursor_stays_on_its_message() -> None:
 
 
 async def test_a_message_can_be_pinned_and_let_go() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE, notifications=True):
+    async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
         screen = ledger_bench(app)
         lines = await settle(app, "K")
         assert any("only a message is pinned" in line for line in lines), "the cursor is on the request"
@@ -124,8 +119,7 @@ async def test_a_message_can_be_pinned_and_let_go() -> None:
 
 
 async def test_decisions_are_the_engines() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE):
+    async with running(opened("conversation", ZONE), SIZE) as app:
         await settle(app, "B", "B")
         state = ledger_bench(app).state
         assert state.answer is not None
@@ -162,8 +156,7 @@ CASES = [
 
 @pytest.mark.parametrize(("bench", "settings", "keys"), CASES)
 async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Settings, keys: str) -> None:
-    app = opened(bench, with_values(settings, SCANNED))
-    async with running(app, SIZE):
+    async with running(opened(bench, with_values(settings, SCANNED)), SIZE) as app:
         await settle(app, *keys.split())
         state = ledger_bench(app).state
         ledger, command = state.answer, ledger_bench(app).command()
@@ -194,8 +187,7 @@ def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:
 
 
 async def test_a_path_is_typed_and_read_and_a_wrong_one_says_what_is_wrong() -> None:
-    app = opened("conversation", path="")
-    async with running(app, SIZE):
+    async with running(opened("conversation", path=""), SIZE) as app:
         screen = ledger_bench(app)
         assert isinstance(app.focused, QueryInput), "nothing is open: the field waits"
         lines = await settle(app, *"nowhere.json", "enter")
@@ -250,8 +242,7 @@ async def test_an_envelope_without_a_model_asks_for_it() -> None:
 
 
 async def test_another_model_is_compared_with_the_one_before() -> None:
-    app = opened("envelope")
-    async with running(app, SIZE):
+    async with running(opened("envelope"), SIZE) as app:
         lines = await settle(app, "slash", "tab", "ctrl+u", *"gpt-4o", "enter")
         state = ledger_bench(app).state
         assert state.answer is not None and state.answer.ledger.budget == 89_600
@@ -260,8 +251,7 @@ async def test_another_model_is_compared_with_the_one_before() -> None:
 
 
 async def test_what_changes_on_disk_is_told_and_read_again() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE):
+    async with running(opened("conversation", ZONE), SIZE) as app:
         Path(TRANSCRIPT).write_text(json.dumps([{"role": "user", "content": "Only this."}]))
         ledger_bench(app).returned_to()
         lines = await settle(app)
@@ -298,8 +288,7 @@ async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
 
 
 async def test_each_bench_stays_as_it_was_left() -> None:
-    app = opened("conversation", ZONE)
-    async with running(app, SIZE, notifications=True):
+    async with running(opened("conversation", ZONE), SIZE, notifications=True) as app:
         before = await settle(app, "B", "end")
         lines = await settle(app, "4")
         assert ledger_bench(app).name_of_bench == "envelope" and any(
@@ -317,8 +306,7 @@ async def test_a_folder_can_be_opened_for_the_search_later() -> None:
             raise RepositoryError(f"there is no folder {path}", hint="check the path")
         return engine
 
-    app = opened("envelope", opener=opener)
-    async with running(app, SIZE):
+    async with running(opened("envelope", opener=opener), SIZE) as app:
         lines = await settle(app, "1")
         assert ledger_bench(app).state.kind_page.unopened and any(
             "A folder can be opened here" in line for line in lines
@@ -359,8 +347,7 @@ def test_an_envelope_is_told_by_how_it_begins(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bench", list(WRITERS))
 async def test_a_pause_asks_and_escape_keeps_what_was_typed(bench: str) -> None:
-    app = opened(bench)
-    async with running(app, SIZE):
+    async with running(opened(bench), SIZE) as app:
         screen = ledger_bench(app)
         first = screen.kind_page.fields[0].name
         path = screen.state.inputs[first]
@@ -374,8 +361,7 @@ async def test_a_pause_asks_and_escape_keeps_what_was_typed(bench: str) -> None:
 
 
 async def test_the_slash_goes_to_the_query_after_a_path_that_does_not_exist_too() -> None:
-    app = opened("files")
-    async with running(app, SIZE):
+    async with running(opened("files"), SIZE) as app:
         screen = ledger_bench(app)
         screen.go_to(screen.field(screen.kind_page.fields[0].name))
         await settle(app, "ctrl+u", *"nowhere", "escape")

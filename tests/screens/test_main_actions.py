@@ -25,8 +25,7 @@ WORDS = {
 
 
 async def test_each_main_action_is_found_in_the_help_by_one_word() -> None:
-    app = inspector()
-    async with running(app):
+    async with running(inspector()) as app:
         await press(app, "question_mark")
         for id_, word in WORDS.items():
             lines = await settle(app, "slash", *word)
@@ -47,7 +46,6 @@ def test_the_documentation_names_them() -> None:
 
 @pytest.mark.parametrize("knob", ["pool", "pool cap", "query kind", "counter"])
 async def test_a_knob_that_is_shown_on_demand_is_found_in_the_help(knob: str) -> None:
-    app = inspector()
-    async with running(app):
+    async with running(inspector()) as app:
         lines = await settle(app, "p", "M", "question_mark", "slash", *knob.replace(" ", "_").split("_")[0])
         assert any(re.match(rf"[^a-z]*{knob}  ", line) for line in lines), "\n".join(lines)

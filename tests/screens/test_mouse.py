@@ -23,8 +23,8 @@ def weight(app: Inspector, key: str = "smart_pruning.priority_weights.relevance"
 
 
 async def test_a_click_on_a_slider_sets_it_to_the_nearest_step_and_is_undone() -> None:
-    app = inspector()
-    async with running(app) as pilot:
+    async with running(inspector()) as app:
+        pilot = Pilot(app)
         opened = bench_of(app).state.settings
         line = next(line for line in screen_lines(app) if "relevance" in line and "◆" in line)
         track = line[min(line.index("━"), line.index("◆")) : line.rindex("─") + 1]
@@ -40,8 +40,8 @@ async def test_a_click_on_a_slider_sets_it_to_the_nearest_step_and_is_undone() -
 
 
 async def test_a_click_on_a_knob_chooses_it_for_the_keys() -> None:
-    app = inspector()
-    async with running(app) as pilot:
+    async with running(inspector()) as app:
+        pilot = Pilot(app)
         await click(pilot, app, "hotspot", of="◆")
         assert bench_of(app).focused is bench_of(app).knobs and bench_of(app).knobs.chosen.label == "hotspot"
         await press(app, "0")
@@ -49,8 +49,8 @@ async def test_a_click_on_a_knob_chooses_it_for_the_keys() -> None:
 
 
 async def test_a_choice_is_clicked_forwards_and_backwards() -> None:
-    app = inspector()
-    async with running(app) as pilot:
+    async with running(inspector()) as app:
+        pilot = Pilot(app)
         at = "smart_pruning.strategy"
         before = weight(app, at)
         await click(pilot, app, "›", of="strategy")
@@ -60,8 +60,8 @@ async def test_a_choice_is_clicked_forwards_and_backwards() -> None:
 
 
 async def test_keys_of_the_last_line_are_clicked() -> None:
-    app = inspector()
-    async with running(app, (240, 40)) as pilot:
+    async with running(inspector(), (240, 40)) as app:
+        pilot = Pilot(app)
         budget = bench_of(app).state.settings.effective_budget
         await click(pilot, app, "Budget+")
         assert bench_of(app).state.settings.effective_budget > budget
@@ -71,8 +71,8 @@ async def test_keys_of_the_last_line_are_clicked() -> None:
 
 
 async def test_a_key_that_cannot_be_done_says_why_when_it_is_clicked() -> None:
-    app = inspector()
-    async with running(app, (240, 40)) as pilot:
+    async with running(inspector(), (240, 40)) as app:
+        pilot = Pilot(app)
         await click(pilot, app, "Undo")
         assert any("nothing was changed" in notice.message for notice in app._notifications)
 
@@ -83,8 +83,8 @@ async def test_benches_are_clicked_in_the_title(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     WRITERS["conversation"](tmp_path)
-    app = opened("conversation")
-    async with running(app, size) as pilot:
+    async with running(opened("conversation"), size) as app:
+        pilot = Pilot(app)
         second = "Files" if size == (120, 40) else " 2"
         await click(pilot, app, second, of="secateur", at=1)
         assert bench_of(app).name_of_bench == "files"
@@ -94,8 +94,8 @@ async def test_benches_are_clicked_in_the_title(
 
 
 async def test_pages_and_rows_are_clicked_where_the_right_side_lies_on_top() -> None:
-    app = inspector(settings=Settings())
-    async with running(app, (80, 24)) as pilot:
+    async with running(inspector(settings=Settings()), (80, 24)) as app:
+        pilot = Pilot(app)
         lines = await settle(app, "i")
         assert any("▐Why▌" in line for line in lines)
         assert any("▐Preview▌" in line for line in await click(pilot, app, " Preview ", at=2))
@@ -105,8 +105,8 @@ async def test_pages_and_rows_are_clicked_where_the_right_side_lies_on_top() -> 
 
 
 async def test_a_click_on_a_segment_of_the_bar_goes_to_its_item() -> None:
-    app = inspector()
-    async with running(app) as pilot:
+    async with running(inspector()) as app:
+        pilot = Pilot(app)
         bench = bench_of(app)
         region = bench.query_one("#budget").content_region
         seen = []

@@ -23,6 +23,7 @@ from secateur.settings import Settings, with_values
 from secateur_tui.widgets.budget_bar import picture_of
 from secateur_tui.widgets.pack_view import PackView
 from secateur_tui.widgets.text_view import TextView
+from textual.pilot import Pilot
 
 SIZES = [(120, 40), (80, 24)]
 TIGHT = Settings(budget=4000)
@@ -32,8 +33,8 @@ TEXTS = {LONG: "def refund_total(order):\n    return " + "x" * 150 + "total\n" +
 
 @pytest.mark.parametrize(("name", "keys"), [("pack", "P"), ("zoom", "down enter"), ("pack_zoomed", "P tab tab enter")])
 async def test_screen(name: str, keys: str) -> None:
-    app = inspector(settings=TIGHT, proves=True)
-    async with running(app, SIZES[0], notifications=True) as pilot:
+    async with running(inspector(settings=TIGHT, proves=True), SIZES[0], notifications=True) as app:
+        pilot = Pilot(app)
         for key in keys.split():
             await settle(app, key)
         for size in SIZES:
@@ -44,8 +45,7 @@ async def test_screen(name: str, keys: str) -> None:
 
 
 async def test_the_pack_is_what_the_command_prints_and_each_part_leads_to_its_item() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app, SIZES[0], notifications=True):
+    async with running(inspector(settings=TIGHT), SIZES[0], notifications=True) as app:
         await settle(app, "P")
         bench, view = bench_of(app), app.screen.query_one(PackView)
         answer = bench.state.answer
@@ -67,8 +67,7 @@ async def test_parts_under_the_heading_of_their_file_lead_to_their_items() -> No
         paths = [f"src/orders/{'odd' if row % 2 else 'even'}.py" for row in range(len(found))]
         return replace(found, path=paths, heading=np.full(len(found), 12, dtype=np.int64))
 
-    app = inspector(ScriptedEngine(pool), settings=TIGHT)
-    async with running(app, SIZES[0], notifications=True):
+    async with running(inspector(ScriptedEngine(pool), settings=TIGHT), SIZES[0], notifications=True) as app:
         await settle(app, "P")
         bench, view = bench_of(app), app.screen.query_one(PackView)
         answer = bench.state.answer
@@ -82,8 +81,7 @@ async def test_parts_under_the_heading_of_their_file_lead_to_their_items() -> No
 
 
 async def test_words_are_looked_for_in_the_pack_and_no_action_is_done_meanwhile() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app, SIZES[1], notifications=True):
+    async with running(inspector(settings=TIGHT), SIZES[1], notifications=True) as app:
         await settle(app, "P")
         app.screen.set_focus(app.screen.query_one(PackView))
         assert any("/qbx▏" in line for line in await settle(app, "slash", *"qbx")) and app.is_running
@@ -103,8 +101,7 @@ async def test_words_are_looked_for_in_the_pack_and_no_action_is_done_meanwhile(
 
 
 async def test_a_long_line_is_panned_or_wrapped_and_words_of_the_query_are_marked() -> None:
-    app = inspector(orders_engine(texts=TEXTS), TIGHT)
-    async with running(app, SIZES[0], notifications=True):
+    async with running(inspector(orders_engine(texts=TEXTS), TIGHT), SIZES[0], notifications=True) as app:
         lines = await settle(app, "v")
         assert any("18▎def refund_total(order):" in line for line in lines), "a line that matches"
         assert not any("xtotal" in line for line in lines)
@@ -125,8 +122,7 @@ async def test_the_text_of_any_item_is_wrapped_panned_and_searched(
     Path("talk.jsonl").write_text(
         "".join(json.dumps({"role": role, "content": text}) + "\n" for role, text in (("user", long), ("user", "end")))
     )
-    app = opened("conversation", path="talk.jsonl")
-    async with running(app, SIZES[0], notifications=True):
+    async with running(opened("conversation", path="talk.jsonl"), SIZES[0], notifications=True) as app:
         assert any("Tab leads here" in line for line in await settle(app, "v")), "/ goes to the field as yet"
         view = app.screen.query_one("#preview", TextView)
         app.screen.set_focus(view)
@@ -171,8 +167,8 @@ async def test_a_pane_fills_the_screen_and_gives_it_back() -> None:
 
 
 async def test_a_click_on_a_segment_goes_to_its_item() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app, SIZES[0], notifications=True) as pilot:
+    async with running(inspector(settings=TIGHT), SIZES[0], notifications=True) as app:
+        pilot = Pilot(app)
         bench = bench_of(app)
         answer = bench.state.answer
         assert answer is not None

@@ -136,8 +136,7 @@ async def test_a_cursor_on_top_stays_on_top_and_a_partial_answer_is_never_the_gh
 
 @pytest.mark.parametrize("keys", [("p",), ("p", "p")])
 async def test_a_cursor_on_top_stays_on_top_of_another_profile(keys: tuple[str, ...]) -> None:
-    app = inspector(ScriptedEngine(lambda query, settings: make_pool(_order(settings), query)))
-    async with running(app):
+    async with running(inspector(ScriptedEngine(lambda query, settings: make_pool(_order(settings), query)))) as app:
         state = bench_of(app).state
         for key in keys:
             await settle(app, key)

@@ -190,8 +190,7 @@ async def test_the_curve_is_a_page(app: Inspector) -> None:
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_the_curve_and_the_hints_look(size: tuple[int, int]) -> None:
-    app = inspector(settings=TIGHT, proves=True)
-    async with running(app, size):
+    async with running(inspector(settings=TIGHT, proves=True), size) as app:
         assert_golden(f"proofs_hints_{size[0]}x{size[1]}", await settle(app, "end", "i"))
         assert_golden(f"proofs_curve_{size[0]}x{size[1]}", await settle(app, "l"))
 
@@ -200,8 +199,7 @@ async def test_that_nothing_turns_an_item_is_said_at_once(tmp_path: Path, monkey
     """Nothing is proven here: the reason is enough."""
     monkeypatch.chdir(tmp_path)
     WRITERS["conversation"](tmp_path)
-    app = opened("conversation", with_values(Settings(), SMALL))
-    async with running(app, SIZE, notifications=True):
+    async with running(opened("conversation", with_values(Settings(), SMALL)), SIZE, notifications=True) as app:
         answer = bench_of(app).state.answer
         assert answer is not None
         bench_of(app).move_cursor(next(item for item in range(len(answer)) if answer.reason_of(item) is Reason.SYSTEM))
@@ -222,8 +220,7 @@ async def test_an_item_that_was_excluded_is_kept_if_it_is_pinned() -> None:
 
 
 async def test_hints_of_another_item_do_not_stay() -> None:
-    app = inspector(settings=TIGHT, proves=True)
-    async with running(app, SIZE):
+    async with running(inspector(settings=TIGHT, proves=True), SIZE) as app:
         await settle(app, "end")
         bench = bench_of(app)
         had = list(bench.scene.hints)
@@ -248,8 +245,7 @@ async def test_a_job_whose_place_is_taken_before_it_begins_never_begins() -> Non
     async def work(name: str) -> None:
         begun.append(name)
 
-    app = inspector(proves=True)
-    async with running(app, SIZE):
+    async with running(inspector(proves=True), SIZE) as app:
         for name in ("first", "second"):
             bench_of(app).jobs.start(partial(work, name), "group")
         await settle(app)

@@ -276,8 +276,8 @@ async def do(pilot: Pilot[int], app: Inspector, step: Step) -> None:
 async def session(opened: str, folder: Path, done: list[Step]) -> None:
     home = tempfile.mkdtemp(dir=folder)
     environ = {"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home, "XDG_DATA_HOME": home, "EDITOR": "true"}
-    app = OPENED[opened](environ)
-    async with running(app) as pilot:
+    async with running(OPENED[opened](environ)) as app:
+        pilot = Pilot(app)
         for step in done:
             await do(pilot, app, step)
             if left(app):

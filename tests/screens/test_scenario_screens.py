@@ -23,6 +23,7 @@ from secateur_tui.screen import Bench
 from support.processes import environment
 from support.repos import committed
 from textual import events
+from textual.pilot import Pilot
 
 SIZES = [(120, 40), (80, 24)]
 SAVED = "saved.scenario.toml"
@@ -154,8 +155,7 @@ async def test_what_is_saved_passes_at_once_and_in_another_place(
     bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened, keys = BENCHES[bench]
-    app = opened()
-    async with running(app, SIZES[0], notifications=True):
+    async with running(opened(), SIZES[0], notifications=True) as app:
         await settle(app, *keys.split())
         lines = await save(app)
         scenario = read_scenario(Path(SAVED))
@@ -185,8 +185,7 @@ async def test_a_search_is_saved_with_what_is_held_and_boosted(tmp_path: Path) -
     }
     settings = with_values(Settings(), values)
     with Engine.open("shop", settings) as engine:
-        app = inspector(engine, settings, query="", path="shop")
-        async with running(app, SIZES[0], notifications=True):
+        async with running(inspector(engine, settings, query="", path="shop"), SIZES[0], notifications=True) as app:
             app.post_message(events.Paste(ISSUE.replace("\n", "\r\n")))
             await settle(app)
             await settle(app, "enter", "b", "w", "down", "right")
@@ -211,7 +210,8 @@ async def test_a_search_is_saved_with_what_is_held_and_boosted(tmp_path: Path) -
 async def test_the_name_is_asked_and_an_older_file_is_left_alone() -> None:
     app = written_conversation()
     Path("session.scenario.toml").write_text("mine", encoding="utf-8")
-    async with running(app, SIZES[0], notifications=True) as pilot:
+    async with running(app, SIZES[0], notifications=True):
+        pilot = Pilot(app)
         await settle(app, "m")
         assert "no scenario is open; S saves this screen as one" in said(app)
         await press(app, "S", "enter")
@@ -259,8 +259,7 @@ async def test_must_asserts_what_became_of_the_item_then_that_it_is_kept_then_no
 
 async def failing() -> None:
     """A scenario of a transcript in which a result is another one now."""
-    app = written_conversation()
-    async with running(app, SIZES[0], notifications=True):
+    async with running(written_conversation(), SIZES[0], notifications=True) as app:
         await save(app, record=True)
         drop_assertions()
         await settle(app, *["down"] * 3, "m")
@@ -274,7 +273,8 @@ async def test_a_failed_scenario_is_opened_explained_and_accepted(capsys: pytest
     assert main(["check"]) == 4
     printed = capsys.readouterr().out
     with screen_of(Path(SAVED)) as app:
-        async with running(app, SIZES[0], notifications=True) as pilot:
+        async with running(app, SIZES[0], notifications=True):
+            pilot = Pilot(app)
             bench = bench_of(app)
             assert bench.state.baseline is not None and bench.state.baseline is not bench.state.answer
             for size in SIZES:
@@ -302,8 +302,7 @@ async def test_a_scenario_opens_as_it_was_saved_and_follows_the_knobs(
     bench: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened, keys = BENCHES[bench]
-    app = opened()
-    async with running(app, SIZES[0], notifications=True):
+    async with running(opened(), SIZES[0], notifications=True) as app:
         await settle(app, *keys.split())
         await save(app, record=True)
         ledger = bench_of(app).state.outcome.ledger  # type: ignore[union-attr]
@@ -338,8 +337,7 @@ async def test_a_search_shows_what_was_recorded_as_the_ghost() -> None:
 
 
 async def test_a_changed_diff_shows_which_files_are_decided_otherwise() -> None:
-    app = written_diff()
-    async with running(app, SIZES[0], notifications=True):
+    async with running(written_diff(), SIZES[0], notifications=True) as app:
         await save(app, record=True)
     text = Path(diff_kit.PULL).read_text(encoding="utf-8").replace("src/shop/cart.py", "vendor/cart.py")
     Path(diff_kit.PULL).write_text(text, encoding="utf-8")
@@ -356,8 +354,7 @@ async def test_a_changed_diff_shows_which_files_are_decided_otherwise() -> None:
 
 
 async def test_figures_of_judged_items_stand_beside_the_knobs() -> None:
-    app = written_files()
-    async with running(app, SIZES[0], notifications=True):
+    async with running(written_files(), SIZES[0], notifications=True) as app:
         await save(app, record=True)
     drop_assertions()
     text = Path(SAVED).read_text(encoding="utf-8")
@@ -365,7 +362,8 @@ async def test_figures_of_judged_items_stand_beside_the_knobs() -> None:
         text.replace("[recorded]", '[judged]\n"shop/money.py" = 3\n"shop/mail.py" = 1\n\n[recorded]'), encoding="utf-8"
     )
     with screen_of(Path(SAVED)) as app:
-        async with running(app, SIZES[0], notifications=True) as pilot:
+        async with running(app, SIZES[0], notifications=True):
+            pilot = Pilot(app)
             before = next(line for line in await settle(app) if "judged" in line)
             after = next(line for line in await settle(app, *["b"] * 12) if "judged" in line)
             assert "recall 0.75 (1 of 2)  nDCG@10 0.52" in before

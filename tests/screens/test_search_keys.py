@@ -34,13 +34,13 @@ from secateur_tui.styled_text import plain
 from secateur_tui.widgets.candidates import draw_gap
 from secateur_tui.widgets.dialogue import ModalPage
 from textual import events
+from textual.pilot import Pilot
 
 TIGHT = Settings(budget=4000)
 
 
 async def pressed(keys: str, settings: Settings = TIGHT, **options: object):
-    app = inspector(settings=settings, **options)
-    async with running(app, notifications=True):
+    async with running(inspector(settings=settings, **options), notifications=True) as app:
         for key in keys.split():
             await press(app, key)
         lines = await settle(app)
@@ -48,8 +48,7 @@ async def pressed(keys: str, settings: Settings = TIGHT, **options: object):
 
 
 async def test_knobs() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         bench = bench_of(app)
         for keys, key, value in (
             ("right", "relevance", 0.45),
@@ -81,8 +80,7 @@ async def test_knobs() -> None:
 
 
 async def test_budget_keys() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         for key, budget in (("b", 4500), ("B", 4000), ("B", 3750), ("plus", 3760), ("underscore", 3750)):
             lines = await settle(app, key)
             answer = bench_of(app).state.answer
@@ -201,8 +199,7 @@ async def test_copy_shows_and_copies_the_command() -> None:
 
 
 async def test_help_lists_every_action_with_its_key() -> None:
-    app = inspector(settings=structs.replace(TIGHT, ui=Ui(keys={"copy": "c"})))
-    async with running(app, (140, 400)):
+    async with running(inspector(settings=structs.replace(TIGHT, ui=Ui(keys={"copy": "c"}))), (140, 400)) as app:
         await settle(app, "question_mark")
         text = " ".join(" ".join(plain(drawn).split()) for drawn in app.screen.query_one("#page")._lines)
         for action in ACTIONS:
@@ -233,8 +230,7 @@ async def test_what_cannot_be_done_says_why() -> None:
 
 
 async def test_themes_go_round_and_quit_leaves() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app, notifications=True):
+    async with running(inspector(settings=TIGHT), notifications=True) as app:
         assert app.theme == "secateur-dark"
         await press(app, "t")
         assert app.theme == "secateur-light"
@@ -275,8 +271,7 @@ async def test_an_older_answer_is_dimmed_and_never_painted_over_a_newer_one() ->
         lambda query, _settings: pools.get(query) or make_pool(query=query),
         before=lambda query: gates[query].wait(10) if query in gates else None,
     )
-    app = inspector(engine, TIGHT)
-    async with running(app, notifications=True):
+    async with running(inspector(engine, TIGHT), notifications=True) as app:
         bench = bench_of(app)
         field = bench.query_one("#field-query")
         field.value = "first"
@@ -312,8 +307,7 @@ def make_rows(count: int):
 
 async def test_a_burst_of_steps_is_one_decision() -> None:
     engine = orders_engine()
-    app = inspector(engine, TIGHT)
-    async with running(app, notifications=True):
+    async with running(inspector(engine, TIGHT), notifications=True) as app:
         before = engine.selected
         bench = bench_of(app)
         for _ in range(10):
@@ -354,8 +348,8 @@ async def test_a_hundred_thousand_candidates() -> None:
 
 
 async def test_a_click_on_a_candidate_and_on_a_page() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app, notifications=True) as pilot:
+    async with running(inspector(settings=TIGHT), notifications=True) as app:
+        pilot = Pilot(app)
         bench = bench_of(app)
         await pilot.click("#list", offset=(20, 4))
         await settle(app)
@@ -391,8 +385,7 @@ async def test_the_list_shows_sorted_and_named_what_it_is_ordered_by(strategy: s
 
 
 async def test_why_says_in_words_what_was_left_and_what_an_item_needs() -> None:
-    app = inspector(settings=Settings(budget=2000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=2000))) as app:
         state = bench_of(app).state
         while state.answer.state_of(state.cursor) is not State.DROPPED:
             await press(app, "down")
@@ -410,8 +403,7 @@ def figures_of(lines: list[str]) -> list[float]:
 
 
 async def test_help_is_filtered_and_has_no_heading_twice() -> None:
-    app = inspector()
-    async with running(app):
+    async with running(inspector()) as app:
         await settle(app, "question_mark")
         page = app.screen.query_one("#page")
         headings = [plain(line) for line in page._lines if line and "bold accent" in line[0].role]
@@ -432,8 +424,7 @@ async def test_the_help_lists_the_words_of_this_bench_and_the_filter_finds_all(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     write_transcript(tmp_path)
-    app = inspector(settings=TIGHT) if bench == "search" else opened(bench)
-    async with running(app):
+    async with running(inspector(settings=TIGHT) if bench == "search" else opened(bench)) as app:
         await settle(app, "question_mark")
 
         def words() -> set[str]:
@@ -447,8 +438,7 @@ async def test_the_help_lists_the_words_of_this_bench_and_the_filter_finds_all(
 
 
 async def test_enter_does_the_action_that_the_filter_of_the_help_leaves() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app, notifications=True):
+    async with running(inspector(settings=TIGHT), notifications=True) as app:
         await press(app, "question_mark", "slash", *"larger budget")
         assert any("Enter does Budget+" in line for line in await settle(app))
         before = bench_of(app).state.budget
@@ -484,8 +474,8 @@ def test_a_gap_of_nearly_0_has_no_sign_and_one_below_says_why_where_there_is_roo
 
 
 async def test_no_key_but_q_acts_on_a_screen_that_is_too_small(tmp_path: Path) -> None:
-    app = inspector(settings=TIGHT, environ={"SECATEUR_CONFIG_DIR": str(tmp_path)})
-    async with running(app, (60, 15)) as pilot:
+    async with running(inspector(settings=TIGHT, environ={"SECATEUR_CONFIG_DIR": str(tmp_path)}), (60, 15)) as app:
+        pilot = Pilot(app)
         await settle(app, "b", "D", "enter", "S", "enter", "p", "w", "right")
         assert app.screen is bench_of(app) and bench_of(app).state.settings == TIGHT
         assert list(tmp_path.iterdir()) == []
@@ -494,8 +484,7 @@ async def test_no_key_but_q_acts_on_a_screen_that_is_too_small(tmp_path: Path) -
 
 
 async def test_the_gap_says_why_it_is_below_0_and_an_item_that_it_is_not_sent() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app):
+    async with running(inspector(settings=TIGHT)) as app:
         assert any(": smaller fitted" in line for line in await settle(app, "enter"))
         await press(app, "enter", "greater_than_sign")
         assert any("is not sent" in line for line in await settle(app)), "the bar names the item"
@@ -504,8 +493,7 @@ async def test_the_gap_says_why_it_is_below_0_and_an_item_that_it_is_not_sent() 
 async def test_why_has_two_lines_for_a_long_name() -> None:
     name = "TestRepositoryOfIndicators.test_get_scanners_for_scoring_returns_those_that_are_enabled"
     pool = make_pool([Candidate("tests/test_scanners.py", name, (1, 30), 200, 0.9)])
-    app = inspector(ScriptedEngine(lambda _query, _settings: pool))
-    async with running(app):
+    async with running(inspector(ScriptedEngine(lambda _query, _settings: pool))) as app:
         right = [line.rpartition("││")[2].strip(" │") for line in await settle(app, "i")]
         assert name in "".join(right)
 

@@ -8,6 +8,7 @@ from inspector_kit import Inspector, assert_golden, bench_of, inspector, press, 
 from msgspec.structs import replace
 from secateur.model import State
 from secateur.settings import Settings, with_profile
+from textual.pilot import Pilot
 
 SIZES = [(120, 40), (80, 24)]
 TIGHT = Settings(budget=4000)
@@ -79,8 +80,8 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     ids=lambda value: value if isinstance(value, str) and value.isalpha() else "",
 )
 async def test_screen(name: str, settings: Settings, keys: str) -> None:
-    app = inspector(settings=settings, proves=True)
-    async with running(app, SIZES[0]) as pilot:
+    async with running(inspector(settings=settings, proves=True), SIZES[0]) as app:
+        pilot = Pilot(app)
         await press(app, *keys.split())
         for size in SIZES:
             await pilot.resize_terminal(*size)
@@ -92,8 +93,7 @@ async def test_screen(name: str, settings: Settings, keys: str) -> None:
 
 
 async def test_the_palette_lists_the_registry() -> None:
-    app = inspector(settings=TIGHT)
-    async with running(app, SIZES[0]):
+    async with running(inspector(settings=TIGHT), SIZES[0]) as app:
         lines = await settle(app, "ctrl+p")
         assert any("Budget+" in line for line in lines), "how the palette looks is Textual's own"
         await settle(app, *"largerbudget")

@@ -107,8 +107,7 @@ async def test_quitting_stops_the_index_at_its_next_report() -> None:
 
 async def test_no_colour_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=4000))) as app:
         styles = [
             segment.style
             for strip in app.screen._compositor.render_strips()
@@ -129,8 +128,7 @@ def test_a_bench_that_does_not_exist_is_a_usage_error() -> None:
 
 
 async def test_decisions_are_the_engines() -> None:
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=4000))) as app:
         state = bench_of(app).state
         assert state.answer is not None and state.reading is not None
         assert (

@@ -24,8 +24,7 @@ def state_of(app, symbol):
 
 
 async def test_a_dropped_candidate_is_pinned_excluded_and_all_is_taken_back():
-    app = inspector(settings=Settings(budget=2000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=2000))) as app:
         bench = bench_of(app)
         while state_of(app, bench.state.entry) is not State.DROPPED:
             await press(app, "j")
@@ -55,8 +54,7 @@ async def test_the_meaning_of_the_chosen_knob_stands_below_the_knobs_while_the_k
 
 
 async def test_factors_go_up_and_down_and_are_a_term_of_their_own():
-    app = inspector(settings=Settings(budget=2000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=2000))) as app:
         await press(app, "j", "full_stop", "full_stop")
         symbol = bench_of(app).state.entry
         assert settings_of(app).boosts == {symbol: 1.5}
@@ -74,8 +72,7 @@ def mark_of(app):
 
 
 async def test_a_letter_marks_what_the_settings_overrule():
-    app = inspector(settings=Settings(budget=2000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=2000))) as app:
         assert mark_of(app) == " "
         for key, letter in (("space", "P"), ("minus", "X"), ("minus", " "), ("full_stop", "B"), ("comma", " ")):
             await settle(app, key)
@@ -102,16 +99,14 @@ async def test_tools_that_are_held_and_files_that_are_left_out_are_marked_too(tm
 async def test_a_bench_says_why_it_cannot_exclude(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_transcript(tmp_path)
-    app = opened("conversation")
-    async with running(app):
+    async with running(opened("conversation")) as app:
         await press(app, "minus")
         assert bench_of(app).unavailable("exclude") == "nothing in this list is excluded"
         assert not bench_of(app).state.changed
 
 
 async def test_a_typed_budget_is_met_to_the_token_and_single_steps_leave_round_numbers():
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=4000))) as app:
         assert any("budget 4,000" in one for one in await settle(app, "equals_sign"))
         await press(app, *"4,107", "enter")
         assert settings_of(app).budget == 4107
@@ -124,8 +119,7 @@ async def test_a_typed_budget_is_met_to_the_token_and_single_steps_leave_round_n
 
 
 async def test_a_wrong_value_is_said_while_it_is_typed_and_changes_nothing():
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=4000))) as app:
         assert any("'4x' is not a number" in one for one in await settle(app, "equals_sign", *"4x"))
         assert any("'4x' is not a number" in one for one in await settle(app, "enter")), "the dialog stays open"
         await press(app, "escape", "equals_sign", "escape")
@@ -133,8 +127,7 @@ async def test_a_wrong_value_is_said_while_it_is_typed_and_changes_nothing():
 
 
 async def test_every_setting_that_decides_is_a_knob_and_its_value_can_be_typed():
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=4000))) as app:
         panel = bench_of(app).knobs
         few = len(panel.knobs)
         await press(app, "M")
@@ -154,8 +147,7 @@ async def test_every_setting_that_decides_is_a_knob_and_its_value_can_be_typed()
 
 
 async def test_a_profile_and_a_counter_are_turned_like_any_knob():
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=4000))) as app:
         panel = bench_of(app).knobs
         await press(app, "M")
         while panel.chosen.label != "profile":
@@ -170,16 +162,14 @@ async def test_a_profile_and_a_counter_are_turned_like_any_knob():
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)])
 async def test_all_knobs_fit_on_the_screen(size):
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app, size):
+    async with running(inspector(settings=Settings(budget=4000)), size) as app:
         lines = await settle(app, "M", *["down"] * 40)
         assert len(lines) == size[1] and bench_of(app).knobs.region.bottom <= size[1]
 
 
 async def test_a_preferred_candidate_is_remembered_in_the_users_folder_and_retrieved_anew(tmp_path):
     environ = {"SECATEUR_CONFIG_DIR": str(tmp_path / "own")}
-    app = inspector(settings=Settings(budget=4000), path=str(tmp_path), environ=environ)
-    async with running(app):
+    async with running(inspector(settings=Settings(budget=4000), path=str(tmp_path), environ=environ)) as app:
         await settle(app, "asterisk")
         (path,) = (tmp_path / "own").rglob("preferences.json")
         assert bench_of(app).state.entry in path.read_text() and settings_of(app).preference.enabled
@@ -213,8 +203,7 @@ async def test_preferring_and_its_inverse_lead_back_on_screen_and_on_disk(tmp_pa
 async def test_undo_after_preferring_where_it_is_on_undoes_that_and_nothing_older(tmp_path):
     environ = {"SECATEUR_CONFIG_DIR": str(tmp_path / "own")}
     settings = with_values(Settings(budget=4000), {"preference.enabled": True})
-    app = inspector(settings=settings, path=str(tmp_path), environ=environ)
-    async with running(app):
+    async with running(inspector(settings=settings, path=str(tmp_path), environ=environ)) as app:
         await settle(app, "b")
         larger = settings_of(app)
         await settle(app, "asterisk")
@@ -224,7 +213,6 @@ async def test_undo_after_preferring_where_it_is_on_undoes_that_and_nothing_olde
 
 
 async def test_every_undo_says_what_it_undid():
-    app = inspector(settings=Settings(budget=4000))
-    async with running(app, notifications=True):
+    async with running(inspector(settings=Settings(budget=4000)), notifications=True) as app:
         assert any("undone: budget 4,500 → 4,000" in one for one in await settle(app, "b", "slash", "x", "escape", "u"))
         assert any("undone: pins −" in one for one in await settle(app, "space", "u"))

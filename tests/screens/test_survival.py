@@ -26,8 +26,7 @@ def surviving(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("key", ["pageup", "pagedown"])
 @pytest.mark.usefixtures("surviving")
 async def test_a_page_key_in_a_palette_without_height_keeps_what_was_tuned(key: str) -> None:
-    app = inspector()
-    async with running(app, SIZE):
+    async with running(inspector(), SIZE) as app:
         await press(app, "b")
         tuned = bench_of(app).state.settings
         for pressed in ("ctrl+p", key, key):
@@ -44,8 +43,7 @@ async def test_a_page_key_in_a_palette_without_height_keeps_what_was_tuned(key: 
 @pytest.mark.parametrize("key", ["3", "question_mark", "ctrl+p", "f", "S", "c"])
 @pytest.mark.parametrize("turns", (2, 6))
 async def test_what_is_about_to_open_may_be_quitted(key: str, turns: int) -> None:
-    app = inspector()
-    async with running(app, SIZE):
+    async with running(inspector(), SIZE) as app:
         app.post_message(events.Key(key, None))
         for _ in range(turns):
             await asyncio.sleep(0)
@@ -97,8 +95,7 @@ async def test_a_bench_where_nothing_is_open_is_left_by_escape_and_its_number(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     WRITERS[kind](tmp_path)
-    app = opened(kind)
-    async with running(app, SIZE):
+    async with running(opened(kind), SIZE) as app:
         first = bench_of(app).name_of_bench
         back = app.keymap.keys[f"bench-{first}"][0]
         for number in "1", "2", "3", "4", "5", "6":
@@ -113,8 +110,8 @@ async def resized(pilot: Pilot[int], app: Inspector, *size: int) -> list[str]:
 
 
 async def test_after_a_resize_the_cursor_is_in_sight() -> None:
-    app = inspector()
-    async with running(app) as pilot:
+    async with running(inspector()) as app:
+        pilot = Pilot(app)
         await press(app, "end")
         for size in ((120, 24), (100, 24), (200, 60), (80, 24), (120, 30)):
             lines = await resized(pilot, app, *size)
@@ -126,8 +123,8 @@ async def test_a_bench_that_was_away_during_a_resize_has_its_right_side(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     WRITERS["files"](tmp_path)
-    app = inspector(folder="shop")
-    async with running(app, (80, 24)) as pilot:
+    async with running(inspector(folder="shop"), (80, 24)) as app:
+        pilot = Pilot(app)
         await settle(app, "2")
         await resized(pilot, app, 140, 40)
         assert any("Diff" in line for line in await settle(app, "1"))
@@ -144,8 +141,7 @@ async def test_a_bench_that_hears_of_a_resize_after_it_was_left_has_its_right_si
 ) -> None:
     monkeypatch.chdir(tmp_path)
     WRITERS["files"](tmp_path)
-    app = inspector(folder="shop")
-    async with running(app, (140, 40)):
+    async with running(inspector(folder="shop"), (140, 40)) as app:
         left = bench_of(app)
         await settle(app, "2")
         left.post_message(events.Resize.from_dimensions((80, 24), None))  # the terminal is as before again
@@ -155,8 +151,7 @@ async def test_a_bench_that_hears_of_a_resize_after_it_was_left_has_its_right_si
 
 @pytest.mark.parametrize("key", ["enter", "escape"])
 async def test_keys_typed_ahead_close_a_palette_once_and_do_one_thing(key: str) -> None:
-    app = inspector()
-    async with running(app, SIZE):
+    async with running(inspector(), SIZE) as app:
         await settle(app, "ctrl+p", *"Budget+", "down")
         before = len(bench_of(app).state.history.entries)
         for _ in range(4):
@@ -167,8 +162,7 @@ async def test_keys_typed_ahead_close_a_palette_once_and_do_one_thing(key: str) 
 
 
 async def test_keys_typed_ahead_close_a_page_on_top_once() -> None:
-    app = inspector()
-    async with running(app, SIZE):
+    async with running(inspector(), SIZE) as app:
         await press(app, "question_mark")
         for _ in range(3):
             app.post_message(events.Key("escape", None))
@@ -177,8 +171,7 @@ async def test_keys_typed_ahead_close_a_page_on_top_once() -> None:
 
 
 async def test_a_bench_chosen_while_a_page_lies_on_top_takes_the_place_of_both() -> None:
-    app = inspector()
-    async with running(app, SIZE):
+    async with running(inspector(), SIZE) as app:
         await press(app, "question_mark")
         app.show_bench("envelope")
         await settle(app)

@@ -26,6 +26,7 @@ from secateur_tui.host import Pace
 from secateur_tui.parts.asking import REST
 from support.repos import SHOP, committed, git, write
 from textual import events
+from textual.pilot import Pilot
 
 THREE = Changes(("a.py", "b.py", "c.py"), commit=True)
 
@@ -61,16 +62,14 @@ async def test_the_screen_of_a_stale_answer(size: tuple[int, int]) -> None:
 
 async def test_the_key_that_reads_again_is_named_as_it_is_mapped() -> None:
     engine = refreshing_engine()
-    app = inspector(engine, replace(Settings(), ui=Ui(keys={"refresh": "f5"})))
-    async with running(app, (160, 40)):
+    async with running(inspector(engine, replace(Settings(), ui=Ui(keys={"refresh": "f5"}))), (160, 40)) as app:
         engine.changed = Changes(("a.py",))
         assert "○ stale: 1 file changed, f5 reads again" in (await looked(app))[0].lower()
 
 
 async def test_what_changes_back_is_fresh_again() -> None:
     engine = orders_engine()
-    app = inspector(engine)
-    async with running(app):
+    async with running(inspector(engine)) as app:
         engine.changed = Changes(commit=True)
         assert "○ stale: new commit" in (await looked(app))[0]
         engine.changed = Changes()
@@ -94,8 +93,7 @@ async def test_followed_changes_are_read_and_asked_again_and_the_cursor_stays() 
 
 async def test_the_terminal_that_comes_to_the_front_looks_at_once() -> None:
     engine = orders_engine()
-    app = inspector(engine)
-    async with running(app):
+    async with running(inspector(engine)) as app:
         engine.changed = THREE
         app.post_message(events.AppFocus())
         assert "○ stale" in (await settle(app))[0]
@@ -146,8 +144,8 @@ async def test_after_an_error_nothing_is_called_fresh() -> None:
 
 async def test_a_look_that_ends_after_the_files_were_read_again_says_nothing() -> None:
     engine = refreshing_engine()
-    app = inspector(engine)
-    async with running(app) as pilot:
+    async with running(inspector(engine)) as app:
+        pilot = Pilot(app)
         entered, gate = threading.Event(), threading.Event()
 
         def slow() -> Changes:

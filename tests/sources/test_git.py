@@ -82,7 +82,6 @@ def test_history_comes_newest_first_with_paths_and_without_merges(repository: Pa
         ("Second", 1_700_000_100, ("top.py",)),
         ("First", 1_700_000_000, ("src/deep/two.py", "src/one.py")),
     ]
-    assert {commit.author for commit in commits} == {"Ada Łódź"}
     assert commits[0].id == run(repository, "rev-parse", "HEAD~1")
     assert [commit.subject for commit in git.history(head, limit=2)] == ["Empty", "Side"]
 

@@ -10,7 +10,7 @@ from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.kinds import registry
-from secateur.kinds.diff import render_chunks
+from secateur.kinds.diff.chunks import render_chunks
 from secateur.kinds.diff.comparison import ComparedStates
 from secateur.kinds.diff.inputs import read_states
 from secateur.model import State

@@ -21,7 +21,7 @@ from secateur.kinds import registry
 from secateur.kinds.base import Kind
 from secateur.model import Notice
 from secateur.output_files import write_output
-from secateur.remembered.first_times import first_time
+from secateur.remembered.store import first_time
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur_lab.replays.recorder import Recorder

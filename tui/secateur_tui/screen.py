@@ -44,8 +44,7 @@ from secateur_tui.frame import (
 )
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
-from secateur_tui.jobs import Jobs
-from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, KnobClicked, Report, SegmentChosen
+from secateur_tui.jobs import ActionClicked, CursorMoved, IndexProgress, Jobs, KnobClicked, Report, SegmentChosen
 from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState, Request, WrittenFile

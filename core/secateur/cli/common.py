@@ -202,8 +202,6 @@ class CommandCall(argparse.Namespace):
             UsageError: it asks for both.
             SecateurError: the cluster cannot be used.
         """
-        from secateur.cli.executing import open_executor
-
         if self.on is None:
             yield self.jobs or 1
             return
@@ -213,14 +211,44 @@ class CommandCall(argparse.Namespace):
             yield executor
 
     def inspector(self) -> Callable[..., Any]:
-        """Returns the function that opens the inspector, or draws a recording; see `load_inspector`."""
-        from secateur.cli.inspector import load_inspector
+        """Loads the function that opens the inspector, or draws a recording, from its entry point, so that the engine
+        imports no UI. Raises UsageError: it is not installed."""
+        from importlib.metadata import entry_points  # slow to import
 
-        return load_inspector()
+        entry_point = next(iter(entry_points(group="secateur.inspector")), None)
+        if entry_point is None:
+            hint = "install the whole distribution: pip install secateur"
+            raise UsageError("the inspector is not installed", hint=hint)
+        inspector: Callable[..., Any] = entry_point.load()
+        return inspector
 
     def progress_bar(self, unit: str = "files", meanwhile: str = "") -> ProgressBar:
         """Returns a progress bar, to be closed; see there."""
         return ProgressBar(self, unit, meanwhile)
+
+
+_PROCESSES = re.compile(r"processes:(\d{1,4})")
+
+
+def open_executor(address: str) -> Executor:
+    """The executor at an address, to be closed: `processes:4` of this machine, or a cluster at `tcp://127.0.0.1:8786`
+    or `tls://host:8786`.
+
+    Raises:
+        UsageError: it is no address, or not a safe one.
+        SecateurError: as `connect`.
+    """
+    matched = _PROCESSES.fullmatch(address)
+    if matched is None:
+        from secateur.executors.dask_cluster import connect
+
+        return connect(address)
+    from secateur.executors.pool import MOST_PROCESSES, ProcessPool
+
+    processes = int(matched[1])
+    if not 1 <= processes <= MOST_PROCESSES:
+        raise UsageError(f"--on {address} is not allowed", hint=f"from processes:1 to processes:{MOST_PROCESSES}")
+    return ProcessPool(processes, os.environ)
 
 
 def sample_or_path(text: str) -> Path:

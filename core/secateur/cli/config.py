@@ -87,7 +87,10 @@ def run(options: CommandCall) -> int:
         emit(json.dumps(schema(), indent=2, ensure_ascii=False) + "\n")
         return 0
     if options.reasons:
-        emit(_reasons(options.format))
+        if options.format == "json":
+            emit(dumps([ReasonShape(reason.label, SENTENCES[reason]) for reason in Reason]))
+        else:
+            emit("".join(f"{reason.label:<20} {SENTENCES[reason]}\n" for reason in Reason))
         return 0
     root = sample_or_path(options.path)
     if not root.is_dir():
@@ -130,13 +133,6 @@ def _write_profiles(options: CommandCall, root: Path, settings: Settings) -> str
     if options.format == "json":
         return dumps(output)
     return "".join(f"{visible(line)}\n" for line in lines)
-
-
-def _reasons(form: str) -> str:
-    """Returns the reason codes with their sentences, in which figures of an entry stand in braces."""
-    if form == "json":
-        return dumps([ReasonShape(reason.label, SENTENCES[reason]) for reason in Reason])
-    return "".join(f"{reason.label:<20} {SENTENCES[reason]}\n" for reason in Reason)
 
 
 def _plain(value: Any) -> Any:

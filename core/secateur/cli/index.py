@@ -11,8 +11,7 @@ from msgspec.structs import replace
 
 from secateur import directories
 from secateur.cli.command_parser import ON, CommandParser
-from secateur.cli.common import CommandCall
-from secateur.cli.executing import open_executor
+from secateur.cli.common import CommandCall, open_executor
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.cli.status import render, size_text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from secateur_lab.scenarios.scenario import SUFFIX
 from secateur.cli import completers, kind_command, part
 from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
-from secateur.cli.inspector import load_inspector
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import completed_by, literal, whole_number
 from secateur.errors import ConfigError, SecateurError, UsageError
@@ -109,7 +107,7 @@ def run(options: CommandCall) -> int:
     if options.serve:
         words = [word for word in sys.argv[1:] if word != "--serve"]
         settings = options.quiet_settings(None, {}, None).settings
-        return int(load_inspector()(options.path, settings=settings, serve=words) or 0)
+        return int(options.inspector()(options.path, settings=settings, serve=words) or 0)
     if options.replay is not None:
         return _show_recording(options)
     known = registry.benches()
@@ -135,7 +133,12 @@ def run(options: CommandCall) -> int:
                 f"{_flag(field)} is ignored by the bench {kind.name}",
                 hint="leave it out, or choose another --bench",
             )
-    inputs = _inputs(kind, path, options)
+    # where several files can be named, it is as typed: it may be a pattern
+    opened = str(options.path if kind.inputs[0].repeatable or is_named(options.path) else path)
+    given = [declared for declared in kind.inputs if declared.name != "path" and getattr(options, declared.name, None)]
+    values = {declared: getattr(options, declared.name) for declared in given}
+    named = {declared.name: [value] if declared.repeatable else value for declared, value in values.items()}
+    inputs = kind.blank_inputs() | named | kind.opened_inputs(opened)
     flags: dict[str, Any] = {} if options.budget is None else {kind.budget.key: options.budget}
     if options.only:
         if all(flag.key != part.KEY for flag in kind.flags):
@@ -154,16 +157,20 @@ def run(options: CommandCall) -> int:
         return kind_command.run_with(kind, inputs, options, flags, plain=options.plain)
     loaded = _load_settings(kind, inputs, options, flags)
     tables = {table for name, other in known.items() if name != kind.name for table in other.loads_itself}
-    settings = _of_the_user(tables, options, loaded.settings, flags)
-    named = {flag: getattr(options, flag) or "" for flag in own}
-    opened = _find_path(kind, path, options)
-    arguments: dict[str, Any] = {"bench": kind.name, "notices": loaded.notices, "inputs": named}
+    try:
+        own_settings = options.quiet_settings(None, flags, None).settings
+    except ConfigError:  # a profile that the repository defines was chosen
+        own_settings = Settings()
+    # Without what the files on disk say in these tables: the benches that load those themselves may be opened later.
+    settings = replace(loaded.settings, **{table: getattr(own_settings, table) for table in tables})
+    texts = {flag: getattr(options, flag) or "" for flag in own}
+    arguments: dict[str, Any] = {"bench": kind.name, "notices": loaded.notices, "inputs": texts}
     if options.record is not None:  # an inspector of another distribution need not know it
         arguments["record"] = options.record
     if options.follow:
         arguments["follow"] = True
     arguments |= _name_cases(options)
-    return int(load_inspector()(opened, settings=settings, **arguments) or 0)
+    return int(options.inspector()(opened, settings=settings, **arguments) or 0)
 
 
 def _name_cases(options: CommandCall) -> dict[str, Any]:
@@ -196,7 +203,7 @@ def _scenario(options: CommandCall) -> int:
     for notice in scenario.loaded.notices:
         options.say(f"warning: {notice.message}")
     arguments = {"bench": scenario.kind.name, "scenario": scenario, **_name_cases(options)}
-    return int(load_inspector()(options.path, settings=settings, **arguments) or 0)
+    return int(options.inspector()(options.path, settings=settings, **arguments) or 0)
 
 
 def _given_flags(options: CommandCall) -> list[str]:
@@ -249,19 +256,6 @@ def _bench_of_folders() -> str:
     return next(name for name, bench in [*registry.benches().items()][::-1] if bench.opens_folders)
 
 
-def _inputs(kind: Kind[Any, Any], path: Path, options: CommandCall) -> dict[str, Any]:
-    opened = kind.opened_inputs(_find_path(kind, path, options))
-    given = [declared for declared in kind.inputs if declared.name != "path" and getattr(options, declared.name, None)]
-    values = {declared: getattr(options, declared.name) for declared in given}
-    named = {declared.name: [value] if declared.repeatable else value for declared, value in values.items()}
-    return kind.blank_inputs() | named | opened
-
-
-def _find_path(kind: Kind[Any, Any], path: Path, options: CommandCall) -> str:
-    """Returns the path to open. Where several files can be named, it is as typed: it may be a pattern."""
-    return str(options.path if kind.inputs[0].repeatable or is_named(options.path) else path)
-
-
 def _load_settings(kind: Kind[Any, Any], inputs: dict[str, Any], options: CommandCall, flags: dict[str, Any]) -> Loaded:
     """The settings that count for what is opened; where that cannot be told none of the repository: the bench says
     why."""
@@ -283,13 +277,3 @@ def _load_settings(kind: Kind[Any, Any], inputs: dict[str, Any], options: Comman
     for notice in loaded.notices:
         options.say(f"warning: {notice.message}")
     return loaded
-
-
-def _of_the_user(tables: Collection[str], options: CommandCall, settings: Settings, flags: dict[str, Any]) -> Settings:
-    """The settings without what the files on disk say in some tables: the benches that load those themselves may be
-    opened later."""
-    try:
-        own = options.quiet_settings(None, flags, None).settings
-    except ConfigError:  # a profile that the repository defines was chosen
-        own = Settings()
-    return replace(settings, **{table: getattr(own, table) for table in tables})

@@ -135,7 +135,8 @@ def run_with(
         form=options.format,
         progress=progress,
         trusts_git_dir=options.trusts_git_dir,
-        advises=_a_person_reads(options),
+        # to a terminal that is not a build's
+        advises=on_terminal(sys.stderr) and options.format != "json" and not (options.quiet or os.environ.get("CI")),
         fetching=options.fetch_options() if any(declared.folders for declared in kind.inputs) else None,
     )
     loaded = kind.load(inputs, load, environment)
@@ -150,7 +151,12 @@ def run_with(
         progress.close()
     saved = []
     if save is not None:
-        saved = [f"saved: {save}", *_save(kind, inputs, loaded, save, heard, exact=options.exact)]
+        from secateur_lab.scenarios.running import session
+        from secateur_lab.scenarios.saving import save_scenario
+
+        with session(os.environ) as opened:
+            scenario = save_scenario(kind, inputs, loaded.settings, save, opened, stdin=heard.data, exact=options.exact)
+        saved = [f"saved: {save}", *(f"note: {message}" for message in scenario.left_out)]
     for path, text in (*delivery.files, *reports.drawn.items()):
         write_output(path, text)
     if delivery.folder is not None:
@@ -166,11 +172,6 @@ def run_with(
     for message in delivery.advice:
         options.say(message)
     return delivery.exit_code
-
-
-def _a_person_reads(options: CommandCall) -> bool:
-    """Tells whether messages go to a terminal that is not a build's; never with JSON or --quiet."""
-    return on_terminal(sys.stderr) and not options.quiet and options.format != "json" and not os.environ.get("CI")
 
 
 _EXPLAINED = Input(
@@ -223,17 +224,6 @@ class Heard:
         return self.data
 
 
-def _save(
-    kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path: Path, heard: Heard, *, exact: bool
-) -> list[str]:
-    from secateur_lab.scenarios.running import session
-    from secateur_lab.scenarios.saving import save_scenario
-
-    with session(os.environ) as opened:
-        saved = save_scenario(kind, inputs, loaded.settings, path, opened, stdin=heard.data, exact=exact)
-    return [f"note: {message}" for message in saved.left_out]
-
-
 def add_session(parser: CommandParser) -> None:
     """Adds the flag that names a session of a coding agent."""
     session = parser.add_argument(
@@ -280,7 +270,8 @@ def _add_input(parser: CommandParser, declared: Input, *, optional: bool = False
     else:
         words["metavar"] = declared.metavar
         if declared.least is not None:
-            words["type"] = _number(declared)
+            whole = whole_number("--" + declared.name.replace("_", "-"), declared.least)
+            words["type"] = lambda text: text if text in declared.words else whole(text)
     if declared.positional:
         if declared.repeatable:
             words["nargs"] = "+" if declared.required else "*"
@@ -293,11 +284,6 @@ def _add_input(parser: CommandParser, declared: Input, *, optional: bool = False
         action = parser.add_argument("--" + declared.name.replace("_", "-"), required=declared.required, **words)
     if declared.role == "path":
         completed_by(action, completers.folders if declared.folders else completers.files)
-
-
-def _number(declared: Input) -> Callable[[str], int | str]:
-    whole = whole_number("--" + declared.name.replace("_", "-"), declared.least or 0)
-    return lambda text: text if text in declared.words else whole(text)
 
 
 def _find_converter(flag: Flag) -> Callable[[str], Any]:

@@ -24,7 +24,7 @@ from secateur.cli.output import on_terminal, report_interruption
 from secateur.cli.parsing import Parser, literal, paragraph, refuse_command
 from secateur.distributions import entry_points_of
 from secateur.errors import SecateurError, UsageError
-from secateur.kind_places import COMMANDS_GROUP, unusable
+from secateur.kind_places import BUILT_IN, COMMANDS_GROUP, unusable
 from secateur.kind_places import commands as commands_beside
 from secateur.kinds import registry
 from secateur.recognised import begin_run, ignore_allowed, may_hold_token
@@ -50,7 +50,7 @@ def leave(code: int) -> None:
         os._exit(code)
 
 
-_OF_KINDS = {kind.command: kind.summary for kind in registry.BUILT_IN}
+_OF_KINDS = {kind.command: kind.summary for kind in BUILT_IN}
 
 COMMANDS = {
     "search": _OF_KINDS["search"],

@@ -51,15 +51,12 @@ class Parser(argparse.ArgumentParser):
                 f"{self.prog} has no place for {extra!r}",
                 hint=f"put words that belong together in quotes; {self.see()}",
             )
-        near = self.budget if flag == "--budget" else self._near_flag(flag)
+        options = (option for action in self._actions for option in action.option_strings if option.startswith("--"))
+        near = suggestion(flag.strip("-"), (option.removeprefix("--") for option in options))
+        near = self.budget if flag == "--budget" else near and f"--{near}"
         raise UsageError(
             f"{self.prog} has no flag {flag}", hint=(f"did you mean {near}? " if near else "") + self.see()
         )
-
-    def _near_flag(self, flag: str) -> str:
-        options = (option for action in self._actions for option in action.option_strings if option.startswith("--"))
-        near = suggestion(flag.strip("-"), (option.removeprefix("--") for option in options))
-        return f"--{near}" if near else ""
 
     def _print_message(self, message: str, file: Any = None) -> None:
         emit(message, file)  # a help text that cannot be written is said like any other output

@@ -104,9 +104,12 @@ def run(options: CommandCall) -> int:
     rows = [Preferred(row.symbol, store.value(row), row.strength, store.days(row)) for row in values]
     for warning in warnings:
         options.say(f"warning: {warning}")
-    emit(
-        _json(options.action, changed, rows, settings, warnings) if options.format == "json" else _text(rows, settings)
-    )
+    if options.format == "json":
+        figures = settings.preference.enabled, settings.preference.weight, HALF_LIFE
+        notices = [Notice("preferences_unreadable", warning) for warning in warnings]
+        emit(dumps(PreferOutput(options.action, changed, *figures, rows, notices)))
+    else:
+        emit(_text(rows, settings))
     return 0
 
 
@@ -185,12 +188,6 @@ def _is_end(word: str, symbol: str) -> bool:
 def _list_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return ", ".join(names[:NAMED]) + more
-
-
-def _json(action: str, changed: str, rows: list[Preferred], settings: Settings, warnings: list[str]) -> str:
-    preference, notices = settings.preference, [Notice("preferences_unreadable", warning) for warning in warnings]
-    figures = preference.enabled, preference.weight, HALF_LIFE
-    return dumps(PreferOutput(action, changed, *figures, rows, notices))
 
 
 def _text(rows: list[Preferred], settings: Settings) -> str:

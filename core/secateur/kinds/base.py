@@ -88,9 +88,7 @@ class Flag(Struct, frozen=True):
     least: int | None = None  # an integer of at least this
     derived: bool = False  # 0 stands for a derived value, as does omitting the flag
     repeatable: bool = False
-    values: Callable[[Any], Mapping[str, Any]] | None = (
-        None  # returns the settings that the flag sets, if it sets several
-    )
+    values: Callable[[Any], Mapping[str, Any]] | None = None  # returns the settings of a flag that sets several
 
     @property
     def name(self) -> str:
@@ -146,9 +144,7 @@ class Kind(ABC, Generic[M, P]):
     wording: ClassVar[Wording]
     inputs: ClassVar[Sequence[Input]]  # the first is the main input
     flags: ClassVar[Sequence[Flag]] = ()
-    table: ClassVar[type[Struct] | None] = (
-        None  # its own settings, `[kinds.NAME]`; built-in kinds have theirs in `Settings`
-    )
+    table: ClassVar[type[Struct] | None] = None  # its own settings, `[kinds.NAME]`; None for a built-in kind
     budget: ClassVar[Knob]
     knobs: ClassVar[Sequence[Knob]]  # with the budget, in the order of the panel
     formats: ClassVar[Sequence[str]] = ("text", "json")  # the first is the default

@@ -6,7 +6,7 @@ draw_report(kind, outcome, report, "html")
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,6 @@ from msgspec import structs
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Kind
 from secateur.kinds.environment import Inputs
-from secateur.kinds.knobs import Knob
 from secateur.kinds.protocols import Outcome
 from secateur.kinds.run import command_line_of, describe_reason, render, report_page
 from secateur.ledger import Entry, State, Sums
@@ -51,9 +50,8 @@ def form_of(path: Path) -> str:
     if ending not in FORMS:
         known = ", ".join(FORMS[:-1]) + f" or {FORMS[-1]}"
         what = f"ends in {shown(ending)}" if ending else "has no ending"
-        raise UsageError(
-            f"{shown(path)} {what}: a report is written as {known}", hint=f"for example {_example_name(path)}"
-        )
+        example = shown(path.with_suffix(".html")) if path.name else "report.html"
+        raise UsageError(f"{shown(path)} {what}: a report is written as {known}", hint=f"for example {example}")
     if path.exists() or path.is_symlink():
         raise UsageError(f"{shown(path)} already exists", hint="choose another name, or remove it")
     if not path.parent.is_dir():
@@ -73,7 +71,12 @@ def report_of(
     ledger = outcome.ledger
     page = report_page(kind, outcome)
     question, source = page.headline or (_first_input(kind, inputs), "")
-    listed = _choose_listed([(ledger.entries[number], number) for number in ledger.listed(MOST_DROPPED)])
+    budget = f"{kind.budget_in_force(outcome.settings, outcome):,}"
+    listed = [(ledger.entries[number], number) for number in ledger.listed(MOST_DROPPED)]
+    if len(listed) > MOST_ITEMS:
+        best = sorted(listed, key=lambda pair: (pair[0].state is State.KEPT, -pair[0].before))
+        chosen = {number for _, number in best[:MOST_ITEMS]}
+        listed = [pair for pair in listed if pair[1] in chosen]
     unlisted = dict(ledger.sums)
     for entry, _ in listed:
         unlisted[entry.state] -= Sums(1, entry.before, entry.after)
@@ -85,7 +88,10 @@ def report_of(
         question=_line(question, LONGEST_QUESTION, lines=True),
         source=_line(source),
         figures=[(label, _line(text)) for label, text in page.head],
-        knobs=[(knob.label, _line(_value(kind, knob, outcome))) for knob in kind.knobs],
+        knobs=[
+            (knob.label, _line(budget if knob.key == kind.budget.key else knob.text(outcome.settings)))
+            for knob in kind.knobs
+        ],
         budget=ledger.budget,
         before=ledger.before,
         after=ledger.after,
@@ -115,24 +121,20 @@ def draw_report(kind: Kind[Any, Any], outcome: Outcome[Any], report: DecisionRep
     return {PLAIN: plain_lines, "html": html_page, "md": markdown_report, "svg": svg_picture}[form](report)
 
 
-def _example_name(path: Path) -> str:
-    return shown(path.with_suffix(".html")) if path.name else "report.html"
-
-
-def _choose_listed(pairs: Sequence[tuple[Entry, int]]) -> Sequence[tuple[Entry, int]]:
-    if len(pairs) <= MOST_ITEMS:
-        return pairs
-    best = sorted(pairs, key=lambda pair: (pair[0].state is State.KEPT, -pair[0].before))[:MOST_ITEMS]
-    chosen = {number for _, number in best}
-    return [pair for pair in pairs if pair[1] in chosen]
-
-
 def _item(
     kind: Kind[Any, Any], outcome: Outcome[Any], entry: Entry, index: int, texts: tuple[str, str] | None
 ) -> ReportItem:
     description = kind.describe(outcome, index)
     before, after = texts or ("", "")
     went = _excerpt(after, LONGEST_TEXT) if entry.state is not State.DROPPED else None
+    facts, proven = [*description.facts], outcome.explanation
+    if entry.redactions:
+        facts.append(("credentials taken out", describe_redactions(entry.redactions)))
+    if proven is not None and index < len(proven.trials.ids):
+        facts += (
+            ("turns at" if value else "turns", ", ".join(filter(None, (value, what))))
+            for value, what in lever_words(proven, index)
+        )
     return ReportItem(
         number=outcome.ledger.rank[index],
         id=_line(entry.id),
@@ -145,24 +147,10 @@ def _item(
         after=entry.after,
         position=entry.position,
         terms=entry.terms,
-        facts=[
-            (label, _line(text))
-            for label, text in (*description.facts, *_redaction_facts(entry), *_flip_facts(outcome, index))
-        ],
+        facts=[(label, _line(text)) for label, text in facts],
         came=_excerpt(before, LONGEST_TEXT) if before != after or went is None else None,
         went=went,
     )
-
-
-def _redaction_facts(entry: Entry) -> Iterator[tuple[str, str]]:
-    if entry.redactions:
-        yield "credentials taken out", describe_redactions(entry.redactions)
-
-
-def _flip_facts(outcome: Outcome[Any], index: int) -> Iterator[tuple[str, str]]:
-    if outcome.explanation is not None and index < len(outcome.explanation.trials.ids):
-        for value, what in lever_words(outcome.explanation, index):
-            yield "turns at" if value else "turns", ", ".join(filter(None, (value, what)))
 
 
 def _read_texts(
@@ -213,12 +201,6 @@ def _walk(kind: Kind[Any, Any], outcome: Outcome[Any]) -> tuple[Walk | None, lis
         else:
             titled[-1] = titled[-1][0], titled[-1][1] + text
     return walk, titled
-
-
-def _value(kind: Kind[Any, Any], knob: Knob, outcome: Outcome[Any]) -> str:
-    if knob.key != kind.budget.key:
-        return knob.text(outcome.settings)
-    return f"{kind.budget_in_force(outcome.settings, outcome):,}"
 
 
 def _excerpt(text: str, most: int) -> Excerpt | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -11,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct, field, structs
 
 from secateur.directories import cache_dir, current_folder
-from secateur.errors import UsageError, shown
-from secateur.kinds.reading import read_input
+from secateur.errors import UsageError, no_standard_input, shown, too_large, unreadable
+from secateur.kinds.reading import LARGEST
 from secateur.ledger import Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
@@ -117,17 +118,31 @@ class Environment(Struct, frozen=True):
     def bytes_of(
         self, name: str, what: str, hint: str = "", flag: str = "", instead: str = "name a file instead of -"
     ) -> bytes:
-        """Reads a file or standard input, without credentials; see `read_input`, also for errors."""
-        if name != "-":
-            self.place_of(name)
-        data = read_input(
-            name,
-            what,
-            hint=hint,
-            flag=flag,
-            instead=instead,
-            stdin=self.stdin,
-            regular=self.regular,
-            folder=self.folder,
-        )
+        """Reads a file, a pipe, or with `-` standard input, without credentials.
+
+        Args:
+            what: the kind of input for errors, such as "transcript".
+            flag: the flag that named it, for errors of commands that read several.
+            instead: what to do if there is no standard input.
+
+        Raises:
+            UsageError: there is no standard input, or the name leads out of `folder`.
+            SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`.
+        """
+        if name == "-" and not self.regular:
+            if self.stdin is None:
+                raise no_standard_input(what, instead, flag=flag)
+            data = self.stdin(LARGEST + 1)
+        else:
+            path = self.place_of(name)
+            try:
+                mode = path.stat().st_mode
+                if self.regular and not stat.S_ISREG(mode):
+                    raise unreadable(name, "it is a folder" if stat.S_ISDIR(mode) else "it is not a file", flag=flag)
+                with path.open("rb") as file:
+                    data = file.read(LARGEST + 1)
+            except (OSError, ValueError) as error:
+                raise unreadable(name, error, hint=hint, flag=flag) from error
+        if len(data) > LARGEST:
+            raise too_large("standard input" if name == "-" else name, LARGEST, what, flag=flag)
         return self.redactor.data(data, "" if name == "-" else name, self.progress)

@@ -147,7 +147,14 @@ class KindTrials(Trials):
         key, present = key_of(knob.key), knob.value(self._settings)
         if key.kind not in (int, float) or isinstance(present, str | bool):
             return None
-        values = _values(knob, present)
+        step, low = knob.fine_step or (1 if knob.integer else 0.01), key.low or 0.0
+        far = max(_TIMES * present, 10 * step, 1.0)
+        high = min(key.high, far) if key.high is not None else far
+        steps = round((high - low) / step)
+        if steps > _MOST_VALUES:
+            step, steps = (high - low) / _MOST_VALUES, _MOST_VALUES
+        tried = {round(low + step_index * step, 6) for step_index in range(steps + 1)}
+        values = tuple(sorted(({int(value) for value in tried} if knob.integer else tried) | {present}))
         if len(values) < 2:
             return None
         other = next(value for value in values if value != present)
@@ -155,17 +162,3 @@ class KindTrials(Trials):
         if self._kind.reading_of(self._inputs, knob.put(self._settings, other)) != reading:
             return None
         return NumberKnob(name, present, values, weighs=bool(knob.signal), every=len(values) <= _TRIED_ALL)
-
-
-def _values(knob: Knob, present: float) -> tuple[float, ...]:
-    key = key_of(knob.key)
-    step = knob.fine_step or (1 if knob.integer else 0.01)
-    low = key.low or 0.0
-    far = max(_TIMES * present, 10 * step, 1.0)
-    high = min(key.high, far) if key.high is not None else far
-    steps = round((high - low) / step)
-    if steps > _MOST_VALUES:
-        step, steps = (high - low) / _MOST_VALUES, _MOST_VALUES
-    values = {round(low + step_index * step, 6) for step_index in range(steps + 1)}
-    kept = {int(value) for value in values} if knob.integer else values
-    return tuple(sorted(kept | {present}))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from secateur.errors import ConfigError
-from secateur.settings import PROFILES, Key, Settings, key_of, keys, lookup, with_profile, with_values
+from secateur.settings import PROFILES, Settings, key_of, keys, lookup, with_profile, with_values
 
 
 class Knob(Struct, frozen=True):
@@ -129,19 +129,14 @@ def further_knobs(knobs: Sequence[Knob], deciding_keys: Sequence[str]) -> tuple[
         deciding_keys: those of the kind.
     """
     present = {knob.key for knob in knobs}
-    candidates = [keys()[name] for name in deciding_keys if name in keys() and not name.startswith(_NO_KNOBS)]
-    knobs_found = [
-        _knob_of(key)
-        for key in candidates
-        if key.name not in present and key.scope != "run" and (key.choices or key.kind in (bool, int, float))
-    ]
-    return (ProfileKnob(), COUNTER, *knobs_found)
-
-
-def _knob_of(key: Key) -> Knob:
-    *tables, leaf = key.name.split(".")
-    label = f"−{leaf}" if tables[-1] == "penalty" else leaf.replace("_", " ")
-    return Knob(key.name, label, mutable=key.low == 0, rounded=key.kind is int and key.default >= _ROUND_FROM)
+    further: list[Knob] = [ProfileKnob(), COUNTER]
+    for key in (keys()[name] for name in deciding_keys if name in keys() and not name.startswith(_NO_KNOBS)):
+        if key.name not in present and key.scope != "run" and (key.choices or key.kind in (bool, int, float)):
+            *tables, leaf = key.name.split(".")
+            label = f"−{leaf}" if tables[-1] == "penalty" else leaf.replace("_", " ")
+            rounded = key.kind is int and key.default >= _ROUND_FROM
+            further.append(Knob(key.name, label, mutable=key.low == 0, rounded=rounded))
+    return tuple(further)
 
 
 def typed(knob: Knob, text: str, settings: Settings) -> Settings:

@@ -58,9 +58,7 @@ class EntryDescription(Struct, frozen=True):
     beside: str = ""  # its subject, if its id does not tell; a list shows the beginning
     facts: Sequence[tuple[str, str]] = ()  # (label, text)
     because: str = ""  # its reason as a sentence without its subject
-    line: Callable[[int], int] | int = (
-        1  # first line of its text in the input, or a function from lines of the text, from 0
-    )
+    line: Callable[[int], int] | int = 1  # first line of its text in the input, or a function from its lines, from 0
 
 
 class OutputFolder(Struct, frozen=True):

@@ -24,7 +24,6 @@ from msgspec import structs
 from secateur.errors import SecateurError, UsageError
 from secateur.kind_places import (
     BUILT_IN,
-    COMMANDS,
     FLAGS_OF_ALL,
     FLAGS_OF_INSPECT,
     UNAVAILABLE,
@@ -38,22 +37,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from secateur.kinds.base import Kind
-
-__all__ = [
-    "BUILT_IN",
-    "COMMANDS",
-    "HEAD",
-    "Declared",
-    "benches",
-    "get_kind",
-    "kind_names",
-    "kind_of",
-    "kinds",
-    "other_commands",
-    "places",
-    "problems",
-    "recognise_kind",
-]
 
 HEAD = 1 << 16  # bytes at the start of a file that are enough to recognise its kind
 _DECLARED = ("name", "wording", "inputs", "budget", "knobs")  # the attributes that a kind must declare

@@ -44,22 +44,6 @@ if TYPE_CHECKING:  # what most commands never use is imported where it is
     from secateur.what_if.trials import Trials
 
 
-def add_redacted_ledger(kind: Kind[Any, Any], material: Any, outcome: Outcome[Any]) -> Outcome[Any]:
-    """Adds the credentials that were removed from the entries to their ledger."""
-    redactor: Redactor | None = getattr(material, "redactor", None)
-    if redactor is None or not (redactor.found_any or redactor.notices):
-        return outcome
-
-    def make_ledger() -> Ledger:
-        taken = (
-            redactor.within(kind.texts(outcome, index)[0], kind.describe(outcome, index).line)
-            for index, _ in enumerate(outcome.ledger.entries)
-        )
-        return outcome.ledger.redacted(taken)
-
-    return structs.replace(outcome, make_ledger=make_ledger, notices=(*outcome.notices, *redactor.notices))
-
-
 def report_page(kind: Kind[Any, Any], outcome: Outcome[Any], *, verbose: bool = False) -> Page:
     """Makes the report for people; its head ends with the pins and the removed credentials."""
     ledger, pins = outcome.ledger, outcome.settings.pins if PIN in kind.flags else ()
@@ -153,7 +137,8 @@ def answer_of(
     model: LanguageModel | None = None,
     progress: Progress = unreported,
 ) -> Outcome[Any]:
-    """Decides; as long as there are questions, asks the model and decides again. Without a model nothing is asked."""
+    """Decides; as long as there are questions, asks the model and decides again. Without a model nothing is asked. The
+    ledger of the outcome has the credentials that were removed from the entries."""
     settings = with_model(settings, asked=model is not None)
     outcome = kind.decide(material, inputs, settings, Deciding(progress))
     replies: list[Reply] = []
@@ -164,7 +149,18 @@ def answer_of(
 
         replies += replies_of(model, outcome.questions, progress)
         outcome = kind.decide(material, inputs, settings, Deciding(progress, replies))
-    return add_redacted_ledger(kind, material, outcome)
+    redactor: Redactor | None = getattr(material, "redactor", None)
+    if redactor is None or not (redactor.found_any or redactor.notices):
+        return outcome
+
+    def make_ledger() -> Ledger:
+        taken = (
+            redactor.within(kind.texts(outcome, index)[0], kind.describe(outcome, index).line)
+            for index, _ in enumerate(outcome.ledger.entries)
+        )
+        return outcome.ledger.redacted(taken)
+
+    return structs.replace(outcome, make_ledger=make_ledger, notices=(*outcome.notices, *redactor.notices))
 
 
 def carry_out(

@@ -8,9 +8,21 @@ depend on the processor.
 """
 
 from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, Redaction, State, TrimAction, TrimReport
-from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, add_columns, distinct, falling, union
 from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
-from secateur.model.pool import UNREACHABLE, Channel, LineRange, Pool
+from secateur.model.pool import (
+    QUANTUM,
+    UNREACHABLE,
+    BoolArray,
+    Channel,
+    FloatArray,
+    IntArray,
+    LineRange,
+    Pool,
+    add_columns,
+    distinct,
+    falling,
+    union,
+)
 from secateur.model.selection import LEAST_SAYING, NEVER_OUT, Decision, DecisionShape, Selection, Turn
 
 __all__ = [

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from secateur.recognised import without_recognised
 from secateur.system.locks import one_at_a_time
 
 FOLDER = "repositories"
+SAID_FILE = "said.json"  # what was said about a repository, so that it is said once
 
 MAX_BYTES = 1 << 20
 """A larger file is not read."""
@@ -100,3 +102,28 @@ class RememberedFile:
     def _unwritable(self, why: str) -> RememberedError:
         hint = "SECATEUR_CONFIG_DIR names another folder"
         return RememberedError(f"cannot write {shown(self.path)}", why=why, hint=hint)
+
+
+def first_time(user_dir: Path, root: Path, what: str) -> bool:
+    """Returns True the first time this is asked about the repository, then False; False if it cannot be saved."""
+    file, first = RememberedFile(user_dir, root, SAID_FILE), False
+    with suppress(RememberedError):  # reads without writing, because most calls are not the first
+        if what in _said(file.read()):
+            return False
+
+    def add(fields: dict[str, Any]) -> dict[str, Any]:
+        nonlocal first
+        said = _said(fields)
+        first = what not in said
+        return fields | {"said": [*said, what] if first else said}
+
+    try:
+        file.update(add)
+    except RememberedError:
+        return False
+    return first
+
+
+def _said(fields: dict[str, Any]) -> list[str]:
+    said = fields.get("said")
+    return [name for name in said if isinstance(name, str)] if isinstance(said, list) else []

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.call_steps import chains_from, steps
 from secateur.index.graph.code_graph import CodeGraph, Direction, connected_components, to_networkx
-from secateur.index.graph.resolve import EdgeKind, How
+from secateur.index.graph.resolve.edges import EdgeKind, How
 from secateur.model import IntArray, Pool, Selection, State
 from secateur.render.walk_text import CallChain, CallEnd, DeeperSearch, NextItem, NextStep, Together, Walk, WalkedItem
 from secateur.retrieval.retrieve import MODELLESS

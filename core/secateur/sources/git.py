@@ -20,15 +20,7 @@ from msgspec import Struct
 
 from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes, path_text
-from secateur.sources.git_log import (
-    HISTORY_FORMAT,
-    LOG_FORMAT,
-    HistoryCommit,
-    LoggedCommit,
-    commits_of,
-    parse_history_commit,
-    parse_logged_commit,
-)
+from secateur.sources.git_log import HISTORY_FORMAT, LOG_FORMAT, HistoryCommit, commits_of
 from secateur.sources.location import HEAD, ForeignRepository, Location, NoGit, head_commit, is_remnant, locate
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, run_git
 from secateur.sources.provenance import common_folder, small_file
@@ -237,20 +229,17 @@ class Git:
         `since`: a commit that is left out together with all that led to it; `path`: only commits that changed this file
         below the opened folder.
         """
-        for head, paths in self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, since, path):
-            yield parse_history_commit(head, paths)
+        return self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, since, path)
 
-    def log(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[LoggedCommit]:
+    def log(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
         """Yields the last `limit` commits that led to `commit`, merges among them, newest first, with their messages;
         streamed."""
-        for head, paths in self._log_commits("", LOG_FORMAT, commit, limit, ""):
-            yield parse_logged_commit(head, paths)
+        return self._log_commits("", LOG_FORMAT, commit, limit)
 
     def _log_commits(
-        self, merges: str, form: str, commit: str, limit: int, since: str, path: str = ""
-    ) -> Iterator[tuple[list[bytes], list[bytes]]]:
-        """Yields the fields of each commit, and its paths; `form` is a format of `git_log`. With `path`, only commits
-        that changed that file; git is then given less time."""
+        self, merges: str, form: str, commit: str, limit: int, since: str = "", path: str = ""
+    ) -> Iterator[HistoryCommit]:
+        """Yields commits; `form` is a format of `git_log`. With `path`, git is given less time."""
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
         seconds = self._patience.query if path else None
         below = [path] if path else below  # taken literally, as every path is

@@ -70,7 +70,13 @@ class EstimateCounter:
     exact = False
 
     def count(self, text: str) -> int:
-        return math.ceil(max(_tokens_of(text), len(text) / LONGEST_TOKEN))
+        pieces = Counter(_PIECES.findall(text))
+        tokens = RAISED * sum(count * _tokens_of_piece(piece) for piece, count in pieces.items())
+        if not text.isascii():
+            kana, han, hangul = _count(_KANA, text), _count(_HAN, text), _count(_HANGUL, text)
+            high = _count(_HIGH, text) - kana - han - hangul
+            tokens += KANA * kana + HAN * han + HANGUL * hangul + OTHER_LOW * _count(_LOW, text) + OTHER_HIGH * high
+        return math.ceil(max(tokens, len(text) / LONGEST_TOKEN))
 
     def count_many(self, texts: Iterable[str]) -> list[int]:
         return [self.count(text) for text in texts]
@@ -101,11 +107,6 @@ class CharacterCounter:
         """Nothing is loaded."""
 
 
-def _tokens_of(text: str) -> float:
-    total = RAISED * sum(count * _tokens_of_piece(piece) for piece, count in Counter(_PIECES.findall(text)).items())
-    return total if text.isascii() else total + _tokens_beyond_ascii(text)
-
-
 def _tokens_of_piece(piece: str) -> float:
     last = piece[-1]
     if last.isalpha():
@@ -121,12 +122,6 @@ def _tokens_of_piece(piece: str) -> float:
     if piece.isspace():
         return LINE_BREAK if last in "\r\n" else BLANKS
     return MARKS + FURTHER_MARK * max(0, len(piece.strip()) - MARKS_LENGTH)
-
-
-def _tokens_beyond_ascii(text: str) -> float:
-    kana, han, hangul = _count(_KANA, text), _count(_HAN, text), _count(_HANGUL, text)
-    high = _count(_HIGH, text) - kana - han - hangul
-    return KANA * kana + HAN * han + HANGUL * hangul + OTHER_LOW * _count(_LOW, text) + OTHER_HIGH * high
 
 
 def _count(pattern: re.Pattern[str], text: str) -> int:

@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from secateur import LoggedCommit, Progress, RepositoryError, RepositoryHistory, SecateurError, unreported
+from secateur import HistoryCommit, Progress, RepositoryError, RepositoryHistory, SecateurError, unreported
 
 from secateur_lab.scenarios.scenario import FORMAT, PartName, Scenario
 
@@ -122,7 +122,7 @@ def mine(
     return mined
 
 
-def build_case(history: RepositoryHistory, commit: LoggedCommit, seen_queries: set[str]) -> MinedCase | NoCase:
+def build_case(history: RepositoryHistory, commit: HistoryCommit, seen_queries: set[str]) -> MinedCase | NoCase:
     """Builds a case from a commit, or returns why it is skipped. Cheap checks run first."""
     query = history.query(commit)
     code = sum(RepositoryHistory.is_code(path) for path in commit.paths)

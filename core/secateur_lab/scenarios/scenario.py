@@ -24,7 +24,7 @@ A scenario is outside data: the size of its file is limited, every key is checke
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -35,7 +35,14 @@ from secateur import Reason, State, read_file, suggestion, toml_value
 
 from secateur_lab.scenarios.malformed import check_values, malformed, schema_error, shorten, toml_error
 from secateur_lab.scenarios.toml_places import dotted, toml_places
-from secateur_lab.scenarios.toml_writing import add_elements, flat, pairs, recorded_start, remove_element, replace_table
+from secateur_lab.scenarios.toml_writing import (
+    add_expected,
+    flat,
+    pairs,
+    recorded_start,
+    remove_expected,
+    replace_table,
+)
 
 SUFFIX = ".scenario.toml"
 
@@ -241,17 +248,12 @@ def replace_recorded(text: str, recorded: Recorded) -> str:
     return head + "\n".join(lines) + "\n"
 
 
-def add_expected(text: str, name: str, ids: Sequence[str]) -> str:
-    """Adds ids to a list of `[expect]` in a scenario's text; all else stays as a person wrote it, byte for byte."""
-    return add_elements(text, "expect", name, ids)
-
-
 def set_assertion(text: str, id_: str, name: str) -> str:
     """Changes the text of a scenario's file so that only one list of `STATE_LISTS` asserts an id; "": none does. All
     else stays byte for byte."""
     for other in STATE_LISTS:
         if other != name:
-            text = remove_element(text, "expect", other, id_)
+            text = remove_expected(text, other, id_)
     return add_expected(text, name, [id_]) if name else text
 
 

@@ -13,40 +13,34 @@ from secateur import SecateurError, toml_value
 from secateur_lab.scenarios.toml_places import BARE_KEY, toml_places
 
 
-def add_elements(text: str, table: str, name: str, texts: Sequence[str]) -> str:
-    """Adds elements to a list in a top-level table; all else stays, byte for byte.
-
-    Args:
-        table: a text without it gets one, above the table `recorded` or at the end.
-
-    Raises:
-        SecateurError: the list is written in a way that cannot be changed.
-    """
-    present = tomli.loads(text).get(table, {}).get(name, [])
+def add_expected(text: str, name: str, texts: Sequence[str]) -> str:
+    """Adds elements to a list of `[expect]`; all else stays, byte for byte. A text without that table gets one, above
+    the table `recorded` or at the end. Raises SecateurError: the list is written in a way that cannot be changed."""
+    present = tomli.loads(text).get("expect", {}).get(name, [])
     new = [element for element in dict.fromkeys(texts) if element not in present]
-    return _with_list(text, table, name, [*present, *new]) if new else text
+    return _with_list(text, name, [*present, *new]) if new else text
 
 
-def remove_element(text: str, table: str, name: str, element: str) -> str:
-    """Removes an element from a list in a top-level table; all else stays, byte for byte. Raises SecateurError like
-    `add_elements`."""
-    present = tomli.loads(text).get(table, {}).get(name, [])
+def remove_expected(text: str, name: str, element: str) -> str:
+    """Removes an element from a list of `[expect]`; all else stays, byte for byte. Raises SecateurError like
+    `add_expected`."""
+    present = tomli.loads(text).get("expect", {}).get(name, [])
     wanted = [other for other in present if other != element]
-    return _with_list(text, table, name, wanted) if element in present else text
+    return _with_list(text, name, wanted) if element in present else text
 
 
-def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
+def _with_list(text: str, name: str, wanted: Sequence[str]) -> str:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     meant = tomli.loads(text)
-    present = meant.setdefault(table, {}).get(name, [])
-    meant[table][name] = wanted
+    present = meant.setdefault("expect", {}).get(name, [])
+    meant["expect"][name] = wanted
     start = recorded_start(text)
     try:
         document: Any = tomlkit.parse(text[:start])
-        document.setdefault(table, {}).setdefault(name, [])
-        elements = document[table][name]
+        document.setdefault("expect", {}).setdefault(name, [])
+        elements = document["expect"][name]
         for element in present:
             if element not in wanted:
                 elements.remove(element)
@@ -56,7 +50,7 @@ def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
             raise ValueError("it would say something else")
     except (TOMLKitError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise SecateurError(
-            f"{table}.{name} is written in a way that cannot be changed: {error}",
+            f"expect.{name} is written in a way that cannot be changed: {error}",
             hint="put each comma right behind its value, before the comment",
             code="SCENARIO",
         ) from error

@@ -16,8 +16,7 @@ from secateur.settings import Settings, with_values
 from secateur.terminal import clip, visible
 
 from secateur_tui.frame import MOST_NOTICE_LINES
-from secateur_tui.jobs import DEBOUNCE
-from secateur_tui.messages import Report
+from secateur_tui.jobs import DEBOUNCE, Report
 from secateur_tui.pages.folder import FolderPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench, ScreenPart

@@ -18,7 +18,7 @@ from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
-from secateur_tui.messages import Report
+from secateur_tui.jobs import Report
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
 

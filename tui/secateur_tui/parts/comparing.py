@@ -26,7 +26,7 @@ from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
-from secateur_tui.messages import IndexProgress, Report
+from secateur_tui.jobs import IndexProgress, Report
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage

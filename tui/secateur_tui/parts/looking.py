@@ -56,6 +56,11 @@ class Looking(ScreenPart):
     @property
     def tabs(self) -> Sequence[Tab]:
         wraps = not isinstance(self.kind_page, SearchPage)
+
+        def state_of(item: int) -> State:
+            answer = self.state.answer
+            return answer.state_of(item) if answer is not None and item < len(answer) else State.KEPT
+
         return (
             Tab("why", "Why", self._draw_why, self._paint_why),
             Tab("preview", "Preview", paint=self._paint_preview, widget=lambda: TextView(wraps=wraps, id="preview")),
@@ -64,7 +69,7 @@ class Looking(ScreenPart):
                 "pack",
                 "Pack",
                 paint=self._paint_pack,
-                widget=lambda: PackView(self._describe_item, self._state_of, id="pack"),
+                widget=lambda: PackView(self._describe_item, state_of, id="pack"),
             ),
         )
 
@@ -176,10 +181,6 @@ class Looking(ScreenPart):
         if state.answer is None or not 0 <= item < len(state.answer) or not state.listed:
             return ""
         return self.kind_page.listing(self.bench.scene).describe_item(item)
-
-    def _state_of(self, item: int) -> State:
-        answer = self.state.answer
-        return answer.state_of(item) if answer is not None and item < len(answer) else State.KEPT
 
     def _paint_pack(self) -> None:
         state, view = self.state, self.bench.query_one(PackView)

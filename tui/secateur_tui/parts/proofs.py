@@ -16,7 +16,7 @@ from secateur.what_if.trials import FIXED, TimeLimit
 
 from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
-from secateur_tui.messages import Report
+from secateur_tui.jobs import Report
 from secateur_tui.pages.scene import PROOFS, REST
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.answer import ShownAnswer

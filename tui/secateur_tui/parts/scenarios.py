@@ -212,32 +212,36 @@ class Scenarios(ScreenPart):
 
     def ask_name(self) -> None:
         """Asks for the name of the file, and saves the screen as a scenario."""
+        held = self._held
         try:
-            held = self._held
-            proposed = (
-                _shorten_path(held.path) if held else propose_name(self.kind, self.bench.given, Path.cwd(), SUFFIX)
-            )
+            new = "" if held else propose_name(self.kind, self.bench.given, Path.cwd(), SUFFIX)
         except OSError as error:  # the working folder was removed
             self.app.say(f"there is no place for a scenario: {error.strerror}")
             return
-        page = AskPage("Save as a scenario", self._draw_save, proposed)
-        self.bench.ask(page, self._save_typed)
 
-    def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
-        path = _complete_name(typed)
-        sentence = "Its input, its settings, and assertions about the best of what is kept, for `secateur check`."
-        words = wrap_words(sentence, cells)
-        if self._held is not None and _is_same_file(path, self._held.path):
-            again = "It is the scenario at hand: it is written again. Its assertions stay."
-            words += wrap_words(again, cells, "accent")
-        elif path.exists():
-            words += wrap_words("There is such a file already: choose another name.", cells, "error")
-        return words
+        def is_held(path: Path) -> bool:
+            try:
+                return self._held is not None and path.resolve() == self._held.path.resolve()
+            except (OSError, RuntimeError):
+                return False
 
-    def _save_typed(self, typed: str) -> None:
-        path = _complete_name(typed)
-        if typed:
-            self._save(path, again=self._held is not None and _is_same_file(path, self._held.path))
+        def draw(cells: int, typed: str) -> Sequence[Line]:
+            path = _complete_name(typed)
+            sentence = "Its input, its settings, and assertions about the best of what is kept, for `secateur check`."
+            words = wrap_words(sentence, cells)
+            if is_held(path):
+                again = "It is the scenario at hand: it is written again. Its assertions stay."
+                words += wrap_words(again, cells, "accent")
+            elif path.exists():
+                words += wrap_words("There is such a file already: choose another name.", cells, "error")
+            return words
+
+        def save(typed: str) -> None:
+            path = _complete_name(typed)
+            if typed:
+                self._save(path, again=is_held(path))
+
+        self.bench.ask(AskPage("Save as a scenario", draw, _shorten_path(held.path) if held else new), save)
 
     def _save(self, path: Path, *, again: bool, exact: bool = False) -> None:
         kind, given, settings = self.kind, dict(self.bench.given), self.state.settings
@@ -271,24 +275,24 @@ class Scenarios(ScreenPart):
         jobs.work_out(_SAVING, write, follow, lambda error: end(describe_error(error)))
 
     def do_accept(self) -> None:
-        if (held := self._held) is not None:
-            page = AskPage("Accept", self._draw_accept)
-            self.bench.ask(page, lambda _: self._save(held.path, again=True, exact=True))
-
-    def _draw_accept(self, cells: int, _: str) -> Sequence[Line]:
-        if self._held is None or self._status is None:
-            return []
-        compared = self._status.result.compared
+        held, status = self._held, self._status
+        if held is None or status is None:
+            return
+        compared = status.result.compared
         decisions = f"{count_noun(len(compared.differences), 'decision is', 'decisions are')} recorded anew"
-        if self._held.scenario.recorded is None:
+        if held.scenario.recorded is None:
             decisions = "Every decision is recorded, and compared from now on,"
-        words = wrap_words(f"{decisions} in {visible(_shorten_path(self._held.path))}.", cells)
-        for label, was, now in self._changed_settings:
-            words += wrap_words(visible(f"{label} {was} → {now}"), cells, "accent")
-        if compared.failures:
-            fail = count_noun(len(compared.failures), "assertion fails", "assertions fail")
-            words += wrap_words(f"{fail}, and will: only what is recorded is written.", cells, "error")
-        return words
+
+        def draw(cells: int, _: str) -> Sequence[Line]:
+            words = wrap_words(f"{decisions} in {visible(_shorten_path(held.path))}.", cells)
+            for label, was, now in self._changed_settings:
+                words += wrap_words(visible(f"{label} {was} → {now}"), cells, "accent")
+            if compared.failures:
+                fail = count_noun(len(compared.failures), "assertion fails", "assertions fail")
+                words += wrap_words(f"{fail}, and will: only what is recorded is written.", cells, "error")
+            return words
+
+        self.bench.ask(AskPage("Accept", draw), lambda _: self._save(held.path, again=True, exact=True))
 
     def refreshing(self) -> None:
         """Reads the scenario's file again too: a person may have written into it."""
@@ -324,12 +328,12 @@ class Scenarios(ScreenPart):
     # --- telling ---
 
     def do_check(self) -> None:
-        self.app.push_screen(ModalPage("Scenario", self._draw_check))
+        def draw(cells: int) -> Sequence[Line]:
+            if self._status is None or self._held is None:
+                return wrap_words(visible(self._wrong or "there is no answer yet"), cells, "error")
+            return draw_findings(self._status.result, self._held.scenario.expect, cells)
 
-    def _draw_check(self, cells: int) -> Sequence[Line]:
-        if self._status is None or self._held is None:
-            return wrap_words(visible(self._wrong or "there is no answer yet"), cells, "error")
-        return draw_findings(self._status.result, self._held.scenario.expect, cells)
+        self.app.push_screen(ModalPage("Scenario", draw))
 
     def notices(self, cells: int) -> list[Line]:
         """Draws in a line whether the scenario holds, and the first reason why it does not."""
@@ -355,10 +359,3 @@ def _shorten_path(path: Path) -> str:
         return str(path.relative_to(Path.cwd())) if path.is_absolute() else str(path)
     except (OSError, ValueError):
         return str(path)
-
-
-def _is_same_file(path: Path, other: Path) -> bool:
-    try:
-        return path.resolve() == other.resolve()
-    except (OSError, RuntimeError):
-        return False

@@ -16,7 +16,7 @@ from secateur.settings import Settings, installed_keys, lookup, with_values
 from secateur.terminal import visible
 from textual.widget import Widget
 
-from secateur_tui.messages import KnobClicked
+from secateur_tui.jobs import KnobClicked
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench, ScreenPart
@@ -147,45 +147,31 @@ class Turning(ScreenPart):
 
     # --- items ---
 
-    def _try_hold(self) -> Settings | str:
-        """Returns the settings that hold the item at the cursor, or no longer hold it; or the reason why not."""
+    def _try(self, how: Steer | None) -> Settings | str:
+        """Returns the settings that steer the item at the cursor, or hold it (None), or no longer do; or why not."""
         state = self.state
-        if isinstance(state.answer, SearchAnswer):
+        if how is None and isinstance(state.answer, SearchAnswer):
             return "nothing in this list is held"
         if state.answer is None or not state.listed:
-            return "nothing is open yet"
-        outcome, entry_number = state.answer.outcome, state.entry_number
-        last = len(outcome.ledger.entries)  # no entry: the kind says that it holds nothing of this number
-        return self.kind.hold(outcome, last if entry_number is None else entry_number, state.settings)
-
-    def _try_steer(self, how: Steer) -> Settings | str:
-        """Returns the settings that steer the item at the cursor, or no longer steer it; or the reason why not."""
-        state = self.state
-        if state.answer is None or not state.listed:
-            return "there is no answer yet"
+            return "nothing is open yet" if how is None else "there is no answer yet"
         outcome, entry_number = state.answer.outcome, state.entry_number  # in a burst of keys the outcome before them
+        if how is None:
+            last = len(outcome.ledger.entries)  # no entry: the kind says that it holds nothing of this number
+            return self.kind.hold(outcome, last if entry_number is None else entry_number, state.settings)
         if entry_number is None:
             return f"nothing here is {how.value}"
         return self.kind.steer(outcome, entry_number, state.settings, how)
 
-    def no_hold(self) -> str:
-        held = self._try_hold()
-        return held if isinstance(held, str) else ""
-
-    def do_hold(self) -> None:
-        if isinstance(held := self._try_hold(), Settings):
-            self.bench.attempt(held)
-
-    def _not_steered(self, how: Steer) -> str:
+    def _not_steered(self, how: Steer | None) -> str:
         if how is Steer.PIN and self.app.stop is not None:  # of a recording it is the next stop
             return ""
-        steered = self._try_steer(how)
+        steered = self._try(how)
         return steered if isinstance(steered, str) else ""
 
-    def _steer(self, how: Steer) -> None:
+    def _steer(self, how: Steer | None) -> None:
         if how is Steer.PIN and self.app.stop is not None:
             self.app.replay(1)
-        elif isinstance(settings := self._try_steer(how), Settings):
+        elif isinstance(settings := self._try(how), Settings):
             entry = self.state.entry
             self.bench.attempt(settings)
             if how in (Steer.BOOST, Steer.DAMP):
@@ -195,6 +181,7 @@ class Turning(ScreenPart):
     do_boost, do_damp = partialmethod(_steer, Steer.BOOST), partialmethod(_steer, Steer.DAMP)
     no_pin, no_exclude = partialmethod(_not_steered, Steer.PIN), partialmethod(_not_steered, Steer.EXCLUDE)
     no_boost, no_damp = partialmethod(_not_steered, Steer.BOOST), partialmethod(_not_steered, Steer.DAMP)
+    do_hold, no_hold = partialmethod(_steer, None), partialmethod(_not_steered, None)
 
     def no_prefer(self) -> str:
         if not isinstance(self.kind_page, SearchPage):

@@ -20,7 +20,7 @@ from secateur.render.sentences import fewer_together
 from textual import events
 from textual.content import Content
 
-from secateur_tui.messages import SegmentChosen
+from secateur_tui.jobs import SegmentChosen
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 from secateur_tui.widgets.line_view import Fixed

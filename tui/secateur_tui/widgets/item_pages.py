@@ -17,7 +17,7 @@ from secateur.render.page import count_noun, shown_notices
 from secateur.render.sentences import describe_redactions, fewer_together
 from secateur.terminal import visible
 
-from secateur_tui.messages import IndexProgress
+from secateur_tui.jobs import IndexProgress
 from secateur_tui.short_names import shorten_path
 from secateur_tui.state.answer import ABSENT, AnswerComparison, ShownAnswer
 from secateur_tui.styled_text import (

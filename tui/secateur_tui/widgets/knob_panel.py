@@ -12,7 +12,7 @@ from secateur.terminal import clip
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.messages import KnobClicked
+from secateur_tui.jobs import KnobClicked
 from secateur_tui.short_names import shorten_words
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, clip_line, fit_text, line, mark_cursor, plain, width

@@ -17,7 +17,7 @@ from secateur.terminal import visible
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.messages import SegmentChosen
+from secateur_tui.jobs import SegmentChosen
 from secateur_tui.styled_text import Line, Span, line, mark_places
 from secateur_tui.widgets.text_view import TextView
 

@@ -16,7 +16,7 @@ from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import KINDS, PATH_TERMS_LIMIT, Snapshot, number_names, pack_notices
 from secateur.index.graph.code_graph import CodeGraph
-from secateur.index.graph.resolve import CallCounts
+from secateur.index.graph.resolve.edges import CallCounts
 from secateur.index.store.arrayfile import Arrays, pack_strings
 from secateur.model import FragmentKind, Notice
 from secateur.render.page import listed

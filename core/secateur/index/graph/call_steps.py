@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.graph.code_graph import DISPATCHED, CodeGraph, Direction, Int32
-from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, How
+from secateur.index.graph.resolve.edges import CONFIDENCE, TRUSTED, How
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import IndexingError, RepositoryError
-from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
+from secateur.index.graph.resolve.edges import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
 from secateur.model import distinct
 
 if TYPE_CHECKING:

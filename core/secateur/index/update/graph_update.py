@@ -16,7 +16,7 @@ from secateur.index.facts.extract import Record
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.facts.snapshot_arrays import Links, call_counts
 from secateur.index.graph.code_graph import CodeGraph
-from secateur.index.graph.resolve import Edges
+from secateur.index.graph.resolve.edges import Edges
 from secateur.index.graph.resolve.exported_symbols import same_exports
 from secateur.index.graph.resolve.linking import link
 from secateur.index.graph.resolve.members import Members

@@ -15,7 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
+
+from msgspec import field as renamed
 
 from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, MessagePart, PartKind, replace_texts
 from secateur.kinds.conversation.transcripts import Transcript
@@ -50,6 +52,8 @@ OF_MESSAGE = "of one message"
 COUNTING_THREADS = 2
 """Two threads take two thirds of the time of one; more wait for each other."""
 
+Result = TypeVar("Result")
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredTranscript:
@@ -65,6 +69,13 @@ class MeasuredTranscript:
     heads: tuple[int, ...] = ()  # tokens of each part of the request's system prompt and tools
     redactor: Redactor | None = field(default=None, compare=False)  # the redactor that read the transcript
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: Hashable, compute: Callable[[], Result]) -> Result:
+        """Returns the value that is cached under a key, which names all that the value depends on."""
+        value: Result | None = self.known.get(key)
+        if value is None:
+            value = self.known[key] = compute()
+        return value
 
     @property
     def head(self) -> int:
@@ -130,42 +141,26 @@ class Statistics(Shape, frozen=True):
 class CacheShape(Shape, frozen=True):
     """The part that a server's prompt cache still holds after pruning."""
 
-    first_changed_message: int | None
-    prefix_tokens: Count
-    reread_tokens: Count
+    # index of that message in the input, from which on everything is read again; None: nothing changed
+    first_changed: int | None = renamed(name="first_changed_message")
+    prefix_tokens: Count  # before it, still cached
+    reread_tokens: Count  # of the output, from there on
     tokens_saved: int
-    pays_after_requests: Count | None
+    # requests after which pruning costs less than not pruning, with a warm cache; 0: nothing is read again; None: never
+    pays_after: Count | None = renamed(name="pays_after_requests")
 
-
-@dataclass(frozen=True, slots=True)
-class Cache:
-    """The effect on a provider's prompt cache: everything from the first changed message on is read again."""
-
-    first_changed: int | None  # index of that message in the input; None: nothing changed
-    prefix_tokens: int  # before it, still cached
-    reread_tokens: int  # of the output, from there on
-    tokens_saved: int
+    @classmethod
+    def of(cls, first_changed: int | None, prefix: int, reread: int, saved: int) -> CacheShape:
+        """Works out when pruning pays."""
+        pays: int | None = 0
+        if first_changed is not None and reread:
+            lost = reread * (CACHE_WRITE_PRICE - CACHE_READ_PRICE)
+            pays = max(1, math.ceil(lost / (saved * CACHE_READ_PRICE))) if saved > 0 else None
+        return cls(first_changed, prefix, reread, saved, pays)
 
     def holds(self, index: int) -> bool:
         """Tells whether the input message at `index` is still in the cached prefix."""
         return self.first_changed is None or 0 <= index < self.first_changed
-
-    @property
-    def pays_after(self) -> int | None:
-        """The number of requests after which pruning costs less than not pruning, with a warm cache; 0: nothing is read
-        again; None: never."""
-        if self.first_changed is None or not self.reread_tokens:
-            return 0
-        if self.tokens_saved <= 0:
-            return None
-        lost = self.reread_tokens * (CACHE_WRITE_PRICE - CACHE_READ_PRICE)
-        return max(1, math.ceil(lost / (self.tokens_saved * CACHE_READ_PRICE)))
-
-    @property
-    def shape(self) -> CacheShape:
-        """The effect in JSON."""
-        sizes = self.prefix_tokens, self.reread_tokens, self.tokens_saved
-        return CacheShape(self.first_changed, *sizes, self.pays_after)
 
 
 @dataclass(frozen=True)
@@ -175,7 +170,7 @@ class Pruned:
     transcript: Transcript
     items: tuple[MessageDecision, ...]
     ledger: Ledger
-    cache: Cache
+    cache: CacheShape
     results_cleaned: int
     warnings: tuple[Notice, ...] = ()
     calls: tuple[ModelCall, ...] = ()
@@ -404,11 +399,11 @@ def keep_all(measured: MeasuredTranscript, reasons: Callable[[int], Reason]) -> 
     ]
 
 
-def _cache(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Cache:
+def _cache(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> CacheShape:
     saved = measured.total - measured.head - sum(item.after for item in items)
     row = next((row for row, item in enumerate(items) if item.state is not State.KEPT), None)
     if row is None:
-        return Cache(None, measured.total, 0, saved)
+        return CacheShape.of(None, measured.total, 0, saved)
     first = next(item.number for item in items[row:] if item.number >= 0)
     prefix = measured.head + sum(item.after for item in items[:row])
-    return Cache(first, prefix, sum(item.after for item in items[row:]), saved)
+    return CacheShape.of(first, prefix, sum(item.after for item in items[row:]), saved)

@@ -57,16 +57,29 @@ def elements_of(
         named = {*(part.call for part in results), *(part.caller for part in message.parts)} - own
         callers = {id(root): root for root in (owner[call].root() for call in named if call in owner)}
         _join(elements, callers)
-        last = elements[-1] if elements else None
-        if last is not None and (callers or (results and (last.ends == ASSISTANT or last.step))):
-            last.ends, last.step = side, True
-        elif last is None or last.ends != side or last.step or results or whole:
+        above = elements[-1] if elements else None
+        if above is not None and (callers or (results and (above.ends == ASSISTANT or above.step))):
+            above.ends, above.step = side, True
+        elif above is None or above.ends != side or above.step or results or whole:
             elements.append(Element(side, side, step=whole))
         homes.append((index, elements[-1]))
         owner.update((call.call, elements[-1]) for call in message.calls if call.call)
     for index, element in homes:
         element.root().numbers.append(index)
-    _fix(elements, messages, summaries_stay, keep_first, pinned)
+    last, first = last_user(messages), first_user(messages) if keep_first else -1
+    for element in elements:
+        if any(index in pinned for index in element.numbers):
+            element.fixed = Reason.BESIDE_PINNED
+        if summaries_stay and any(is_summary(messages[index]) for index in element.numbers):
+            element.fixed = Reason.SUMMARY
+        if first in element.numbers:
+            element.fixed = Reason.FIRST_USER
+        if last in element.numbers:
+            element.fixed = Reason.LAST_USER
+    if elements and not elements[-1].fixed:
+        elements[-1].fixed = Reason.LATEST
+    if any(message.role == DAMAGED for message in messages):
+        _fix_unpaired(elements, messages)
     return elements
 
 
@@ -109,29 +122,6 @@ def _join(elements: list[Element], callers: Mapping[int, Element]) -> None:
         for later in joined:
             later.into = oldest
         elements.append(oldest)
-
-
-def _fix(
-    elements: Sequence[Element],
-    messages: Sequence[Message],
-    summaries_stay: bool,
-    keep_first: bool,
-    pinned: Collection[int],
-) -> None:
-    last, first = last_user(messages), first_user(messages) if keep_first else -1
-    for element in elements:
-        if any(index in pinned for index in element.numbers):
-            element.fixed = Reason.BESIDE_PINNED
-        if summaries_stay and any(is_summary(messages[index]) for index in element.numbers):
-            element.fixed = Reason.SUMMARY
-        if first in element.numbers:
-            element.fixed = Reason.FIRST_USER
-        if last in element.numbers:
-            element.fixed = Reason.LAST_USER
-    if elements and not elements[-1].fixed:
-        elements[-1].fixed = Reason.LATEST
-    if any(message.role == DAMAGED for message in messages):
-        _fix_unpaired(elements, messages)
 
 
 def _fix_unpaired(elements: Sequence[Element], messages: Sequence[Message]) -> None:

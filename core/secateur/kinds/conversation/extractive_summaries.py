@@ -200,7 +200,17 @@ class ExtractiveSummary:
             for spoken in self._spoken.of(message):
                 if (spoken.speaker, spoken.known_as) not in self._said:
                     self._said.add((spoken.speaker, spoken.known_as))
-                    line = self._score_line(spoken)
+                    new_names, new_words = spoken.names - self._names, spoken.words - self._words
+                    self._names |= spoken.names
+                    self._words |= spoken.words
+                    fresh = len(new_words) / (len(spoken.words) or 1)
+                    signs = _NEW_NAME * min(len(new_names), NAMES_COUNTED) + (_OLD_NAME if spoken.names else 0.0)
+                    for weight in spoken.signs:
+                        signs += weight
+                    worth = (signs + _NEW_WORDS * fresh) * _SPEAKER.get(spoken.side, 1.0) * (0.5 + 0.5 * fresh)
+                    rank = LOOKED if spoken.looked else SIGNED
+                    rank = PLAIN if signs < 1 and spoken.side != "user" else rank
+                    line = _Line(spoken.speaker, spoken.text, worth, rank)
                     self._lines.append(line)
                     signed += min(len(line.text), LONGEST_LINE) if line.rank == SIGNED else 0
                     looked += min(len(line.text), LONGEST_LINE) if line.rank == LOOKED else 0
@@ -234,18 +244,6 @@ class ExtractiveSummary:
             summary.append(f"  {excerpts[index]}" if speaker == before else f"- {speaker}: {excerpts[index]}")
             before = speaker
         return summary
-
-    def _score_line(self, line: SpokenLine) -> _Line:
-        words = line.words
-        new_names, fresh = len(line.names - self._names), len(words - self._words) / (len(words) or 1)
-        self._names |= line.names
-        self._words |= words
-        signs = _NEW_NAME * min(new_names, NAMES_COUNTED) + (_OLD_NAME if line.names else 0.0)
-        for weight in line.signs:
-            signs += weight
-        worth = (signs + _NEW_WORDS * fresh) * _SPEAKER.get(line.side, 1.0) * (0.5 + 0.5 * fresh)
-        rank = LOOKED if line.looked else SIGNED
-        return _Line(line.speaker, line.text, worth, PLAIN if signs < 1 and line.side != "user" else rank)
 
 
 def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:

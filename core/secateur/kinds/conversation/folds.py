@@ -30,7 +30,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.conversation.decisions import (
     CACHE_READ_PRICE,
     CACHE_WRITE_PRICE,
-    Cache,
+    CacheShape,
     MeasuredTranscript,
     count_texts,
     measure,
@@ -64,7 +64,7 @@ class Fold:
     limit: int = 0  # tokens beyond which the next cut is made
     speaker: str = ""  # role of the last message that somebody said
     changes: Mapping[int, Entry] = field(default_factory=dict)  # by number: what does not leave as it came
-    cut: Cache | None = None  # what a prompt cache reads again, where a cut was made at this request
+    cut: CacheShape | None = None  # what a prompt cache reads again, where a cut was made at this request
     originals: Mapping[str, str] = field(default_factory=dict)  # what this cut took out, by digest
 
     def is_own(self, number: int) -> bool:
@@ -186,7 +186,7 @@ def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, r
         tokens=after,
         limit=int(limit),
         changes=changes,
-        cut=replace(pruned.cache, first_changed=first),
+        cut=structs.replace(pruned.cache, first_changed=first),
         originals=pruned.originals,
     )
 
@@ -255,19 +255,13 @@ class LiveLedger:
     recalls: int  # calls of the tool that gives texts back
 
 
-def live_settings(settings: Settings) -> Settings:
-    """Returns the settings that decide: those of the profile `recommended`, which may be changed; under another
-    profile its cuts, with the safe zone and the tools of these settings."""
-    if settings.profile == PROFILE:
-        return settings
-    rules = {f"conversation_prune.{key}": getattr(settings.conversation_prune, key) for key in _OF_SESSION}
-    return with_values(Settings(profile=PROFILE), {**rules, "tokens.counter": settings.tokens.counter})
-
-
 def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Progress = unreported) -> LiveLedger:
-    """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools. Raises
-    SecateurError: a cut is due, and no message can be read."""
-    settings = live_settings(settings)
+    """Folds the messages of a session that are sent now, with the overhead of its system prompt and tools, under the
+    settings of the profile `recommended`, which may be changed; under another profile with its cuts, and the safe zone
+    and the tools of these settings. Raises SecateurError: a cut is due, and no message can be read."""
+    if settings.profile != PROFILE:
+        rules = {f"conversation_prune.{key}": getattr(settings.conversation_prune, key) for key in _OF_SESSION}
+        settings = with_values(Settings(profile=PROFILE), {**rules, "tokens.counter": settings.tokens.counter})
     messages = measured.transcript.messages
     sent = [number for number, message in enumerate(messages) if message.role != ASIDE]
     before, cuts, requests, not_sent, paid, whole = Fold(), list[LiveCut](), 0, 0, 0.0, 0.0

@@ -16,7 +16,6 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import PIN, Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import (
-    Cache,
     CacheShape,
     MeasuredTranscript,
     MessageDecision,
@@ -178,9 +177,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             (*pruned.warnings, *warn_unknown_pins(settings, pruned.ledger.ids)),
             questions=pruned.questions,
             calls=pruned.calls,
-            measures=lambda: {
-                "cache_reread": pruned.cache.reread_tokens if pruned.cache.first_changed is not None else 0
-            },
+            measures=lambda: {"cache_reread": pruned.cache.reread_tokens},
         )
 
     def trials(
@@ -219,7 +216,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             messages=pruned.messages,
             format=pruned.transcript.format,
             statistics=pruned.statistics,
-            cache=pruned.cache.shape,
+            cache=pruned.cache,
             session=session or UNSET,
             report=pruned.report,
             ledger=outcome.ledger.shape(),
@@ -257,11 +254,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             rows[:0] = [_request_row(pruned, entry, part) for entry, part in zip(ledger.entries, request, strict=False)]
         wide = max(NAME_CELLS, *(cell_width(row[1]) for row in rows)) if rows else NAME_CELLS
         columns = Column(1, gap=0), Column(wide, gap=1), *_COLUMNS
-        section = Section(rows, more=not_shown(len(listed) - len(shown)), apart=False, columns=columns)
-        sections = [section]
+        sections = [Section(rows, more=not_shown(len(listed) - len(shown)), apart=False, columns=columns)]
         if pruned.measured is not None:
             lines, further = session_page(pruned.measured, outcome.settings)
-            head[3:3], sections = lines, [section, *further]
+            head[3:3], sections = lines, [*sections, *further]
         return Page(head, sections, outcome.warnings, pruned.report.calls)
 
     def describe(self, outcome: Outcome[Pruned], index: int) -> EntryDescription:
@@ -280,11 +276,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     def texts(self, outcome: Outcome[Pruned], index: int) -> tuple[str, str]:
         pruned = outcome.payload
         item, message = item_of(pruned, index), message_of(pruned, index)
-        if item is None:
-            text = text_of(message) if message is not None else ""
-            return text, text
-        before = text_of(message) if message is not None and item.number >= 0 else ""
-        if item.state is State.KEPT and item.message is not None:
+        came = message is not None and (item is None or item.number >= 0)
+        before = text_of(message) if message is not None and came else ""
+        if item is None or (item.state is State.KEPT and item.message is not None):
             return before, before
         return before, text_going_out(pruned, item)
 
@@ -399,7 +393,7 @@ def _request_row(pruned: Pruned, entry: Entry, part: MessagePart) -> Sequence[st
     return "=", name, "definition" if part.tool else "system", *figures, f"keep: {sentence(entry)}"
 
 
-def _describe_cache(cache: Cache) -> str:
+def _describe_cache(cache: CacheShape) -> str:
     """One line on what a provider's cache still holds, and after how many requests the pruning pays for the tokens read
     again."""
     if cache.first_changed is None:

@@ -195,7 +195,13 @@ def _name_all(
     named = []
     try:
         for part in parts:
-            named.append(name_by_call(part, calls))
+            call = calls.get(part.call) if part.call else None
+            if part.kind is not PartKind.RESULT:
+                named.append(part)
+            elif call is not None:
+                named.append(replace(part, tool=part.tool or call.tool, arguments=call.arguments))
+            else:
+                named.append(part if part.tool or part.span is not None else replace(part, tool="unknown"))
             if part.kind is PartKind.CALL and part.call:
                 own[part.call] = part
     except (TypeError, ValueError, RecursionError) as error:  # a program's values: keys that are not texts, circles
@@ -396,15 +402,6 @@ def _text_parts(text: str, where: Where, role: str) -> Iterator[MessagePart]:
 
 
 # --- small things -----------------------------------------------------------------------------------------------------
-
-
-def name_by_call(part: MessagePart, calls: Mapping[str, MessagePart]) -> MessagePart:
-    if part.kind is not PartKind.RESULT:
-        return part
-    call = calls.get(part.call) if part.call else None
-    if call is None:
-        return part if part.tool or part.span is not None else replace(part, tool="unknown")
-    return replace(part, tool=part.tool or call.tool, arguments=call.arguments)
 
 
 def _replace_at(value: Any, where: Where, part: MessagePart, text: str) -> Any:

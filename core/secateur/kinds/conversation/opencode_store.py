@@ -122,15 +122,12 @@ def _read_database(path: Path, session: str) -> dict[str, Any]:
                     hint="`secateur sessions --agent opencode` lists those that there are",
                     code="NO_SESSION",
                 )
-            return {"info": _heading(known), "messages": _messages(connection, session, path)}
+            names = ("id", "id"), ("directory",) * 2, ("title",) * 2, ("version",) * 2, ("parent_id", "parentID")
+            info = {name: known[column] for column, name in names if known.get(column) is not None}
+            info |= {name: value for name in ("model", "revert") if (value := _json(known.get(name))) is not None}
+            return {"info": info, "messages": _messages(connection, session, path)}
     except sqlite3.Error as error:
         raise _database_error(path, error) from error
-
-
-def _heading(known: dict[str, Any]) -> dict[str, Any]:
-    names = {"id": "id", "directory": "directory", "title": "title", "version": "version", "parent_id": "parentID"}
-    info = {name: known[column] for column, name in names.items() if known.get(column) is not None}
-    return info | {name: value for name in ("model", "revert") if (value := _json(known.get(name))) is not None}
 
 
 def _messages(connection: sqlite3.Connection, session: str, path: Path) -> list[Any]:

@@ -16,7 +16,7 @@ import hashlib
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from html import escape, unescape
@@ -328,11 +328,10 @@ def errors_in(part: MessagePart, most: int) -> list[str]:
     if not most or part.media or any(access.operation in LOOKED for access in file_accesses(part)):
         return []
     lines = part.text.splitlines()[:LONGEST_REPORT]
-    blocks = (block for block in find_blocks(lines, unreported).blocks if block.grade >= LIKELY and not block.repeats)
-    errors = (_message([lines[index].strip() for index in block.telling])[:LONGEST_ERROR] for block in blocks)
-    return list(dict.fromkeys(filter(None, errors)))[:most]
-
-
-def _message(lines: Sequence[str]) -> str:
-    """Returns the line of a block that names the error, else its first line."""
-    return next(filter(_NAMED.match, lines), lines[0] if lines else "")
+    errors: dict[str, None] = {}
+    for block in find_blocks(lines, unreported).blocks:
+        if block.grade >= LIKELY and not block.repeats:
+            telling = [lines[index].strip() for index in block.telling]
+            named = next(filter(_NAMED.match, telling), "".join(telling[:1]))  # the line that names the error
+            errors |= {named[:LONGEST_ERROR]: None} if named else {}
+    return list(errors)[:most]

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from secateur.kinds.conversation.api_formats import SESSION_FORMATS
 from secateur.kinds.conversation.decisions import MeasuredTranscript
-from secateur.kinds.conversation.messages import ASIDE, Message
+from secateur.kinds.conversation.messages import ASIDE
 from secateur.kinds.conversation.session_formats.base import ReportedUsage, SessionFormat, SessionHeading
 from secateur.kinds.conversation.strategies import STRATEGIES, decide
 from secateur.kinds.conversation.window_contents import WindowShareShape, dead_weight, window_contents
@@ -160,10 +160,7 @@ def session_facts(measured: MeasuredTranscript, windows: Mapping[str, int] | Non
     if form is None:
         return None
     key = session_facts, tuple(sorted((windows or {}).items()))
-    known: SessionFacts | None = measured.known.get(key)
-    if known is None:
-        known = measured.known[key] = _make_facts(measured, form, windows)
-    return known
+    return measured.once(key, lambda: _make_facts(measured, form, windows))
 
 
 def strategy_cuts(measured: MeasuredTranscript, settings: Settings) -> Sequence[StrategyCut]:
@@ -234,14 +231,22 @@ def _make_facts(measured: MeasuredTranscript, form: SessionFormat, windows: Mapp
             SessionRequest(index, usage.filled, form.seconds(values[index])) for index, usage in sorted(used.items())
         ]
     else:
+        # the last message of each answer of the model; one answer may be several messages
+        roles = [(at, one.role) for at, one in enumerate(transcript.messages[start:], start) if one.role != ASIDE]
         requests = [
             SessionRequest(index, measured.head + sums[index + 1] - sums[start], form.seconds(values[index]))
-            for index in _answers(transcript.messages, start)
+            for (index, role), (_, following) in pairwise((*roles, (-1, "")))
+            if role == "assistant" != following
         ]
     usage = used.get(last)
     counted, since = measured.total, sums[-1] - sums[last + 1] if used else 0
     largest = max((request.filled for request in requests), default=0)
-    window, source = _window(usage, heading.model, largest, windows)
+    window = window_of(heading.model, windows) if heading.model else None
+    source: WindowSource = "model" if window is not None else ""
+    if usage is not None and usage.window:
+        window, source = usage.window, "reported"
+    elif window is not None and window < largest <= WIDE_WINDOW and "claude" in heading.model.lower():
+        window, source = WIDE_WINDOW, "observed"
     facts = SessionFacts(
         form.agent,
         heading,
@@ -275,27 +280,8 @@ def _collect_usage(
     return dict(usages.values())
 
 
-def _answers(messages: Sequence[Message], start: int) -> Iterator[int]:
-    """Yields the last message of each answer of the model; one answer may be several messages."""
-    sent = [index for index in range(start, len(messages)) if messages[index].role != ASIDE]
-    for index, following in zip(sent, [*sent[1:], -1], strict=False):  # of no message there is no last one
-        if messages[index].role == "assistant" and (following < 0 or messages[following].role != "assistant"):
-            yield index
-
-
 def _times(form: SessionFormat, values: Iterator[Mapping[str, Any]] | Sequence[Mapping[str, Any]]) -> Iterator[float]:
     return (seconds for value in values if (seconds := form.seconds(value)) is not None)
-
-
-def _window(
-    usage: ReportedUsage | None, model: str, largest: int, windows: Mapping[str, int] | None
-) -> tuple[int | None, WindowSource]:
-    if usage is not None and usage.window:
-        return usage.window, "reported"
-    known = window_of(model, windows) if model else None
-    if known is not None and known < largest <= WIDE_WINDOW and "claude" in model.lower():
-        return WIDE_WINDOW, "observed"
-    return known, "model" if known is not None else ""
 
 
 def forecast(requests: Sequence[SessionRequest], filled: int, window: int | None) -> Forecast | None:

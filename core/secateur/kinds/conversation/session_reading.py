@@ -14,9 +14,10 @@ from secateur.errors import SecateurError
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, Where, json_type, malformed
 from secateur.kinds.conversation.session_formats.base import LONGEST_FACT, SessionFormat
 from secateur.kinds.conversation.unreadable import (
+    DAMAGED,
+    UnreadLine,
     damage_notices,
     damaged_message,
-    unread_line_message,
     warn_of_unpaired,
 )
 from secateur.model import Notice
@@ -47,7 +48,7 @@ def message_in(
     """
     if isinstance(value, UnreadValue):
         faults.append(value.fault)
-        return unread_line_message(location, value.line)
+        return Message(location, DAMAGED, UnreadLine(value.line))
     under = under if isinstance(value, dict) else ()
     try:
         return parse(value, location)
@@ -97,7 +98,17 @@ class SessionMessages:
         if {index for index in sent if index < start} != self._sent:
             start, self._messages, self._calls, self._faults = 0, [], {}, []
         for index in range(start, len(values)):
-            self._messages.append(self._message(index, values[index], locations[index], index in sent))
+            value, location, known = values[index], locations[index], self._known.get(index)
+            if index not in sent and isinstance(value, dict):
+                self._messages.append(Message(location, ASIDE, value))
+                continue
+            if known is None or not self._is_current(known):
+                faults: list[SecateurError] = []
+                message = message_in(value, location, self._parse, faults, self._form.under)
+                named = tuple(self._calls.get(part.call) for _, part in message.results if part.call)
+                known = self._known[index] = _ReadMessage(message, named, faults[0] if faults else None)
+            self._faults += [known.fault] if known.fault is not None else []
+            self._messages.append(known.message)
         self._sent = sent
         messages = tuple(self._messages)
         return messages, (
@@ -105,19 +116,6 @@ class SessionMessages:
             *warn_of_unpaired(messages),
             *self._unknown_notices(values),
         )
-
-    def _message(self, index: int, value: Any, location: str, is_sent: bool) -> Message:
-        if not is_sent and isinstance(value, dict):
-            return Message(location, ASIDE, value)
-        known = self._known.get(index)
-        if known is None or not self._is_current(known):
-            faults: list[SecateurError] = []
-            message = message_in(value, location, self._parse, faults, self._form.under)
-            named = tuple(self._calls.get(part.call) for _, part in message.results if part.call)
-            known = self._known[index] = _ReadMessage(message, named, faults[0] if faults else None)
-        if known.fault is not None:
-            self._faults.append(known.fault)
-        return known.message
 
     def _parse(self, value: Any, location: str) -> Message:
         if not isinstance(value, dict):

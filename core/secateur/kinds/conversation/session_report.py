@@ -100,8 +100,6 @@ def cut_rows(cuts: Sequence[StrategyCut]) -> Iterator[tuple[str, ...]]:
     for cut in cuts:
         first, requests = cut.first_changed_message, cut.pays_after_requests
         at = "nothing" if first is None else f"messages[{first}]"
-        pays = "never"
-        if requests is not None:
-            pays = count_noun(requests, "request") if requests else "at once"
+        pays = "never" if requests is None else count_noun(requests, "request") if requests else "at once"
         figures = f"{cut.tokens:,}", f"{cut.saved:,}", f"{cut.results:,}"
         yield cut.strategy, *figures, at, f"{cut.reread_tokens:,}", pays

@@ -24,7 +24,6 @@ from secateur.kinds.conversation.decisions import (
 )
 from secateur.kinds.conversation.elements import ASSISTANT, USER, Element
 from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary, SpokenLines
-from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.placeholders import digest_of
 from secateur.kinds.protocols import Outcome
 from secateur.model import Reason, State
@@ -89,10 +88,11 @@ def summarize(
             characters = int(characters * left / takes * SUMMARY_STEP) if attempt > 1 else 0
         return new
 
-    for first, stop in _find_runs(elements):
-        if total <= zone.safe_zone_tokens:
-            break
-        groups = _groups(elements, first, stop, zone.group_size)
+    for may_go, run in groupby(range(len(elements)), key=lambda index: not elements[index].fixed):
+        positions = list(run)
+        if total <= zone.safe_zone_tokens or not may_go:
+            continue
+        first, groups = positions[0], _groups([elements[index] for index in positions], zone.group_size)
         summary, new = ExtractiveSummary(spoken), list[MessageDecision]()
         size, wanted, gone, saved, taken, more = 0, 0.0, 0, 0, 0, 1
         while taken < len(groups) and total - saved > zone.safe_zone_tokens:
@@ -145,16 +145,10 @@ def _count_kept(tokens: Sequence[int], free: int) -> int:
     return back
 
 
-def _find_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
-    runs = groupby(range(len(elements)), key=lambda index: not elements[index].fixed)
-    stretches = [list(run) for may_go, run in runs if may_go]
-    return [(run[0], run[-1] + 1) for run in stretches]
-
-
-def _groups(elements: Sequence[Element], first: int, stop: int, size: int) -> list[list[Element]]:
+def _groups(elements: Sequence[Element], size: int) -> list[list[Element]]:
     groups: list[list[Element]] = []
     held = size
-    for element in elements[first:stop]:
+    for element in elements:
         if held >= size:
             groups.append([])
             held = 0
@@ -186,31 +180,19 @@ def _replace_stretch(
     if after == side:
         texts.append((USER, BRIDGE) if side == ASSISTANT else (ASSISTANT, NOTED))
     section = f"summary of messages[{numbers[0]}-{numbers[-1]}]"
-    model = measured.transcript.messages[numbers[0]]
-    return [
-        MessageDecision(
-            -1,
-            0,
-            counter.count(text),
-            State.SUMMARISED,
-            Reason.SUMMARY,
-            _message(model, role, text, measured.transcript.format, position),
-            section,
-        )
-        for position, (role, text) in enumerate(texts)
-    ]
+    # in the format of the others; in a session, with the envelope of the line that it replaces and an id made of its id
+    known, replaced = MESSAGE_FORMATS.get(measured.transcript.format), measured.transcript.messages[numbers[0]].raw
+    decisions = []
+    for position, (role, text) in enumerate(texts):
+        message = {"role": role, "content": text} if known is None else known.make(replaced, role, text, position)
+        tokens = counter.count(text)
+        decisions.append(MessageDecision(-1, 0, tokens, State.SUMMARISED, Reason.SUMMARY, message, section))
+    return decisions
 
 
 def _stretch_text(measured: MeasuredTranscript, stretch: Sequence[Element]) -> str:
     messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
     return "\n\n".join("\n".join([f"[{message.role}]", *(part.text for part in message.parts)]) for message in messages)
-
-
-def _message(model: Message, role: str, text: str, form: str, position: int) -> dict[str, Any]:
-    """Makes a message in the format of the others; in a session, with the envelope of the line that it replaces and an
-    id derived from it."""
-    known = MESSAGE_FORMATS.get(form)
-    return {"role": role, "content": text} if known is None else known.make(model.raw, role, text, position)
 
 
 class SummaryCosts:

@@ -12,8 +12,9 @@ would not shorten.
 from __future__ import annotations
 
 from collections import Counter as Multiset
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -247,46 +248,36 @@ def plan_clearing(
 
 def results_in_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
     """Returns the cached result of `_order_results`, which depends on no setting."""
-    order: Sequence[ToolResult] | None = measured.known.get(_order_results)
-    if order is None:
-        order = measured.known[_order_results] = _order_results(measured.transcript.messages, measured.known)
-    return order
+    return measured.once(_order_results, lambda: _order_results(measured))
 
 
 def _placeholders(
     measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, errors: int, recalls: bool
 ) -> Iterator[tuple[str, int]]:
-    """Yields the possible placeholders of a result with their tokens, the best first; each is computed once."""
-    if result.answer is not None:
-        yield _clear_content(measured, counter, result, before, recalls)
-        return
-    for why, lines in dict.fromkeys([(result.why, errors), (result.why, 0), (Reason.OLDEST_RESULT, 0)]):
-        key = OF_MESSAGE, result.message, result_placeholder, result.number, counter.name, why, lines, recalls
-        text_and_tokens: tuple[str, int] | None = measured.known.get(key)
-        if text_and_tokens is None:
-            text = result_placeholder(result.part, why, before, lines, recalls=recalls)
-            text_and_tokens = measured.known[key] = text, counter.count(text)
-        yield text_and_tokens
+    """Yields the possible placeholders of a result or content with their tokens, the best first; each is computed
+    once."""
+    part = result.part
 
-
-def _clear_content(
-    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, recalls: bool
-) -> tuple[str, int]:
-    part, why = result.part, result.why
-    key = OF_MESSAGE, result.message, clear_contents, result.number, counter.name, why, recalls
-    known: tuple[str, int] | None = measured.known.get(key)
-    if known is None:
+    def write(why: Reason, lines: int) -> tuple[str, int]:
+        if result.answer is None:
+            text = result_placeholder(part, why, before, lines, recalls=recalls)
+            return text, counter.count(text)
         text = clear_contents(part, content_placeholder(part, why, before, recalls=recalls), SHOWN_ARGUMENTS)
-        known = measured.known[key] = text, counter.count(part.with_text(text).text)
-    return known
+        return text, counter.count(part.with_text(text).text)
+
+    ways = [(result.why, errors), (result.why, 0), (Reason.OLDEST_RESULT, 0)]
+    for why, lines in dict.fromkeys(ways if result.answer is None else ways[1:2]):
+        key = OF_MESSAGE, result.message, _placeholders, result.number, counter.name, why, lines, recalls
+        yield measured.once(key, partial(write, why, lines))
 
 
 # --- which, and in what order -----------------------------------------------------------------------------------------
 
 
-def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> list[ToolResult]:
+def _order_results(measured: MeasuredTranscript) -> Sequence[ToolResult]:
     """Returns all results, and the calls that wrote contents, in the order of clearing. It walks from the end, so that
     the later uses of a file are known."""
+    messages = measured.transcript.messages
     calls = _calls_of_results(messages)
     edits: dict[str, list[str]] = {}  # file -> texts that later edits replace
     reads: dict[tuple[str, str], tuple[int, int]] = {}  # file and arguments, "" for the whole file -> message, length
@@ -307,9 +298,9 @@ def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> l
             preceding_text = next((before.text for before in asking if before.kind is PartKind.TEXT), "")
         for part_index, part in reversed(results):
             key = OF_MESSAGE, index, file_accesses, part_index, preceding_text
-            touched: list[FileAccess] | None = known.get(key)
+            touched: list[FileAccess] | None = measured.known.get(key)
             if touched is None:
-                touched = known[key] = list(file_accesses(part, preceding_text))
+                touched = measured.known[key] = list(file_accesses(part, preceding_text))
             later, why, note = -1, Reason.OLDEST_RESULT, None
             if (part.tool, part.text) in same_text:
                 later, why = same_text[part.tool, part.text], Reason.REPEATED

@@ -47,11 +47,6 @@ class UnreadLine(str):
     __slots__ = ()
 
 
-def unread_line_message(location: str, line: str) -> Message:
-    """Makes the message for a line that is not a JSON object."""
-    return Message(location, DAMAGED, UnreadLine(line))
-
-
 def damaged_message(raw: Any, location: str, under: Where = ()) -> Message:
     """Makes the message for `raw`, which is not a message. It is charged as the JSON text of its value at `under`, with
     pictures estimated.

@@ -83,12 +83,10 @@ class WindowShare:
 
 def window_contents(measured: MeasuredTranscript) -> Sequence[WindowShare]:
     """Returns the parts, the largest first; computed once for a measured transcript."""
-    known: Sequence[WindowShare] | None = measured.known.get(window_contents)
-    if known is None:
-        known = measured.known[window_contents] = sorted(
-            _shares(measured), key=lambda share: (-share.tokens, share.what, share.tool)
-        )
-    return known
+    return measured.once(
+        window_contents,
+        lambda: sorted(_shares(measured), key=lambda share: (-share.tokens, share.what, share.tool)),
+    )
 
 
 def dead_weight(measured: MeasuredTranscript) -> int:

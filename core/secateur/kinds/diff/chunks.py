@@ -250,8 +250,6 @@ def _coverage_shape(entry: Coverage) -> CoverageShape:
     )
 
 
-__all__ = ["Chunk", "Chunks", "FilePart", "chunk_diff", "chunk_measured_diff", "render_chunks"]
-
 SHOWN_FILES = 40  # files listed per heading without --verbose
 _COLUMNS = Column(8, right=True), Column(), Column()  # tokens of a file, its path, and a remark
 

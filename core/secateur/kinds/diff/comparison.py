@@ -127,7 +127,7 @@ class Comparison:
         first = len(self._notices)
         with TemporaryObjects(git, digits=len(base or head or git.head() or "")) as objects:
             if head is not None:
-                trees = self._before, self._tree(head, self._empty)
+                trees = self._before, self._tree(head)
             else:
                 trees = self._uncommitted_trees(objects, _list_ids(self._entries))
             if git.prefix:
@@ -147,7 +147,7 @@ class Comparison:
 
     @cached_property
     def _before(self) -> str:
-        return self._tree(self._base, self._empty)
+        return self._tree(self._base)
 
     @cached_property
     def _entries(self) -> list[TreeEntry]:
@@ -162,15 +162,18 @@ class Comparison:
             self._require_files()
             base = here if asked.base is None else self._merge_base(asked.base, git.resolve("HEAD"))
             what = "the index" if asked.staged else "the files on disk"
-            return base, None, f"{what} against {self._name_base(base, asked.base)}"
+            if base is None:
+                return base, None, f"{what} against nothing: there is no commit yet"
+            start = f"the merge base of {asked.base} and HEAD" if asked.base else "HEAD"
+            return base, None, f"{what} against {start} ({base[:_SHORT]})"
         name = asked.head or "HEAD"
         head = git.resolve(name)
         if asked.base is not None:
             base = self._merge_base(asked.base, head)
             return base, head, f"{asked.base}...{name} (from {base[:_SHORT]} to {head[:_SHORT]})"
-        start = self._start(head)
-        if start is not None:
-            base, branch = start
+        left_main = self._start(head)
+        if left_main is not None:
+            base, branch = left_main
             return base, head, f"{branch}...{name} (commits from {base[:_SHORT]} to {head[:_SHORT]})"
         if asked.head is None:
             self._require_files()
@@ -210,22 +213,16 @@ class Comparison:
                     return base, name.removeprefix("refs/remotes/").removeprefix("refs/heads/")
         return None
 
-    @staticmethod
-    def _name_base(base: str | None, rev: str | None) -> str:
-        if base is None:
-            return "nothing: there is no commit yet"
-        return f"the merge base of {rev} and HEAD ({base[:_SHORT]})" if rev else f"HEAD ({base[:_SHORT]})"
-
-    def _tree(self, commit: str | None, empty: str) -> str:
-        """The id of the folder's tree in a commit; `empty` if the commit has no such folder."""
+    def _tree(self, commit: str | None) -> str:
+        """The id of the folder's tree in a commit; of the empty tree if the commit has no such folder."""
         if commit is None:
-            return empty
+            return self._empty
         try:
             return self._git.tree(commit)
         except RepositoryError as error:
             if error.code != "UNKNOWN_REVISION" or not self._git.prefix:
                 raise
-            return empty
+            return self._empty
 
     # --- what is not committed ----------------------------------------------------------------------------------------
 
@@ -280,23 +277,26 @@ class Comparison:
                 raise
             for path in changed:
                 if any(oid in absent for _, oid in sides[path]):
-                    missing[path] = _missing_change(path_text(path), before.get(path), after.get(path))
+                    name, then, now = path_text(path), before.get(path), after.get(path)
+                    treatment = Treatment.ADDED if then is None else Treatment.DELETED
+                    treatment = Treatment.MODIFIED if then is not None and now is not None else treatment
+                    old, new = (side[1][:DIFF_ID_DIGITS] if side else "" for side in (then, now))
+                    patch = Patch(0, name, name, treatment, f"diff --git a/{name} b/{name}\n", old_id=old, new_id=new)
+                    missing[path] = Change((replace(patch, fault=NOT_IN_CLONE),))
             kept = [path for path in changed if path not in missing]
             raw = objects.git.diff(*_make_trees(objects, before, after, kept), context=context)
-            self._note_missing(len(absent), error)
+            lost, where = count_noun(len(absent), "object is", "objects are"), "repository"
+            fetches = f"The repository is damaged ({error.message})."
+            if self._git.is_partial:
+                command = " ".join(("git diff --shortstat", *filter(None, (self._base, self._head))))
+                where, fetches = "partial clone", f"`{command}` fetches what is missing."
+            sentence = f"{lost} missing in this {where}"
+            self._note("missing_objects", f"{sentence}: the files that need them are left out. {fetches}")
         diff = parse_diff(redactor.data(raw))
         if not missing:
             return diff
         changes = sorted((*diff.changes, *missing.values()), key=lambda change: path_bytes(change.path))
         return replace(diff, changes=tuple(changes))
-
-    def _note_missing(self, count: int, error: RepositoryError) -> None:
-        objects, sides = count_noun(count, "object is", "objects are"), filter(None, (self._base, self._head))
-        where, fetches = "repository", f"The repository is damaged ({error.message})."
-        if self._git.is_partial:
-            where, fetches = "partial clone", f"`git diff --shortstat {' '.join(sides)}` fetches what is missing."
-        sentence = f"{objects} missing in this {where}"
-        self._note("missing_objects", f"{sentence}: the files that need them are left out. {fetches}")
 
     # --- what is known of the files -----------------------------------------------------------------------------------
 
@@ -361,15 +361,6 @@ def _changed_paths(before: Listing, after: Listing) -> list[bytes]:
 def _make_trees(objects: TemporaryObjects, before: Listing, after: Listing, paths: Sequence[bytes]) -> tuple[str, str]:
     old, new = ({path: listing[path] for path in paths if path in listing} for listing in (before, after))
     return objects.tree(old), objects.tree(new)
-
-
-def _missing_change(path: str, before: tuple[int, str] | None, after: tuple[int, str] | None) -> Change:
-    treatment = Treatment.MODIFIED
-    if before is None or after is None:
-        treatment = Treatment.ADDED if before is None else Treatment.DELETED
-    old, new = (side[1][:DIFF_ID_DIGITS] if side else "" for side in (before, after))
-    header = f"diff --git a/{path} b/{path}\n"
-    return Change((Patch(0, path, path, treatment, header, old_id=old, new_id=new, fault=NOT_IN_CLONE),))
 
 
 def _blob_of(change: Change) -> str:

@@ -144,11 +144,13 @@ class Splitter:
                     end -= 1
                     excess -= max(units[end].cost, 1)
                 end = self._find_cut(units, start, end)
-            else:
-                short = self._shorten_line(units[start])
-                if short is None:
+            else:  # not even one line fits: try again with a shorter one
+                unit = units[start]
+                kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
+                if kept <= len(unit.row.old) or len(_line_of(unit)) <= kept:
                     return None
-                units[start] = short  # try again with the shorter line
+                short = self._cut_line(unit, kept)
+                units[start] = structs.replace(short, cost=self._counter.count(short.row.text))
         return parts or None
 
     def heading(self, part: Part) -> str:
@@ -266,13 +268,6 @@ class Splitter:
         return unit.olds[0] if self._old else unit.new
 
     # --- lines that alone are too long --------------------------------------------------------------------------------
-
-    def _shorten_line(self, unit: _Unit) -> _Unit | None:
-        kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
-        if kept <= len(unit.row.old) or len(_line_of(unit)) <= kept:
-            return None
-        short = self._cut_line(unit, kept)
-        return structs.replace(short, cost=self._counter.count(short.row.text))
 
     @staticmethod
     def _cut_line(unit: _Unit, kept: int) -> _Unit:

@@ -106,7 +106,7 @@ def group_by_file(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[di
     A linter that ran elsewhere gives longer paths; each matches the longest changed path that it ends in.
     """
     known = set(paths)
-    verdict_by_path: dict[str, list[Finding]] = {}
+    by_path: dict[str, list[Finding]] = {}
     elsewhere = 0
     for finding in findings:
         parts = finding.path.removeprefix("file://").replace("\\", "/").removeprefix("./").split("/")
@@ -114,8 +114,8 @@ def group_by_file(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[di
         if path is None:
             elsewhere += 1
         else:
-            verdict_by_path.setdefault(path, []).append(finding)
-    return verdict_by_path, elsewhere
+            by_path.setdefault(path, []).append(finding)
+    return by_path, elsewhere
 
 
 def _read_lines(text: str) -> Iterator[Finding]:

@@ -226,10 +226,10 @@ def measure_diff(
         start, patch, end = block_pieces(change.text)
         if (start, end) not in fences:
             fences[start, end] = sum(counter.count_many((start, end)))
-        tokens = counter.count(patch)
-        files.append(
-            MeasuredChange(index, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end])
-        )
+        tokens, said = counter.count(patch), known.get(change.path, RepositoryFacts())
+        seen = facts_of(change, said.content, said.size)
+        facts = Facts(seen.flags, seen.size, said.generated, said.vendored)
+        files.append(MeasuredChange(index, change, facts, tokens, tokens + fences[start, end]))
     findings_by_path, elsewhere = group_by_file(findings, (change.path for change in diff.changes))
     hints_by_path: dict[str, list[Hint]] = {}
     for hint in hints:
@@ -265,13 +265,6 @@ def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> l
     ranks = [(at.line not in changed, at.severity, at.line, at.column) for at in findings]
     rows = zip(findings, ranks, texts, counter.count_many(texts), strict=True)
     return [Remark(LINTER, finding.line, rank, text, tokens) for finding, rank, text, tokens in rows]
-
-
-def _facts(change: Change, known: RepositoryFacts | None) -> Facts:
-    if known is None:
-        return facts_of(change)
-    seen = facts_of(change, known.content, known.size)
-    return Facts(seen.flags, seen.size, known.generated, known.vendored)
 
 
 def _outline(change: Change, known: RepositoryFacts | None, redactor: Redactor | None) -> Outline | None:

@@ -67,7 +67,7 @@ def reference(value: Any, original: Any, path: Path, chars: int = KEEP_CHARS) ->
     if not (isinstance(digest, str) and len(digest) <= LONGEST_HASH):
         digest = hash_of(original)
     if not isinstance(summary, str):
-        summary = _join_parts(_contents(original), chars)
+        summary = _describe_contents(original, chars)
     summary = summary if len(summary) <= chars else summary[: chars - 1] + "…"
     return {"path": location, "summary": summary, "hash": digest}
 
@@ -144,19 +144,15 @@ def shorten(value: Any, chars: int, path: Path, name: str | int = "") -> Any:
     return value
 
 
-def _contents(value: Any) -> Iterator[str]:
+def _describe_contents(value: Any, chars: int) -> str:
+    """Counts the items of a list, or names the fields of an object until they exceed `chars` characters, so that the
+    cost does not depend on their number."""
     if isinstance(value, list):
-        yield f"{len(value):,} items"
-        return
+        return f"{len(value):,} items"
+    text = ""
     for name, held in value.items():
         unit = next((unit for kind, unit in _UNITS.items() if isinstance(held, kind)), "")
-        yield f"{name} ({len(held):,} {unit})" if unit else name
-
-
-def _join_parts(parts: Iterable[str], chars: int) -> str:
-    """Joins parts until they exceed `chars` characters, so that the cost does not depend on their number."""
-    text = ""
-    for part in parts:
+        part = f"{name} ({len(held):,} {unit})" if unit else name
         text += f", {part[: chars + 1]}" if text else part[: chars + 1]
         if len(text) > chars:
             break

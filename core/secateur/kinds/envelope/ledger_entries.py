@@ -50,6 +50,19 @@ def make_ledger(
 ) -> tuple[Ledger, tuple[tuple[Path, int | None], ...]]:
     """Makes the ledger: one entry per trimmed part, by action and path, none inside another; then what is unchanged,
     then the wrapper. Returns it with the locations of the entries."""
+
+    def make_entry(path: Path, start: int | None, state: State, reason: Reason, now: str | None) -> Entry:
+        """`now`: the text after the cuts, None if there were none."""
+        then = text_at(original, path, start)
+        name = section_of(path) + ("" if start is None else f"[{start}:]")
+        size = counter.count(then)
+        figures: dict[str, Figure] = {CHARS_BEFORE: len(then), CHARS_AFTER: len(then if now is None else now)}
+        if now is None:
+            return Entry(name, state, reason, size, size, figures)
+        figures["steps"] = _describe_steps(original, path, cut_record.reasons.get(path, ()))
+        figures["left"] = describe_remains(value_at(original, path), value_at(trimmed, path), start)
+        return Entry(name, state, reason, size, size if now == then else counter.count(now), figures)
+
     rows = cut_record.sections(pinned)
     unchanged = list(_unchanged_paths(original, {path: start for path, start, *_ in rows}, pinned))
     reasons = dict.fromkeys(pinned, Reason.PINNED) | {(TARGET,): Reason.TARGET}
@@ -57,9 +70,9 @@ def make_ledger(
     entries = []
     for path, start, state, reason in rows:
         now = None if state is State.KEPT else text_at(trimmed, path, start)
-        cut = path, start, state, reason, tuple(cut_record.reasons.get(path, ()))
-        key = counter.name, *cut, digest_of(now or "")
-        entries.append(known.once(key, partial(_make_entry, original, trimmed, *cut, now, counter)))
+        cut = path, start, state, reason
+        key = counter.name, *cut, tuple(cut_record.reasons.get(path, ())), digest_of(now or "")
+        entries.append(known.once(key, partial(make_entry, *cut, now)))
     around = {
         side: len(text) - sum(int(entry.figures[side]) for entry in entries)
         for side, text in ((CHARS_BEFORE, text_before), (CHARS_AFTER, text_of(trimmed)))
@@ -67,29 +80,6 @@ def make_ledger(
     beside = before - sum(entry.before for entry in entries)
     ledger = Ledger.closed("envelope", budget, entries, after, around=beside, figures=around)
     return ledger, tuple((path, start) for path, start, _, _ in rows)
-
-
-def _make_entry(
-    original: dict[str, Any],
-    trimmed: Any,
-    path: Path,
-    start: int | None,
-    state: State,
-    reason: Reason,
-    reasons: Sequence[Reason],
-    now: str | None,
-    counter: Counter,
-) -> Entry:
-    """`reasons`: of all cuts of the value; `now`: its text after them, None if there were none."""
-    then = text_at(original, path, start)
-    name = section_of(path) + ("" if start is None else f"[{start}:]")
-    before = counter.count(then)
-    figures: dict[str, Figure] = {CHARS_BEFORE: len(then), CHARS_AFTER: len(then if now is None else now)}
-    if now is None:
-        return Entry(name, state, reason, before, before, figures)
-    figures["steps"] = _describe_steps(original, path, reasons)
-    figures["left"] = describe_remains(value_at(original, path), value_at(trimmed, path), start)
-    return Entry(name, state, reason, before, before if now == then else counter.count(now), figures)
 
 
 def _unchanged_paths(

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from operator import itemgetter
 from typing import Annotated, Any
 
 import msgspec
@@ -69,13 +70,6 @@ class Snippets(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class _Target:
-    number: int  # of the file
-    window: Range
-    relevance: float  # by the local judgement
-
-
-@dataclass(frozen=True, slots=True)
 class ModelQuestions:
     """The questions to a model about files."""
 
@@ -94,17 +88,16 @@ def plan_questions(measured: MeasuredFiles, settings: Settings) -> ModelQuestion
     request = measured.query[:LONGEST_QUERY]
     room = int(settings.llm.text_tokens * TEXT_SHARE) - counter.count(request)
     targets = _list_targets(files, rules, room)
-    best_first = sorted(targets, key=lambda target: (-target.relevance, target.number, target.window))
     questions, shown = [], []
-    for target in sorted(best_first[:MOST_QUESTIONS], key=lambda target: (target.number, target.window)):
-        file = files[target.number]
-        rows = number_lines(split_lines(file.source.source_code), target.window, LONGEST_LINE)
+    for _, number, window in sorted(sorted(targets)[:MOST_QUESTIONS], key=itemgetter(1, 2)):
+        file = files[number]
+        rows = number_lines(split_lines(file.source.source_code), window, LONGEST_LINE)
         used = accumulate(counter.count_many(f"{row}\n" for row in rows))
         fitting = rows[: bisect_right(list(used), room)]
         if fitting:
-            lines = target.window[0], target.window[0] + len(fitting) - 1
+            lines = window[0], window[0] + len(fitting) - 1
             questions.append(_question(rules.strategy, file, lines, "\n".join(fitting), request))
-            shown.append((target.number, lines))
+            shown.append((number, lines))
     return ModelQuestions(tuple(questions), tuple(shown), len(targets) - len(questions))
 
 
@@ -141,8 +134,10 @@ def apply_replies(
 # --- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def _list_targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int) -> list[_Target]:
-    targets: list[_Target] = []
+def _list_targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int) -> list[tuple[float, int, Range]]:
+    """Lists what is asked about: the relevance by the local judgement, negated so that the best come first when sorted,
+    the number of the file, and the lines."""
+    targets: list[tuple[float, int, Range]] = []
     whole_files = whole_first(files, rules) if rules.strategy == "extract" else frozenset()
     for index, file in enumerate(files):
         if index in whole_files or not file.source.source_code.strip():
@@ -150,14 +145,14 @@ def _list_targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int)
         whole = (1, file.lines)
         if rules.strategy == "score":
             if file.cost <= rules.max_tokens:  # no score lets a larger file in
-                targets.append(_Target(index, whole, best(file.pieces)))
+                targets.append((-best(file.pieces), index, whole))
             continue
         too_large = file.cost > rules.max_tokens or file.source.tokens + NUMBER_TOKENS * file.lines > room
         cut = windows(file.lines, rules.sliding_window_size, rules.sliding_window_overlap) if too_large else [whole]
         starts, ends = [piece.start for piece in file.pieces], [piece.end for piece in file.pieces]
         for window in cut:
             inside = file.pieces[bisect_left(ends, window[0]) : bisect_right(starts, window[1])]
-            targets.append(_Target(index, window, best(inside)))
+            targets.append((-best(inside), index, window))
     return targets
 
 

@@ -388,56 +388,27 @@ class _Snippets:
             status.reason, status.ranges, status.text, status.after = Reason.SNIPPETS, ranges, text, tokens
 
 
-def add_displaced_lines(
-    decisions: Sequence[FileDecision],
-    measured: MeasuredFiles,
-    rules: ContextPrune,
-    counter: Counter,
-    pins: Collection[str] = (),
-) -> tuple[list[FileDecision], list[Notice]]:
-    """Adds to the decisions the lines that would go out with `full_file_share = 0`, and a notice if the best match is
-    one."""
-    if rules.strategy != "extract" or all(decision.reason is not Reason.WHOLE for decision in decisions):
-        return list(decisions), []
-    decided_without = decide(measured, structs.replace(rules, full_file_share=0.0), counter, pins)
-    with_lines = list(decisions)
-    for index, (decision, again) in enumerate(zip(decisions, decided_without, strict=True)):
+def _add_displaced_lines(
+    decisions: list[FileDecision], without: Sequence[FileDecision], measured: MeasuredFiles
+) -> list[Notice]:
+    """Adds to the decisions the lines that go out `without` whole files before them; returns a notice if the best match
+    is one."""
+    for index, (decision, again) in enumerate(zip(decisions, without, strict=True)):
         refused = next((piece for piece in decision.tried if not piece.kept), None)
         if refused is not None and again.text is not None:
             lines = refused.start, refused.end
             if not again.ranges or any(start <= lines[0] and lines[1] <= end for start, end in again.ranges):
-                with_lines[index] = replace(decision, displaced=lines)
+                decisions[index] = replace(decision, displaced=lines)
     top = max(best(file.pieces) for file in measured.files)
-    notices = []
-    for decision in with_lines:
+    for decision in decisions:
         pieces = measured.files[decision.number].pieces
         first, last = decision.displaced or (0, 0)
         if any(piece.start == first and piece.relevance == top for piece in pieces):
             where = f"lines {line_range(first, last)} of {listed([decision.module_name])}"
             message = f"Whole files went first; {where}, the best match, found no room."
             message += " With context_prune.full_file_share = 0 they go out."
-            notices.append(Notice("whole_files_first", message))
-    return with_lines, notices[:1]
-
-
-def add_missing_room(
-    decisions: Sequence[FileDecision],
-    measured: MeasuredFiles,
-    rules: ContextPrune,
-    counter: Counter,
-    pins: Collection[str] = (),
-) -> list[FileDecision]:
-    """Adds what a file that a threshold refused needs and what is left for it, if it does not go out with 0 for this
-    threshold either: then the threshold alone did not decide."""
-    added = list(decisions)
-    for setting in sorted({entry.threshold.setting for entry in decisions if entry.threshold and entry.left is None}):
-        without = structs.replace(rules, **{setting.rpartition(".")[2]: 0.0})
-        for again in decide(measured, without, counter, pins):
-            decision = added[again.number]
-            refused = decision.threshold is not None and decision.threshold.setting == setting
-            if refused and decision.left is None and again.text is None:
-                added[again.number] = replace(decision, needed=again.needed, left=again.left)
-    return added
+            return [Notice("whole_files_first", message)]
+    return []
 
 
 def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
@@ -451,9 +422,19 @@ def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
     check_windows(rules.sliding_window_size, rules.sliding_window_overlap)
     if needs_scores(measured, rules) and not measured.query:
         raise missing_query_error(rules.strategy)
-    decisions = decide(measured, rules, counter, settings.pins)
-    decisions = add_missing_room(decisions, measured, rules, counter, settings.pins)
-    decisions, displaced = add_displaced_lines(decisions, measured, rules, counter, settings.pins)
+    decisions, displaced = decide(measured, rules, counter, settings.pins), list[Notice]()
+    # A file that a threshold refused says what it needs and what is left, if it does not go out without the threshold
+    # either: then the threshold alone did not decide.
+    for setting in sorted({entry.threshold.setting for entry in decisions if entry.threshold and entry.left is None}):
+        without = structs.replace(rules, **{setting.rpartition(".")[2]: 0.0})
+        for again in decide(measured, without, counter, settings.pins):
+            decision = decisions[again.number]
+            refused = decision.threshold is not None and decision.threshold.setting == setting
+            if refused and decision.left is None and again.text is None:
+                decisions[again.number] = replace(decision, needed=again.needed, left=again.left)
+    if rules.strategy == "extract" and any(decision.reason is Reason.WHOLE for decision in decisions):
+        without = structs.replace(rules, full_file_share=0.0)
+        displaced = _add_displaced_lines(decisions, decide(measured, without, counter, settings.pins), measured)
     unknown = warn_unknown_pins(settings, measured.ids)
     notices = (*measured.notices, *unknown, *displaced, *_notices(measured, decisions, settings))
     return PrunedFiles(measured, tuple(decisions), rules.max_tokens, rules.strategy, notices)

@@ -12,34 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
-from secateur.kinds.log.levels import (
-    BEFORE,
-    CERTAIN,
-    CONTINUED,
-    CONTINUED_AFTER_BLANK,
-    CRASH,
-    CRASHES,
-    GREEN,
-    HINT,
-    LIBRARY,
-    LIKELY,
-    MESSAGE,
-    MESSAGE_BELOW,
-    NEXT,
-    OUTCOME,
-    PLACE,
-    POSSIBLE,
-    RED,
-    RESULT,
-    SIGN_AT_START,
-    SIGNS,
-    SIGNS_AFTER,
-    STYLES,
-    SUMMARY,
-    UNDERLINE,
-    holds,
-    severity_of,
-)
+from secateur.kinds.log import levels
 from secateur.kinds.log.lines import SLICE, body, template
 from secateur.progress import Progress
 
@@ -80,7 +53,7 @@ class Failures(Struct, frozen=True):
 # --- the line that begins a block -------------------------------------------------------------------------------------
 
 # The matching group is the first matching style: one call instead of one per style.
-_STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in STYLES))
+_STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in levels.STYLES))
 
 
 class _BlockStart(Struct, frozen=True):
@@ -93,29 +66,31 @@ def _block_start(text: str) -> _BlockStart | None:
     """Recognises the block that a line begins, by its text without time and container; None if it begins no block."""
     head = text[:_HEAD]
     if _is_result(head):
-        return _BlockStart("result", RESULT)
+        return _BlockStart("result", levels.RESULT)
     match = _STYLE.match(head)
     if match and match.lastindex:
-        style, grade, _ = STYLES[match.lastindex - 1]
+        style, grade, _ = levels.STYLES[match.lastindex - 1]
         return _BlockStart(style, grade)
     low = text.lower()
-    if holds(low, CRASHES) or (("sanitizer: " in low or "assertion" in low) and CRASH.search(text)):
-        return _BlockStart("generic", CERTAIN)
+    if levels.holds(low, levels.CRASHES) or (
+        ("sanitizer: " in low or "assertion" in low) and levels.CRASH.search(text)
+    ):
+        return _BlockStart("generic", levels.CERTAIN)
     return _block_of_level(text)
 
 
 def _block_of_level(text: str) -> _BlockStart | None:
-    severity = severity_of(text)
-    return _BlockStart("words" if severity == POSSIBLE else "generic", severity) if severity is not None else None
+    severity = levels.severity_of(text)
+    return (
+        _BlockStart("words" if severity == levels.POSSIBLE else "generic", severity) if severity is not None else None
+    )
 
 
 def _is_result(text: str) -> bool:
-    return SUMMARY.fullmatch(text) is not None or (text.endswith("%]") and _is_outcome(text))
-
-
-def _is_outcome(text: str) -> bool:
-    """Tells whether a line gives the outcome of a failed test: `file::name FAILED [ 12%]`."""
-    match = OUTCOME.search(text)
+    """Tells whether a line sums up a run, or gives the outcome of a failed test: `file::name FAILED [ 12%]`."""
+    if levels.SUMMARY.fullmatch(text):
+        return True
+    match = levels.OUTCOME.search(text) if text.endswith("%]") else None
     if match is None or text[match.start() - 1].isspace():
         return False
     name = (text[: match.start()].split() or [""])[-1]
@@ -165,8 +140,8 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
         return _traceback_end(bodies, start, limit)
     if style == "jest" and bodies[start].startswith("FAIL"):  # the file, above its first failure
         start = _scan_while(bodies, start + 1, min(limit, start + 3), lambda text: not text.lstrip().startswith("● "))
-    if style in NEXT:
-        following = NEXT[style]
+    if style in levels.NEXT:
+        following = levels.NEXT[style]
         return _scan_while(bodies, start + 1, limit, lambda text: not following.match(text))
     if style in ("npm", "result", "eslint"):
         return _scan_while(bodies, start + 1, limit, lambda text: (head := _block_start(text)) and head.style == style)
@@ -198,7 +173,7 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
         if "Traceback (most recent" in bodies[end]:
             return _traceback_end(bodies, end, limit)
         if _NAMED.match(bodies[end]):
-            return _scan_while(bodies, end + 1, limit, CONTINUED.match)
+            return _scan_while(bodies, end + 1, limit, levels.CONTINUED.match)
     return end
 
 
@@ -206,17 +181,17 @@ def _continue(bodies: _Bodies, start: int, limit: int, style: str) -> int:
     """Finds the end of the lines that continue a block without a form of its own."""
     indent = _indent(bodies[start])
     end = start + 1
-    if MESSAGE_BELOW.match(bodies[start]) and end < limit:
+    if levels.MESSAGE_BELOW.match(bodies[start]) and end < limit:
         end += 1
     while end < limit:
         text = bodies[end]
         below = bodies[end + 1] if end + 1 < limit else ""
         if not text.strip():
-            code_below = end + 2 < limit and UNDERLINE.match(bodies[end + 2])
-            if not (CONTINUED_AFTER_BLANK.match(below) or (code_below and below.strip())):
+            code_below = end + 2 < limit and levels.UNDERLINE.match(bodies[end + 2])
+            if not (levels.CONTINUED_AFTER_BLANK.match(below) or (code_below and below.strip())):
                 break
-        elif not UNDERLINE.match(below) and not (
-            CONTINUED.match(text)
+        elif not levels.UNDERLINE.match(below) and not (
+            levels.CONTINUED.match(text)
             and (not text[0].isspace() or _indent(text) > indent or style == "compiler")
             and not (style == "words" and (begun := _block_start(text)) and begun.style != "words")
         ):
@@ -252,7 +227,7 @@ def _trim_blank(bodies: _Bodies, start: int, end: int) -> int:
 
 
 def _first_line(bodies: _Bodies, start: int, floor: int, style: str) -> int:
-    belongs = BEFORE.get(style)
+    belongs = levels.BEFORE.get(style)
     floor = max(floor, start - _LOOK_BACK)
     first = start
     while belongs is not None and start > floor and belongs.match(bodies[start - 1]):
@@ -265,7 +240,7 @@ def _first_line(bodies: _Bodies, start: int, floor: int, style: str) -> int:
 def _message_below_code(bodies: _Bodies, start: int) -> int | None:
     """Finds the message below a location and its line of code, which Node and Python print first."""
     for index in range(start + 2, min(len(bodies) - 1, start + _QUOTED + 2)):
-        if UNDERLINE.match(bodies[index]):
+        if levels.UNDERLINE.match(bodies[index]):
             return index + 1 if bodies[index + 1].strip() else min(index + 2, len(bodies) - 1)
     return None
 
@@ -276,7 +251,7 @@ def _fails_below(bodies: _Bodies, head: int, end: int, style: str) -> bool:
     if style == "ruff":
         return head + 1 < end and bodies[head + 1].lstrip().startswith("--> ")
     return any(
-        MESSAGE.match(bodies[index]) or HINT.match(bodies[index]) or PLACE.search(bodies[index])
+        levels.MESSAGE.match(bodies[index]) or levels.HINT.match(bodies[index]) or levels.PLACE.search(bodies[index])
         for index in range(head + 1, min(end, head + _LOOK_AHEAD))
     )
 
@@ -301,7 +276,7 @@ def _is_history(lines: Sequence[str]) -> bool:
     ids = set[str]()
     for line in lines:
         match = _SHORT_COMMIT.match(line)
-        if match is None or match[1] in ids or severity_of(line) == LIKELY:
+        if match is None or match[1] in ids or levels.severity_of(line) == levels.LIKELY:
             return False
         ids.update(match.groups(""))
         ids.discard("")
@@ -341,12 +316,12 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
                 continue
             index = message
         floor = end  # no line is in two blocks
-        if head.grade == RESULT:
-            failing = [line for line in range(start, end) if RED.search(bodies[line])]
+        if head.grade == levels.RESULT:
+            failing = [line for line in range(start, end) if levels.RED.search(bodies[line])]
             red |= bool(failing)
-            green |= any(GREEN.search(bodies[line]) for line in range(start, end))
+            green |= any(levels.GREEN.search(bodies[line]) for line in range(start, end))
             lines_in_order = tuple(dict.fromkeys([*reversed(failing), *range(end - 1, start - 1, -1)]))
-            blocks.append(Block(start, end, RESULT, lines_in_order, lines_in_order[0], None, int(not failing)))
+            blocks.append(Block(start, end, levels.RESULT, lines_in_order, lines_in_order[0], None, int(not failing)))
             continue
         # without times: blocks with equal text report the same error
         error_text = "\n".join(_TIME_FIELD.sub("", bodies[line]) for line in range(start, end))
@@ -368,13 +343,15 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             further += 1
         else:
             telling = _telling_lines(bodies, start, index, end, head.style)
-            ratings = [2 * bool(MESSAGE.match(text)) + _is_place(text) for text in map(bodies.__getitem__, telling)]
+            ratings = [
+                2 * bool(levels.MESSAGE.match(text)) + _is_place(text) for text in map(bodies.__getitem__, telling)
+            ]
             message = telling[ratings.index(max(ratings))]
             blocks.append(Block(start, end, head.grade, telling, message, None, variant))
-    results = [block for block in blocks if block.grade == RESULT]
+    results = [block for block in blocks if block.grade == levels.RESULT]
     if len(results) > _MOST:
         early = {block.start for block in results[:-_MOST]}
-        blocks = [block for block in blocks if block.grade != RESULT or block.start not in early]
+        blocks = [block for block in blocks if block.grade != levels.RESULT or block.start not in early]
     return Failures(tuple(blocks), repeated, times, frozenset(timed), further, green and not red)
 
 
@@ -384,10 +361,10 @@ def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
         progress("searching", first, len(lines))
         part = [_MARKED.sub("", line).lower() for line in lines[first : first + SLICE]]  # `password` reports nothing
         text = "\n".join(part)
-        signs = [re.escape(sign) for sign in SIGNS if sign in text]
-        signs += [form for sign, form in SIGNS_AFTER.items() if sign in text]
+        signs = [re.escape(sign) for sign in levels.SIGNS if sign in text]
+        signs += [form for sign, form in levels.SIGNS_AFTER.items() if sign in text]
         holds_sign = re.compile("|".join(signs or [r"(?!)"])).search
-        begins = SIGN_AT_START.match
+        begins = levels.SIGN_AT_START.match
         yield from (first + position for position, line in enumerate(part) if begins(line) or holds_sign(line))
 
 
@@ -396,9 +373,9 @@ def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str)
     messages, hints, places = [], [], []
     for index in range(head, end):
         text = bodies[index]
-        if MESSAGE.match(text):
+        if levels.MESSAGE.match(text):
             messages.append(index)
-        elif HINT.match(text):
+        elif levels.HINT.match(text):
             hints.append(index)
         if _is_place(text):
             places += [index - 1, index] if style == "panic" and index - 1 > head else [index]
@@ -414,4 +391,4 @@ def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str)
 
 
 def _is_place(text: str) -> bool:
-    return PLACE.search(text) is not None and not LIBRARY.search(text)
+    return levels.PLACE.search(text) is not None and not levels.LIBRARY.search(text)

@@ -96,8 +96,7 @@ class SearchAnswers:
             status = engine.status()
             messages.append(
                 f"{status.source}: {count_noun(status.files, 'file')}, {count_noun(status.fragments, 'fragment')},"
-                f" {status.read:,} read now,"
-                f" cached answer: {answer.cached}"
+                f" {status.read:,} read now, cached answer: {answer.cached}"
             )
         if form in LAYOUTS and not gives_notices(answer.text, answer.warnings, form):
             reported = condense_notices(self._loaded.notices)
@@ -125,7 +124,7 @@ def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environme
     if not environment.advises or "profile" in loaded.origins:
         return ()
     from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
-    from secateur.remembered.first_times import first_time
+    from secateur.remembered.store import first_time
 
     if not first_time(config_dir(environment.environ), environment.folder_of(inputs["path"]), FIRST_ANSWER):
         return ()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -84,7 +83,6 @@ class SearchRehearsal:
     pool: Pool  # only the best rows
     evidence: Mapping[str, FloatArray]  # by part
     factor: FloatArray  # share of a row's relevance that penalties leave
-    _relevance: tuple[Relevance, FloatArray] | None = field(default=None, repr=False)  # the last computed one
     _order: tuple[tuple[Relevance, SmartPruning], IntArray] | None = field(default=None, repr=False)
 
     @classmethod
@@ -113,29 +111,17 @@ class SearchRehearsal:
 
     def relevance(self, weights: Relevance) -> FloatArray:
         """Returns the relevance of the rows under other weights."""
-        if self._relevance is None or self._relevance[0] != weights:
-            self._relevance = weights, self._weigh(weights)
-        return self._relevance[1]
-
-    def _weigh(self, weights: Relevance) -> FloatArray:
         if not self.evidence:
             return self.pool.relevance
         weights = weights_of_kind(weights, kind_of(self.pool))
         wanted = np.array([getattr(weights, name) for name in self.evidence])
-        asked = [weight for name, weight in zip(self.evidence, wanted, strict=True) if self._asked[name]]
-        score = (wanted @ self._matrix) * self.factor
+        columns = zip(self.evidence.items(), wanted, strict=True)
+        asked = [weight for (name, column), weight in columns if name in ALWAYS_ASKED or column.any()]
+        score = (wanted @ np.stack(list(self.evidence.values()))) * self.factor
         relevance = np.clip(quantised((1 + HALF) * score / (score + HALF * (sum(asked) or 1.0))), 0.0, 1.0)
         if kind_of(self.pool) in SPREAD_KINDS:
             relevance[find_further(relevance, self.pool.file)] *= FURTHER
         return relevance
-
-    @cached_property
-    def _matrix(self) -> FloatArray:
-        return np.stack(list(self.evidence.values()))
-
-    @cached_property
-    def _asked(self) -> Mapping[str, bool]:
-        return {name: name in ALWAYS_ASKED or bool(column.any()) for name, column in self.evidence.items()}
 
 
 def evidence_of(pool: Pool, weights: Relevance) -> tuple[dict[str, FloatArray], FloatArray]:

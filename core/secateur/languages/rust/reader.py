@@ -30,7 +30,6 @@ from secateur.languages.syntax.values import (
     holder_of,
     inside,
     instance_of,
-    member_of,
     through,
     type_in,
 )
@@ -329,7 +328,9 @@ class RustValues(BlockValues):
     }
     EXPRESSIONS: ClassVar = {
         "identifier self": BlockValues.format_name,
-        "field_expression": member_of("value", "field"),
+        "field_expression": lambda values, node, depth: member(
+            values.format_expression(node.child_by_field_name("value"), depth), values.out.field_text(node, "field")
+        ),
         "call_expression": _format_call,
         "scoped_identifier": lambda values, node, _depth: values.format_path(node) or UNKNOWN,
         "generic_function": through("function"),

@@ -26,7 +26,6 @@ from secateur.languages.syntax.scopes import (
     Scopes,
     element,
     format_container,
-    member,
     value_of,
 )
 
@@ -85,13 +84,6 @@ def through(field_name: str) -> Rule:
 def inside(index: int = 0) -> Rule:
     """Makes the rule of an expression with the value of its named child."""
     return lambda values, node, depth: values.format_expression(named_child(node, index), depth)
-
-
-def member_of(owner: str, name: str) -> Rule:
-    """Makes the rule of a member; the arguments are fields."""
-    return lambda values, node, depth: member(
-        values.format_expression(node.child_by_field_name(owner), depth), values.out.field_text(node, name)
-    )
 
 
 def element_of(container: Rule) -> Rule:

@@ -18,7 +18,7 @@ from secateur.index.facts.lexical import hash_of
 from secateur.index.facts.names import NameMatch
 from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import FOREIGN, KINDS, Snapshot
-from secateur.index.graph.resolve import TRUSTED, EdgeKind
+from secateur.index.graph.resolve.edges import TRUSTED, EdgeKind
 from secateur.model import FloatArray, FragmentKind, IntArray, add_columns
 from secateur.retrieval.evidence.names import (
     match_commits,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from secateur.index.facts.lexical import STOP_WORDS, hash_of, word_terms, words
 from secateur.index.facts.postings import Term, WordField
 from secateur.index.facts.snapshot import KINDS, Snapshot
-from secateur.index.graph.resolve import EdgeKind
+from secateur.index.graph.resolve.edges import EdgeKind
 from secateur.model import BoolArray, FloatArray, FragmentKind
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind

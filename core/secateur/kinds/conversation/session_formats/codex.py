@@ -124,7 +124,9 @@ class CodexCli(SessionFormat):
         return {"timestamp": like["timestamp"], "type": "response_item", "payload": item} if "payload" in like else item
 
     def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:  # noqa: ARG002
-        meta: Any = next((value.get("payload", value) for value in values if _is_meta(value)), {})
+        records = (value for value in values if isinstance(value, dict))
+        metas = (one for one in records if one.get("type") == "session_meta" or ("type" not in one and "id" in one))
+        meta: Any = next((one.get("payload", one) for one in metas), {})
         heading = SessionHeading(text_at(meta, "id"), text_at(meta, "cwd"), "", text_at(meta, "cli_version"))
         spawned = text_at(meta, "source", "subagent", "thread_spawn", "parent_thread_id")
         if spawned or isinstance(field_of(meta, "source", "subagent"), dict | str):
@@ -169,10 +171,6 @@ class CodexCli(SessionFormat):
 
 def _is_bare_head(value: Mapping[str, Any]) -> bool:
     return "git" in value and "instructions" in value and "id" in value and "type" not in value
-
-
-def _is_meta(value: Any) -> bool:
-    return isinstance(value, dict) and (value.get("type") == "session_meta" or ("type" not in value and "id" in value))
 
 
 def _body(value: Mapping[str, Any]) -> Mapping[str, Any]:
