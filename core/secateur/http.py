@@ -272,7 +272,11 @@ class _Exchange(urllib.request.AbstractHTTPHandler):
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "secateur"}
         request = urllib.request.Request(self._url, body, headers | self._server.key.headers())
         opener = urllib.request.OpenerDirector()
-        opener.add_handler(urllib.request.ProxyHandler({} if self._server.loopback else _proxies()))
+        proxies = {} if self._server.loopback else urllib.request.getproxies()
+        general = proxies.get("all", "")  # of schemes without their own
+        if general.startswith("http"):
+            proxies = {"http": general, "https": general} | proxies
+        opener.add_handler(urllib.request.ProxyHandler(proxies))
         opener.add_handler(self)
         with opener.open(request, timeout=connecting) as reply:
             if reply.status != 200:
@@ -314,13 +318,6 @@ class _Exchange(urllib.request.AbstractHTTPHandler):
             too_long=code in _TOO_LONG,
             refusal=text,
         )
-
-
-def _proxies() -> dict[str, str]:
-    """Returns the proxies of the environment by scheme; `ALL_PROXY` applies to schemes without their own."""
-    proxies = urllib.request.getproxies()
-    general = proxies.get("all", "")
-    return {scheme: general for scheme in ("http", "https") if general.startswith("http")} | proxies
 
 
 def _wait(headers: Message) -> float | None:

@@ -198,16 +198,11 @@ def _change(file: ConfigFile, change_values: Any, edit_document: Any) -> None:
                 hint="write [profiles.NAME] as a table of its own, or choose the other file",
             ) from error
         merge([Layer(str(file.path), _at(meant, file.table), file.scope)])  # raises if it could not be read
-        _write(file, new)
-
-
-def _write(file: ConfigFile, text: str) -> None:
-    """Writes the file. The user's own file may be a link, for example into a folder of dotfiles."""
-    try:
-        write_output(Path(os.path.realpath(file.path)) if file.scope == "user" else file.path, text)
-    except SecateurError as error:
-        hint = "check the permissions of the file and its folder" if error.code == "OUTPUT" else error.hint
-        raise SecateurError(error.message, hint=hint, code=error.code) from error
+        try:  # the user's own file may be a link, for example into a folder of dotfiles
+            write_output(Path(os.path.realpath(file.path)) if file.scope == "user" else file.path, new)
+        except SecateurError as error:
+            hint = "check the permissions of the file and its folder" if error.code == "OUTPUT" else error.hint
+            raise SecateurError(error.message, hint=hint, code=error.code) from error
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

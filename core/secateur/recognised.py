@@ -67,7 +67,11 @@ class _Run:
         self._count(value, -1)
 
     def _count(self, value: str, number: int) -> None:
-        for form in _forms(value):
+        forms = {value}
+        if not _SAME_EVERYWHERE.fullmatch(value):
+            forms |= {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
+            forms |= {html.escape(value), html.escape(value, quote=False), quote(value, safe=""), quote(value)}
+        for form in forms:
             head, size = form[:SHORTEST], len(form)
             self.forms[form] = self.forms.get(form, 0) + number
             lengths = self.lengths.setdefault(head, {})
@@ -138,11 +142,3 @@ def separate_run() -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
-
-
-def _forms(value: str) -> set[str]:
-    if _SAME_EVERYWHERE.fullmatch(value):
-        return {value}
-    escaped = json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]
-    written = html.escape(value), html.escape(value, quote=False), quote(value, safe=""), quote(value)
-    return {value, *escaped, *written}

@@ -105,7 +105,7 @@ def test_a_repository_chooses_no_server_key_folder_model_or_process(tmp_path: Pa
     toml = (
         "[embedding]\nmodel = 'openai'\nbase_url = 'http://evil.example'\nserver_model = 'x'\napi_key_env = 'HOME'\n"
         "[llm]\nenabled = true\nbase_url = 'http://evil.example'\nmodel = 'x'\napi_key_env = 'HOME'\n"
-        "timeout = 9\nretries = 9\nconcurrency = 9\nspend_cap = 999999999\ntext_tokens = 999\n"
+        "timeout = 9\nspend_cap = 999999999\ntext_tokens = 999\n"
         "[graph_rag]\ncache_dir = '/elsewhere'\ntop_k = 7\n[index]\nworkers = 256\n"
     )
     root = write(tmp_path / "repo", {"secateur.toml": toml})

@@ -105,7 +105,7 @@ def test_settings_that_do_not_count_take_no_room_from_the_answer(tmp_path: Path)
     """Each is told on stderr; an answer names the first and counts the others, however many a repository tries."""
     tried = (
         "[tokens]\ncounter = 'chars4'\n[graph_rag]\nenabled = false\n[llm]\nenabled = true\nmodel = 'x'\ntimeout ="
-        " 9\nretries = 9\nconcurrency = 9\n"
+        " 9\nspend_cap = 9\ntext_tokens = 999\n"
     )
     few, many = (
         write(tmp_path / name, SHOP | {"secateur.toml": text}) for name, text in (("few", tried[:28]), ("many", tried))

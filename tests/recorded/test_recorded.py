@@ -28,8 +28,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def _parameter(command: corpus.Command) -> Any:
-    """Proofs take seconds: in the default run those of files and diffs stand for the others."""
-    costly = "--explain" in command.line and command.words[0][0] not in ("files", "chunk")
+    """In the default run, commands on one sample stand for the same on the others, and proofs of files and diffs for
+    those that take seconds."""
+    proves = "--explain" in command.line and command.words[0][0] not in ("files", "chunk")
+    costly = proves or "sample:boards" in command.line or "sample:courier" in command.line
     return pytest.param(command, id=command.line, marks=pytest.mark.slow if costly else ())
 
 

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from secateur import Engine, Settings
 from secateur.model import UNREACHABLE, Pool
-from secateur.retrieval import search
 from secateur.settings import with_values
 from support.found import by_name, channels, pool_for
 from support.memory_source import MemorySource
@@ -51,7 +50,7 @@ def test_pool_all_lets_everything_relevant_compete(monkeypatch: pytest.MonkeyPat
     unreached = everything.distance == UNREACHABLE
     assert unreached.any()
     assert (everything.relevance[unreached] > 0).all()
-    monkeypatch.setattr(search, "POOL_CAP", 50)
+    monkeypatch.setattr("secateur.retrieval.search.POOL_CAP", 50)
     capped = pool_for(handlers(80, 1), "handleToolCall", relevance__pool="all")
     assert len(capped) <= 50 + capped.anchor.sum()
 

@@ -93,7 +93,7 @@ async def test_a_saved_profile_is_the_present_one_and_the_next_key_leads_round_i
 async def test_undo_takes_back_what_a_key_wrote(tmp_path):
     file = tmp_path / "own" / "secateur.toml"
     file.parent.mkdir()
-    file.write_text("# mine\n[ui]\nwatch = 'off'\n")
+    file.write_text("# mine\n[ui]\ntheme = 'paper'\n")
     before = file.read_bytes()
     async with running(of(tmp_path), notifications=True) as app:
         await settle(app, "p", "D", "enter")

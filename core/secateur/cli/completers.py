@@ -46,7 +46,6 @@ def complete(parser_for: Callable[[Sequence[str]], argparse.ArgumentParser]) -> 
 
 
 def _offer_words(prefix: str, action: argparse.Action, **_: object) -> Mapping[str, str]:
-    """Returns the words of an argument without a completer of its own."""
     choices = getattr(action.type, CHOICES, ())
     if choices:
         return dict.fromkeys(choices, "")

@@ -32,7 +32,13 @@ def emit(text: str, stream: TextIO | None = None, *, passed: bool = False) -> No
     if stream is sys.stdout:
         _answered = stream
     try:
-        _write(text if passed else _leaving(text), stream)
+        if not passed and may_hold_token(text):
+            from secateur.redaction import outgoing  # what finds credentials takes a while to import
+
+            text = outgoing(text)
+        elif not passed:
+            text = without_recognised(text)
+        _write(text, stream)
     except BrokenPipeError:
         _forget(stream)
     except OSError as error:
@@ -41,14 +47,6 @@ def emit(text: str, stream: TextIO | None = None, *, passed: bool = False) -> No
             raise SecateurError(
                 f"cannot write the output: {error.strerror}", hint="check where standard output leads", code="OUTPUT"
             ) from error
-
-
-def _leaving(text: str) -> str:
-    if not may_hold_token(text):
-        return without_recognised(text)
-    from secateur.redaction import outgoing  # what finds credentials takes a while to import
-
-    return outgoing(text)
 
 
 def tell(text: str) -> None:

@@ -173,7 +173,6 @@ def _verdict(changes: Changes | None, format: str, verbose: bool) -> str:
 
 
 def _paths(label: str, rows: Sequence[tuple[str, ...]], verbose: bool) -> Section:
-    """Lists paths, each with what is said of it."""
     shown = rows if verbose else rows[:SHOWN_PATHS]
     cells = [(label, *map(visible, row)) for row in shown]
     return Section(cells, more=not_shown(len(rows) - len(shown)), apart=False, columns=_COLUMNS)

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
+from secateur.languages import traits
 from secateur.languages.syntax.names import words
-from secateur.languages.traits import (
-    CAMEL_CASE_TEST,
-    JAVA_SILENT,
-    SHELL_SILENT,
-    TEST_FILE,
-    TESTED,
-    Grammar,
-    LanguageTraits,
-    NameRules,
-)
 
 LANGUAGES = (
-    LanguageTraits(
+    traits.LanguageTraits(
         name="dart",
         extensions="dart",
-        test_names_lower=(("dart", TESTED),),
-        grammar=Grammar("tree_sitter_dart", __name__),
-        silent=JAVA_SILENT,
-        rules=NameRules(
+        test_names_lower=(("dart", traits.TESTED),),
+        grammar=traits.Grammar("tree_sitter_dart", __name__),
+        silent=traits.JAVA_SILENT,
+        rules=traits.NameRules(
             family="dart",
             builtins=words(
                 "DateTime Duration Exception Function Future Iterable List Map Null Object Set Stream String Uri assert"
@@ -40,17 +31,17 @@ LANGUAGES = (
             " switch sync this throw true try typedef var void while with yield"
         ),
     ),
-    LanguageTraits(  # definitions are macro calls, which the query recognises by name
+    traits.LanguageTraits(  # definitions are macro calls, which the query recognises by name
         name="elixir",
         extensions="ex exs",
         interpreters="elixir",
         line_comment="#",
         block_comments=False,
         triple_quotes=True,
-        test_names_lower=(("ex exs", TEST_FILE),),
+        test_names_lower=(("ex exs", traits.TEST_FILE),),
         spec_files="ex exs",
-        grammar=Grammar("tree_sitter_elixir", __name__),
-        rules=NameRules(
+        grammar=traits.Grammar("tree_sitter_elixir", __name__),
+        rules=traits.NameRules(
             family="elixir",
             builtins=words(
                 "Agent Application Atom Base Date DateTime Enum File GenServer IO Integer Kernel Keyword List Logger"
@@ -68,13 +59,13 @@ LANGUAGES = (
             " throw true try unless unquote use when with"
         ),
     ),
-    LanguageTraits(
+    traits.LanguageTraits(
         name="kotlin",
         extensions="kt kts",
-        test_names=(("kt kts", CAMEL_CASE_TEST), ("kt", r"Test[A-Z0-9]\w*|\w+(Spec|Suite)")),
-        grammar=Grammar("tree_sitter_kotlin", __name__),
-        silent=JAVA_SILENT,
-        rules=NameRules(
+        test_names=(("kt kts", traits.CAMEL_CASE_TEST), ("kt", r"Test[A-Z0-9]\w*|\w+(Spec|Suite)")),
+        grammar=traits.Grammar("tree_sitter_kotlin", __name__),
+        silent=traits.JAVA_SILENT,
+        rules=traits.NameRules(
             family="kotlin",
             finder="secateur.languages.syntax.import_targets:PackageFinder",
             builtins=words(
@@ -96,16 +87,16 @@ LANGUAGES = (
             " typealias val var vararg when where while"
         ),
     ),
-    LanguageTraits(
+    traits.LanguageTraits(
         name="lua",
         extensions="lua",
         interpreters="lua luajit",
         line_comment="--",
         block_comments=False,
-        test_names_lower=(("lua", TEST_FILE + r"|.*\.(test|tests|spec|specs|e2e|cy)|.*_spec"),),
+        test_names_lower=(("lua", traits.TEST_FILE + r"|.*\.(test|tests|spec|specs|e2e|cy)|.*_spec"),),
         spec_files="lua",
-        grammar=Grammar("tree_sitter_lua", __name__),
-        rules=NameRules(
+        grammar=traits.Grammar("tree_sitter_lua", __name__),
+        rules=traits.NameRules(
             family="lua",
             builtins=words(
                 "assert coroutine debug error getmetatable io ipairs load loadfile loadstring math next os pairs pcall"
@@ -120,13 +111,13 @@ LANGUAGES = (
             " while"
         ),
     ),
-    LanguageTraits(  # Scala 2 and 3
+    traits.LanguageTraits(  # Scala 2 and 3
         name="scala",
         extensions="scala sc sbt",
-        test_names=(("scala", CAMEL_CASE_TEST + r"|Test[A-Z0-9]\w*|\w+(Spec|Suite)"),),
-        grammar=Grammar("tree_sitter_scala", __name__),
-        silent=JAVA_SILENT,
-        rules=NameRules(
+        test_names=(("scala", traits.CAMEL_CASE_TEST + r"|Test[A-Z0-9]\w*|\w+(Spec|Suite)"),),
+        grammar=traits.Grammar("tree_sitter_scala", __name__),
+        silent=traits.JAVA_SILENT,
+        rules=traits.NameRules(
             family="scala",
             finder="secateur.languages.syntax.import_targets:PackageFinder",
             builtins=words(
@@ -149,18 +140,18 @@ LANGUAGES = (
             " return sealed super then this throw trait transparent true try type using val var while with yield"
         ),
     ),
-    LanguageTraits(  # any sourced file may define a function
+    traits.LanguageTraits(  # any sourced file may define a function
         name="shell",
         extensions="sh bash zsh ksh fish bats",
         file_names=".bashrc .profile .zshrc .bash_profile",
         interpreters="sh bash dash zsh ksh fish",
         line_comment="#",
         block_comments=False,
-        test_names_lower=(("sh", TEST_FILE), ("bats", r".*")),
-        grammar=Grammar("tree_sitter_bash", __name__),
-        silent=SHELL_SILENT,
+        test_names_lower=(("sh", traits.TEST_FILE), ("bats", r".*")),
+        grammar=traits.Grammar("tree_sitter_bash", __name__),
+        silent=traits.SHELL_SILENT,
         lines_end_statements=True,
-        rules=NameRules(
+        rules=traits.NameRules(
             family="shell",
             builtins=words(
                 "alias awk basename bash break cat cd chmod chown command continue cp curl cut date declare dirname"
@@ -172,13 +163,13 @@ LANGUAGES = (
             links_by_name=True,
         ),
     ),
-    LanguageTraits(  # files of one module need no imports for each other
+    traits.LanguageTraits(  # files of one module need no imports for each other
         name="swift",
         extensions="swift",
-        test_names=(("swift", CAMEL_CASE_TEST + r"|\w+(Spec|Suite)"),),
-        grammar=Grammar("tree_sitter_swift", __name__),
-        silent=JAVA_SILENT,
-        rules=NameRules(
+        test_names=(("swift", traits.CAMEL_CASE_TEST + r"|\w+(Spec|Suite)"),),
+        grammar=traits.Grammar("tree_sitter_swift", __name__),
+        silent=traits.JAVA_SILENT,
+        rules=traits.NameRules(
             family="swift",
             builtins=words(
                 "Any Array Bool Character Data Date Dictionary Double Error Float Int Int64 Never Optional Result Set"
@@ -199,10 +190,10 @@ LANGUAGES = (
             " subscript super switch throw throws true try typealias var weak where while"
         ),
     ),
-    LanguageTraits(  # also other HCL: every top-level block is a unit, named by its labels
+    traits.LanguageTraits(  # also other HCL: every top-level block is a unit, named by its labels
         name="terraform",
         extensions="tf tfvars hcl tofu",
         line_comment="#",
-        grammar=Grammar("tree_sitter_hcl", __name__),
+        grammar=traits.Grammar("tree_sitter_hcl", __name__),
     ),
 )

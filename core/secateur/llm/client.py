@@ -232,10 +232,7 @@ class ServerModel:
     def _ask_all(self, plans: Sequence[_Plan], progress: Progress | None) -> list[Reply]:
         tell, replies = progress or unreported, list[Reply]()
         pool = ThreadPoolExecutor(AT_ONCE, "secateur-llm")
-        base = self._server.path
-        path = base if base.endswith(_PATH) else (base or "/v1") + _PATH
-        # an error or interrupt closes the client, which ends the running requests
-        with Client(self._server, path, timeout=self._settings.timeout, most_bytes=MOST_BYTES) as client:
+        with self._client() as client:  # an error or interrupt closes the client, which ends the running requests
             try:
                 for plan in plans[: self._dialect is None]:
                     reply, failure = self._ask_one(client, plan, alone=True)
@@ -251,6 +248,11 @@ class ServerModel:
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
         return replies + [future.result()[0] for future in rest]
+
+    def _client(self) -> Client:
+        base = self._server.path
+        path = base if base.endswith(_PATH) else (base or "/v1") + _PATH
+        return Client(self._server, path, timeout=self._settings.timeout, most_bytes=MOST_BYTES)
 
     def _ask_one(self, client: Client, plan: _Plan, *, alone: bool) -> tuple[Reply, RequestFailure | None]:
         dialect, attempts, failures = self._dialect or Dialect(), 0, 0

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from msgspec import UNSET, Struct, UnsetType
 
 from secateur.ledger import Figure, Notice, Reason, ReasonCode, State, StateName
-from secateur.model.pool import BoolArray, FloatArray, IntArray, LineRange, Pool, distinct, falling
+from secateur.model.pool import BoolArray, FloatArray, IntArray, LineRange, Pool, falling
 from secateur.shape import Count, Shape
 
 NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
@@ -105,17 +105,6 @@ class Selection(Struct, frozen=True, eq=False, dict=True):
         pool = self.pool
         after = np.where(self.state == State.KEPT, pool.tokens, 0)
         return np.where(self.state == State.SHORTENED, pool.sig_tokens, after)
-
-    @cached_property
-    def charged(self) -> IntArray:
-        """The tokens charged for each row in the form in which it goes out; 0 for a dropped row. The heading of a file
-        is charged to its best row."""
-        pool, rows = self.pool, np.array(self.kept_rows, dtype=np.int64)
-        paid = np.where(self.state == State.KEPT, pool.cost, 0)
-        paid = np.where(self.state == State.SHORTENED, pool.sig_cost, paid)
-        first = rows[distinct(pool.file[rows])[1]]
-        paid[first] += pool.heading[first]
-        return paid
 
     def lines_out(self, row: int) -> LineRange | None:
         """Returns the lines of a row that go out: all, or its declaration; None for a dropped row."""

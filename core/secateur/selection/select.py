@@ -190,18 +190,12 @@ def strategy_score(pool: Pool, priority: FloatArray, rules: SmartPruning) -> Flo
     if rules.strategy == "relevance":
         return quantised(pool.relevance)
     if rules.strategy == "density" and not pool.short_query:
-        share, size = _density(pool, rules.density_exponent)
-        return quantised(priority * share / size)
+        exponent = rules.density_exponent
+        kept = _densities.get(pool)  # weights do not change it, so it is kept for the next step of a knob
+        if kept is None or kept[0] != exponent:
+            kept = _densities[pool] = exponent, evidence_share(pool), np.maximum(pool.alone, 1) ** exponent
+        return quantised(priority * kept[1] / kept[2])
     return priority
-
-
-def _density(pool: Pool, exponent: float) -> tuple[FloatArray, FloatArray]:
-    """Returns the factor and the divisor of each row's priority. They do not depend on weights, so they are kept for
-    the next step of a knob."""
-    kept = _densities.get(pool)
-    if kept is None or kept[0] != exponent:
-        kept = _densities[pool] = exponent, evidence_share(pool), np.maximum(pool.alone, 1) ** exponent
-    return kept[1:]
 
 
 _densities: WeakKeyDictionary[Pool, tuple[float, FloatArray, FloatArray]] = WeakKeyDictionary()

@@ -10,11 +10,16 @@ from secateur.settings.schema import (
     ContextBudget,
     ContextPrune,
     ConversationPrune,
+    Embedding,
+    Index,
+    Llm,
     Log,
+    Redacting,
     Settings,
+    Tokens,
+    Ui,
 )
 from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeights, Relevance, SmartPruning
-from secateur.settings.services import Embedding, Index, Llm, Redacting, Tokens, Ui
 from secateur.settings.tables import Key, about
 
 __all__ = [

@@ -128,35 +128,24 @@ def replace_values(settings: Settings, flat: Mapping[str, Any]) -> Settings:
 
 REMOVED = {
     **dict.fromkeys(
-        ("log.block_share", "log.last_share", "log.last_lines", "log.context_lines", "log.fill", "log.longest_line"),
-        "it is removed: its value is fixed; log.max_tokens is the setting of logs",
-    ),
-    **dict.fromkeys(
-        ("context_budget.context_share", "context_budget.keep_items", "context_budget.keep_chars"),
-        "it is removed: its value is fixed; context_budget.tokens and reserve are the settings of envelopes",
-    ),
-    "context_budget.extensions": "it is removed: begin the names of fields that may be trimmed with x_",
-    **dict.fromkeys(
-        ("conversation_prune.summary_share", "conversation_prune.summary_tokens"),
-        "it is removed: its value is fixed; conversation_prune.safe_zone_tokens bounds summaries too",
+        (
+            *("log.block_share", "log.last_share", "log.last_lines", "log.context_lines", "log.fill"),
+            *("log.longest_line", "context_budget.context_share", "context_budget.keep_items"),
+            *("context_budget.keep_chars", "conversation_prune.summary_share", "conversation_prune.summary_tokens"),
+            *("chunking.keep_together", "context_prune.max_questions", "llm.retries", "llm.concurrency"),
+            *("relevance.pool_cap", "relevance.reranked", "preference.half_life", "index.partial_kb"),
+        ),
+        "it is removed: its value is fixed; secateur config lists what can be set",
     ),
     **dict.fromkeys(
         ("conversation_prune.cache_read_price", "conversation_prune.cache_write_price"),
         "it is removed: the prices are fixed, 0.1 and 1.25; `cache` in JSON has the tokens to price otherwise",
     ),
+    "context_budget.extensions": "it is removed: begin the names of fields that may be trimmed with x_",
     "chunking.max_file_kb": "it is removed: !GLOB in chunking.ignore takes a file of any size in",
-    "chunking.keep_together": "it is removed: files that belong together share a chunk if no chunk is added",
     "chunking.rules": "it is removed: name a file with --rules",
     "ui.compare_first": "it is removed: the comparison is shown once, unless a profile is chosen",
     "ui.watch": "it is removed: changes are named; secateur inspect --follow reads them and asks again",
-    **dict.fromkeys(
-        ("llm.retries", "llm.concurrency", "context_prune.max_questions"),
-        "it is removed: its value is fixed; llm.timeout and llm.spend_cap are limits of a model's use",
-    ),
-    **dict.fromkeys(
-        ("relevance.pool_cap", "relevance.reranked", "preference.half_life", "index.partial_kb"),
-        "it is removed: its value is fixed",
-    ),
     **dict.fromkeys(
         ("inputs", "inputs.clone_mb", "inputs.clone_seconds"),
         "it is removed: the limits are fixed; fetch a larger repository with git, and name the folder",

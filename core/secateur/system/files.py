@@ -98,13 +98,6 @@ def contents(file: BinaryIO) -> mmap.mmap | bytes:
     return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
-def mode_of_new_files() -> int:
-    """Returns the mode of a file that the user makes."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
 def owner(path: Path) -> int:
     """Returns the user id of the owner of a file or folder, or of a link itself. Raises OSError."""
     return path.lstat().st_uid

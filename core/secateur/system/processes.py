@@ -74,15 +74,13 @@ class Child(subprocess.Popen[bytes]):
 
     def work(self) -> object:
         """Returns a value that changes whenever the process does something; None if the system does not tell."""
-        return _mac_work(self.pid) if sys.platform == "darwin" else _linux_work(self.pid)
-
-
-def _linux_work(pid: int) -> object:
-    try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except (OSError, ValueError):
-        return None
-    return tuple(fields[_CPU_TIMES]) if state == b"S" else object()
+        if sys.platform == "darwin":
+            return _mac_work(self.pid)
+        try:
+            state, *fields = Path(f"/proc/{self.pid}/stat").read_bytes().rpartition(b")")[2].split()
+        except (OSError, ValueError):
+            return None
+        return tuple(fields[_CPU_TIMES]) if state == b"S" else object()
 
 
 def _mac_work(pid: int) -> object:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 
 from secateur.tokens.ranks import NEVER, RankFile, rank_lookup
@@ -78,26 +78,17 @@ class WordCounter:
 
     def count(self, text: str) -> int | None:
         """Counts the tokens of a text; None if tiktoken must count it."""
-        if text.isascii():
-            words = self._words.findall(text)
-        elif (spans := self._spans(text)) is not None:
-            words = list(spans)
-        else:
-            return None
-        if len(self._known) > REMEMBERED:
-            self._known.clear()
         try:
+            if text.isascii():
+                words = self._words.findall(text)
+            else:
+                kinds = text.translate(self._kinds)
+                words = [text[word.start() : word.end()] for word in self._words.finditer(kinds)]
+            if len(self._known) > REMEMBERED:
+                self._known.clear()
             return sum(map(self._known.__getitem__, words))
-        except OverflowError:
+        except OverflowError:  # the kind of a letter is not certain, or a word is too long
             return None
-
-    def _spans(self, text: str) -> Iterator[str] | None:
-        """Yields the words of any text; None if the kind of a letter is not certain."""
-        try:
-            kinds = text.translate(self._kinds)
-        except OverflowError:
-            return None
-        return (text[word.start() : word.end()] for word in self._words.finditer(kinds))
 
 
 class _LetterKinds(dict[int, str]):
@@ -146,7 +137,7 @@ class PieceJoiner:
         data = word.encode()
         if self._rank(data) < NEVER:
             return 1
-        self._joined += len(data)
+        self._joined += len(data) * (1 + len(data) // 16)  # random words are joined in more steps than those of code
         if self._joined > MOST_JOINED:
             raise OverflowError
         return self._join(data) if len(data) <= SHORT_WORD else self._join_long(data)

@@ -38,10 +38,10 @@ def arguments(parser: CommandParser) -> None:
 
 def run(options: CommandCall) -> int:
     """Finds, reads and lists them; exit code 0 also where there are none, with the places that were looked at."""
-    from secateur import Column, Page, Section, dumps, visible
+    from secateur import SCHEMA_VERSION, Column, Page, Section, dumps, visible
 
-    from secateur_agents.sessions.listing import list_sessions, rows, sessions_output
-    from secateur_agents.sessions.places import describe_places, find_sessions, known_places
+    from secateur_agents.sessions.listing import SessionsOutput, list_sessions
+    from secateur_agents.sessions.places import TITLES, describe_places, find_sessions, known_places
 
     settings = options.load_settings(None).settings
     places = [one for one in known_places(os.environ) if options.agent in (None, one.agent)]
@@ -54,19 +54,24 @@ def run(options: CommandCall) -> int:
     for notice in notices:
         options.say(f"warning: {notice.message}")
     if options.format == "json":
-        options.emit(dumps(sessions_output(listed, places, len(found))))
+        options.emit(dumps(SessionsOutput(SCHEMA_VERSION, listed, len(found), places)))
         return 0
     if not listed:
         options.emit(f"no sessions: {visible(describe_places(places))}\n")
         return 0
-    titles = "agent", "last written", "project", "messages", "tokens", "window", "dead", "id"
-    cells = [titles, *(tuple(map(visible, row)) for row in rows(listed))]
-    right = {3, 4, 5, 6}
+    cells = [("agent", "last written", "project", "messages", "tokens", "window", "dead", "id")]
+    for one in listed:
+        figures = "", "", "", ""
+        if one.tokens is not None:
+            filled = f"{'' if one.tokens_from == 'reported' else '~'}{one.tokens:,}"
+            window, share = f"{one.window:,}" if one.window else "?", one.dead_share
+            figures = f"{one.messages:,}", filled, window, f"{share:.0%}" if share is not None else ""
+        texts = TITLES[one.agent], one.modified[:16].replace("T", " "), visible(one.project)
+        cells.append((*texts, *figures, visible(one.id)))
     columns = [
-        Column(max(_LEAST_CELLS if number else 0, *(len(row[number]) for row in cells)), right=number in right)
-        for number in range(len(titles))
+        Column(max(_LEAST_CELLS if number else 0, *map(len, column)), gap=2 if number else 0, right=3 <= number <= 6)
+        for number, column in enumerate(zip(*cells, strict=True))
     ]
-    columns[0] = Column(columns[0].width, gap=0)
     wrong = [f"! {visible(one.id)}: {visible(one.error)}" for one in listed if one.error]
     warned = [f"! {visible(one.id)}: {visible(said)}" for one in listed for said in one.warnings]
     more = len(found) - len(listed)

@@ -9,17 +9,9 @@ from typing import Any
 
 from secateur import Kind, Notice, Outcome, State, clip
 
+from secateur_agents.mcp import shapes
 from secateur_agents.mcp.pages import Count, as_json, cursor_of, first_fitting, split_pages
 from secateur_agents.mcp.roots import Roots
-from secateur_agents.mcp.shapes import (
-    ExpandedSymbol,
-    ExplainedItem,
-    Freshness,
-    PrunedAnswer,
-    RecalledText,
-    ResultItem,
-    ToolAnswer,
-)
 
 ITEMS_LISTED, LEFT_OUT_LISTED = 40, 5  # most items that an answer lists; the others are counted
 _ITEMS_ROOM, _LEFT_OUT_ROOM, WARNINGS_ROOM = 1_500, 500, 400  # most tokens for these parts of an answer
@@ -42,7 +34,7 @@ def account_of(
     notices: Iterable[Notice],
     asked: object,
     names: tuple[list[str], int] | None = None,
-) -> tuple[PrunedAnswer, list[str]]:
+) -> tuple[shapes.PrunedAnswer, list[str]]:
     """Returns the first page of an answer, and the texts of all pages.
 
     Args:
@@ -62,7 +54,7 @@ def account_of(
     left_out = first_fitting(best, count, _LEFT_OUT_ROOM, as_json)
     warnings = list(dict.fromkeys(roots.hide_paths(notice.message) for notice in (*notices, *outcome.notices)))
     name = name_of(asked, *pages)
-    answer = PrunedAnswer(
+    answer = shapes.PrunedAnswer(
         result=name,
         kind=kind.name,
         text=pages[0],
@@ -90,11 +82,11 @@ def name_of(*parts: object) -> str:
     return digest.hexdigest()
 
 
-def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], number: int) -> ResultItem:
+def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], number: int) -> shapes.ResultItem:
     """Describes an entry, with its reason in words."""
     description, entry = kind.describe(outcome, number), outcome.ledger.entries[number]
     match = _PLACE.fullmatch(description.place or description.name)
-    return ResultItem(
+    return shapes.ResultItem(
         id=entry.id,
         state=entry.state.label,
         reason=clip(description.because, _REASON_CHARS),
@@ -108,20 +100,20 @@ def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], number: int) -> ResultI
 # --- as text ----------------------------------------------------------------------------------------------------------
 
 
-def text_of(answer: ToolAnswer, count: Count) -> str:
+def text_of(answer: shapes.ToolAnswer, count: Count) -> str:
     """Formats an answer as the text that a model reads."""
-    if isinstance(answer, PrunedAnswer):
+    if isinstance(answer, shapes.PrunedAnswer):
         return "\n".join(_pruned_lines(answer, count))
-    if isinstance(answer, ExpandedSymbol):
+    if isinstance(answer, shapes.ExpandedSymbol):
         return "\n".join(_expanded_lines(answer))
-    if isinstance(answer, RecalledText):
+    if isinstance(answer, shapes.RecalledText):
         more = f"\n--- {answer.more:,} line{'s'[: answer.more > 1]} more: name them"
         return answer.text + (more if answer.more else "")
-    assert isinstance(answer, ExplainedItem)
+    assert isinstance(answer, shapes.ExplainedItem)
     return "\n".join(_explained_lines(answer))
 
 
-def _pruned_lines(answer: PrunedAnswer, count: Count) -> Iterable[str]:
+def _pruned_lines(answer: shapes.PrunedAnswer, count: Count) -> Iterable[str]:
     """Yields the text, the name of the result, and what has room beside them: warnings first."""
     yield answer.text
     page = _page_words(answer.page, answer.pages, answer.next)
@@ -143,7 +135,7 @@ def _pruned_lines(answer: PrunedAnswer, count: Count) -> Iterable[str]:
         yield f"{more:,} more left out"
 
 
-def _expanded_lines(answer: ExpandedSymbol) -> Iterable[str]:
+def _expanded_lines(answer: shapes.ExpandedSymbol) -> Iterable[str]:
     yield f"{_place_and_name(answer.at, answer.id)} ({answer.kind})"
     yield answer.text
     for title, ends, more in (
@@ -164,7 +156,7 @@ def _expanded_lines(answer: ExpandedSymbol) -> Iterable[str]:
     yield from _fresh_lines(answer.freshness)
 
 
-def _explained_lines(answer: ExplainedItem) -> Iterable[str]:
+def _explained_lines(answer: shapes.ExplainedItem) -> Iterable[str]:
     item = answer.item
     yield f"{_format_item(item)}: {item.state}, {answer.before:,} tokens; {item.reason}"
     for turn in answer.turns:
@@ -181,7 +173,7 @@ def _place_and_name(at: str, symbol: str) -> str:
     return f"{at} {symbol.removeprefix(f'{file}::')}"
 
 
-def _format_item(item: ResultItem) -> str:
+def _format_item(item: shapes.ResultItem) -> str:
     return f"{item.id} ({item.file}:{item.lines})" if item.file else item.id
 
 
@@ -191,7 +183,7 @@ def _page_words(page: int, pages: int, following: str) -> str:
     return f", page {page} of {pages}" + (f", next: cursor {following}" if following else "")
 
 
-def _fresh_lines(freshness: Freshness | None) -> Iterable[str]:
+def _fresh_lines(freshness: shapes.Freshness | None) -> Iterable[str]:
     if freshness is None:
         return
     changed = len(freshness.changed) + freshness.changed_more

@@ -29,21 +29,10 @@ from mcp_types import (
 )
 from secateur import Progress, SecateurError, __version__, count_tokens, separate_call
 
+from secateur_agents.mcp import shapes
 from secateur_agents.mcp.accounts import text_of
 from secateur_agents.mcp.calls import CallQueue
 from secateur_agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roots
-from secateur_agents.mcp.shapes import (
-    ExpandCall,
-    ExplainCall,
-    PruneCall,
-    RecallCall,
-    ReviewCall,
-    SearchCall,
-    ToolAnswer,
-    ToolCall,
-    convert,
-    schema_of,
-)
 from secateur_agents.mcp.tools import Toolbox
 
 FACTS = "secateur/answer"
@@ -62,27 +51,30 @@ _ASKED = "roots"
 _logger = logging.getLogger(__name__)
 
 
-TOOLS: Mapping[str, tuple[type[ToolCall], str]] = {
+TOOLS: Mapping[str, tuple[type[shapes.ToolCall], str]] = {
     "search": (
-        SearchCall,
+        shapes.SearchCall,
         "Find the code of a repository that answers a question, the best first: places, declarations and why; then "
         "expand those that matter.",
     ),
     "expand": (
-        ExpandCall,
+        shapes.ExpandCall,
         "The source of one symbol, who calls it and what it calls, with file:line and how certain each call is.",
     ),
     "prune": (
-        PruneCall,
+        shapes.PruneCall,
         "Shorten a log, a diff, a transcript or files to what a request needs, within a token budget. Lines are "
         "verbatim.",
     ),
     "explain": (
-        ExplainCall,
+        shapes.ExplainCall,
         "Why an item of a result was kept or left out, and which budget or setting turns that, proven.",
     ),
-    "review": (ReviewCall, "The changes between two revisions in chunks, one per page, with every changed file."),
-    "recall": (RecallCall, "What a placeholder says that recall DIGEST gives back."),
+    "review": (
+        shapes.ReviewCall,
+        "The changes between two revisions in chunks, one per page, with every changed file.",
+    ),
+    "recall": (shapes.RecallCall, "What a placeholder says that recall DIGEST gives back."),
 }
 """The arguments of each tool, and what clients tell their models about it."""
 
@@ -106,7 +98,7 @@ class AgentServer:
     async def list_tools(self, _context: Any, _params: Any) -> ListToolsResult:
         hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
         tools = (
-            Tool(name=name, description=about, input_schema=schema_of(call), annotations=hints)
+            Tool(name=name, description=about, input_schema=shapes.schema_of(call), annotations=hints)
             for name, (call, about) in TOOLS.items()
         )
         return ListToolsResult(tools=list(tools))
@@ -128,7 +120,7 @@ class AgentServer:
             await context.session.report_progress(progress, None, words)
 
         try:
-            call = convert(params.arguments or {}, TOOLS[name][0])
+            call = shapes.convert(params.arguments or {}, TOOLS[name][0])
             run = partial(_run, getattr(self.toolbox, name), call, roots)
             text, facts = await self.calls.run(run, _turn_of(call, roots), report)
         except SecateurError as error:
@@ -197,7 +189,7 @@ _TYPED = 4_096
 
 
 def _run(
-    run: Callable[[Any, Roots, Progress], ToolAnswer], call: ToolCall, roots: Roots, progress: Progress
+    run: Callable[[Any, Roots, Progress], shapes.ToolAnswer], call: shapes.ToolCall, roots: Roots, progress: Progress
 ) -> tuple[str, str]:
     """Returns the text of the answer and its other facts as JSON, without credentials. Calls share no recognised ones.
     Raises SecateurError: from the tool; its texts hold no credentials either."""
@@ -214,7 +206,7 @@ def _run(
         return _sendable(outgoing(texts[0])), _sendable(outgoing(texts[1]))
 
 
-def _turn_of(call: ToolCall, roots: Roots) -> str:
+def _turn_of(call: shapes.ToolCall, roots: Roots) -> str:
     """Returns the root that a call reads, which one call at a time uses. Calls without a root use the first one."""
     path = getattr(call, "path", "")
     for root in roots.folders:

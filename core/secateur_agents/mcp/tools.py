@@ -39,6 +39,7 @@ from secateur import (
     trials_of,
 )
 
+from secateur_agents.mcp import shapes
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
 from secateur_agents.mcp.pages import (
@@ -53,20 +54,6 @@ from secateur_agents.mcp.pages import (
 )
 from secateur_agents.mcp.pruning import inputs_of, kind_of_call, read_context
 from secateur_agents.mcp.roots import PlaceInRoot, Roots
-from secateur_agents.mcp.shapes import (
-    CallNeighbour,
-    ExpandCall,
-    ExpandedSymbol,
-    ExplainCall,
-    ExplainedItem,
-    PruneCall,
-    PrunedAnswer,
-    RecallCall,
-    RecalledText,
-    ReviewCall,
-    SearchCall,
-    TurningChange,
-)
 from secateur_agents.store import user_store
 
 LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
@@ -120,7 +107,7 @@ class Toolbox:
 
     # --- the tools ----------------------------------------------------------------------------------------------------
 
-    def search(self, call: SearchCall, roots: Roots, progress: Progress) -> PrunedAnswer:
+    def search(self, call: shapes.SearchCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
         """Finds what answers a query in a repository, within a budget."""
         if (page := self._page(call)) is not None:
             return page
@@ -146,7 +133,7 @@ class Toolbox:
             indexed.looked, indexed.whole = self.clock(), not outcome.payload.selection.pool.partial
             return self._kept(call, roots, kind, material, inputs, outcome, (), indexed, names)
 
-    def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
+    def expand(self, call: shapes.ExpandCall, roots: Roots, progress: Progress) -> shapes.ExpandedSymbol:
         """Returns a symbol's source, its callers and its callees."""
         asked, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
         place = _searchable(roots, call.path)
@@ -167,10 +154,12 @@ class Toolbox:
             warnings = [roots.hide_paths(notice.message) for notice in loaded.notices]
             room = call.steps * _CALLS_ROOM
             listed = [
-                first_fitting((CallNeighbour(*structs.astuple(end)) for end in ends), counter.count, room, as_json)
+                first_fitting(
+                    (shapes.CallNeighbour(*structs.astuple(end)) for end in ends), counter.count, room, as_json
+                )
                 for ends in (callers, callees)
             ]
-            return ExpandedSymbol(
+            return shapes.ExpandedSymbol(
                 id=symbol.id,
                 at=symbol.at,
                 kind=symbol.kind,
@@ -187,7 +176,7 @@ class Toolbox:
                 next=cursor_of(name, page + 1) if page < len(pages) else "",
             )
 
-    def prune(self, call: PruneCall, roots: Roots, progress: Progress) -> PrunedAnswer:
+    def prune(self, call: shapes.PruneCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
         """Prunes text, messages or files to a budget, by their kind of context."""
         if (page := self._page(call)) is not None:
             return page
@@ -196,7 +185,7 @@ class Toolbox:
         inputs, notices = inputs_of(kind, call, given)
         return self._pruned(call, roots, kind, inputs, given.root.folder, given.data, progress, notices)
 
-    def review(self, call: ReviewCall, roots: Roots, progress: Progress) -> PrunedAnswer:
+    def review(self, call: shapes.ReviewCall, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
         """Returns a pull request in chunks, one per page."""
         if (page := self._page(call)) is not None:
             return page
@@ -207,12 +196,14 @@ class Toolbox:
         sized = call if call.budget else msgspec.structs.replace(call, budget=CHUNK_TOKENS)
         return self._pruned(sized, roots, kind, inputs, place.root.folder, None, progress, (), asked=call)
 
-    def explain(self, call: ExplainCall, roots: Roots, progress: Progress) -> ExplainedItem:
+    def explain(self, call: shapes.ExplainCall, roots: Roots, progress: Progress) -> shapes.ExplainedItem:
         """Explains why an item of a result was kept or left out, and what would change that, with proof."""
         if not call.result and not call.query:
             raise UsageError("explain: no result is named", hint="give `result` of an answer, or the query of a search")
         if not (name := call.result):
-            search = SearchCall(call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile)
+            search = shapes.SearchCall(
+                call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile
+            )
             name = self.search(search, roots, progress).result
         held = self.results.named(name)
         kind, outcome = held.kind, held.outcome
@@ -220,21 +211,21 @@ class Toolbox:
         if (place := _item(call.item, trials.ids)) is None:
             raise self._no_item(call, held, trials.ids)
         turns, nothing, runs = prove_turns(trials, place, EXPLAIN_SECONDS, progress)
-        return ExplainedItem(
+        return shapes.ExplainedItem(
             item=item_of(kind, outcome, place),
             before=outcome.ledger.entries[place].before,
-            turns=[TurningChange(value, also) for value, also in turns],
+            turns=[shapes.TurningChange(value, also) for value, also in turns],
             nothing=nothing,
             facts={label: text for label, text in kind.describe(outcome, place).facts if label != "id"},
             decided_again=runs,
             freshness=held.freshness(),
         )
 
-    def recall(self, call: RecallCall, roots: Roots, progress: Progress) -> RecalledText:  # noqa: ARG002
+    def recall(self, call: shapes.RecallCall, roots: Roots, progress: Progress) -> shapes.RecalledText:  # noqa: ARG002
         """Returns what was taken out of a conversation, by the digest that stands in its place."""
         text, count = user_store(self.environ, self.clock).recall(call.digest, call.lines), get_counter().count
         pages = split_pages([text], count)
-        return RecalledText(pages[0], count(text), len("".join(pages[1:]).splitlines()))
+        return shapes.RecalledText(pages[0], count(text), len("".join(pages[1:]).splitlines()))
 
     def finish_indexes(self, progress: Progress) -> None:
         """Indexes the rest of the folders of which a first answer needed only a part. For when nobody waits."""
@@ -248,7 +239,7 @@ class Toolbox:
 
     def _pruned(
         self,
-        call: PruneCall | ReviewCall,
+        call: shapes.PruneCall | shapes.ReviewCall,
         roots: Roots,
         kind: Kind[Any, Any],
         inputs: dict[str, Any],
@@ -256,8 +247,8 @@ class Toolbox:
         data: bytes | None,
         progress: Progress,
         notices: tuple[Notice, ...],
-        asked: ReviewCall | None = None,
-    ) -> PrunedAnswer:
+        asked: shapes.ReviewCall | None = None,
+    ) -> shapes.PrunedAnswer:
         """Reads and decides with any kind. `data`: the content of `-`."""
         flags: dict[str, Any] = {kind.budget.key: call.budget} if call.budget else {}
         if strategy := getattr(call, "strategy", ""):
@@ -293,7 +284,7 @@ class Toolbox:
         notices: tuple[Notice, ...],
         indexed: IndexedFolder | None,
         names: bool = False,
-    ) -> PrunedAnswer:
+    ) -> shapes.PrunedAnswer:
         """Holds a result. Returns its first page, or the page of the call's cursor. `names`: of a search's names."""
         counter = get_counter(outcome.settings.tokens.counter)
         asked = msgspec.structs.replace(call, cursor="")
@@ -316,7 +307,7 @@ class Toolbox:
             raise _other_page()
         return _page_of(held, page)
 
-    def _page(self, call: Any) -> PrunedAnswer | None:
+    def _page(self, call: Any) -> shapes.PrunedAnswer | None:
         """Returns a page of a result that is still held; None if it must be computed again."""
         if not call.cursor:
             return None
@@ -338,7 +329,7 @@ class Toolbox:
         with self.engines.using(key, opened) as indexed:
             yield indexed
 
-    def _no_item(self, call: ExplainCall, held: HeldResult, ids: Any) -> UsageError:
+    def _no_item(self, call: shapes.ExplainCall, held: HeldResult, ids: Any) -> UsageError:
         named = shown(call.item)
         whole = held.indexed is not None and held.indexed.whole
         if whole and not held.kind.unknown(held.outcome, [call.item]):
@@ -358,7 +349,7 @@ def _searchable(roots: Roots, path: str, *, workspaces: bool = True) -> PlaceInR
     return place
 
 
-def _page_of(held: HeldResult, page: int) -> PrunedAnswer:
+def _page_of(held: HeldResult, page: int) -> shapes.PrunedAnswer:
     if not 1 <= page <= len(held.pages):
         raise _other_page()
     if page == 1:

@@ -6,7 +6,7 @@ weight, they are estimated from characters: counting a hundred sessions would ta
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
@@ -14,7 +14,6 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 from secateur import (
-    SCHEMA_VERSION,
     Count,
     Progress,
     SecateurError,
@@ -26,17 +25,9 @@ from secateur import (
     with_values,
 )
 
-from secateur_agents.sessions.places import TITLES, AgentPlace, FoundSession
+from secateur_agents.sessions.places import TITLES, AgentPlaceShape, FoundSession
 
 ESTIMATE = "estimate"  # the token counter of the list
-
-
-class AgentPlaceShape(Shape, frozen=True):
-    """A place that was searched."""
-
-    agent: str
-    path: str
-    exists: bool
 
 
 class ListedSessionShape(Shape, frozen=True):
@@ -105,7 +96,9 @@ def list_sessions(
 
 def read_session(session: FoundSession, settings: Settings, environ: Mapping[str, str]) -> ListedSessionShape:
     """Reads a session with its facts."""
-    facts, messages, warnings = None, 0, list[str]()
+    facts, messages, warnings, modified = None, 0, list[str](), ""
+    with suppress(OverflowError, OSError, ValueError):  # an impossible time
+        modified = datetime.fromtimestamp(session.modified, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
         facts, messages, warnings = session_at(
             session.path, with_values(settings, {"tokens.counter": ESTIMATE}), environ
@@ -122,7 +115,7 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
         model=facts.heading.model if facts else "",
         version=facts.heading.version if facts else "",
         subagent=session.subagent or bool(facts and facts.heading.parent),
-        modified=time_text(session.modified),
+        modified=modified,
         bytes=session.size,
         messages=messages if facts else 0,
         requests=facts.requests if facts else 0,
@@ -135,20 +128,6 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
         warnings=list(warnings),
         error=wrong,
     )
-
-
-def sessions_output(listed: Sequence[ListedSessionShape], places: Sequence[AgentPlace], total: int) -> SessionsOutput:
-    """Returns the list for JSON. `total`: number of all sessions."""
-    looked = [AgentPlaceShape(place.agent, str(place.path), place.exists) for place in places]
-    return SessionsOutput(SCHEMA_VERSION, listed, total, looked)
-
-
-def time_text(seconds: float) -> str:
-    """Formats a time as ISO 8601 in UTC; "" for an impossible one."""
-    try:
-        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (OverflowError, OSError, ValueError):
-        return ""
 
 
 def _project(session: FoundSession, folder: str) -> str:
@@ -164,14 +143,3 @@ def _project(session: FoundSession, folder: str) -> str:
                         return file.read(4096).decode("utf-8", "replace").strip()
         return path.parents[1].name
     return path.parent.name if session.agent == "claude-code" else ""
-
-
-def rows(listed: Sequence[ListedSessionShape]) -> Iterator[tuple[str, ...]]:
-    """Yields the cells of the text: agent, time, project, messages, tokens, window, dead weight, id."""
-    for one in listed:
-        figures: tuple[str, ...] = "", "", "", ""
-        if one.tokens is not None:
-            filled = f"{'' if one.tokens_from == 'reported' else '~'}{one.tokens:,}"
-            window, share = f"{one.window:,}" if one.window else "?", one.dead_share
-            figures = f"{one.messages:,}", filled, window, f"{share:.0%}" if share is not None else ""
-        yield TITLES[one.agent], one.modified[:16].replace("T", " "), one.project, *figures, one.id

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
 
-from secateur import Notice, SecateurError, sessions_in, shown
+from secateur import Notice, SecateurError, Shape, sessions_in, shown
 
 MOST_ENTRIES = 50_000  # most entries of one folder, and most sessions of one agent, that are examined
 MOST_NAMED = 5  # most sessions in an error about an ambiguous id
@@ -31,18 +32,12 @@ LATEST = "latest"  # the id of the newest session
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
-@dataclass(frozen=True, slots=True)
-class AgentPlace:
-    """A folder, or a database, where an agent keeps sessions."""
+class AgentPlaceShape(Shape, frozen=True):
+    """A place that was searched."""
 
-    agent: str  # name of its format: "codex"
-    path: Path
-    variable: str  # environment variable that moves it, or ""
-
-    @property
-    def exists(self) -> bool:
-        """Tells whether there is such a place."""
-        return self.path.exists()
+    agent: str
+    path: str
+    exists: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +58,7 @@ class FoundSession:
         return (self.id, inner[0]) if inner else (self.id,)
 
 
-def known_places(environ: Mapping[str, str]) -> list[AgentPlace]:
+def known_places(environ: Mapping[str, str]) -> list[AgentPlaceShape]:
     """Returns every place to search, whether or not it exists. Without a home folder, only those in variables."""
     home = environ.get("HOME") or environ.get("USERPROFILE") or ""
 
@@ -72,30 +67,29 @@ def known_places(environ: Mapping[str, str]) -> list[AgentPlace]:
         start = Path(moved) if moved else Path(home, default) if home else None
         return start.joinpath(*inside) if start is not None and start.is_absolute() else None
 
-    claude, codex = under("CLAUDE_CONFIG_DIR", ".claude", "projects"), under("CODEX_HOME", ".codex")
-    gemini, data = under("GEMINI_CLI_HOME", "", ".gemini", "tmp"), under("XDG_DATA_HOME", ".local/share", "opencode")
-    named = environ.get("OPENCODE_DB") or ""
-    database = (data / named if data is not None else Path(named)) if named and named != ":memory:" else None
+    data, named = under("XDG_DATA_HOME", ".local/share", "opencode"), environ.get("OPENCODE_DB") or ""
+    database = Path(named) if data is None else data / named
     candidates = [
-        ("claude-code", claude, "CLAUDE_CONFIG_DIR"),
-        ("codex", codex / "sessions" if codex else None, "CODEX_HOME"),
-        ("codex", codex / "archived_sessions" if codex else None, "CODEX_HOME"),
-        ("gemini-cli", gemini, "GEMINI_CLI_HOME"),
-        ("opencode", data, "XDG_DATA_HOME"),
-        ("opencode", database if database is not None and database.is_absolute() else None, "OPENCODE_DB"),
+        ("claude-code", under("CLAUDE_CONFIG_DIR", ".claude", "projects")),
+        ("codex", under("CODEX_HOME", ".codex", "sessions")),
+        ("codex", under("CODEX_HOME", ".codex", "archived_sessions")),
+        ("gemini-cli", under("GEMINI_CLI_HOME", "", ".gemini", "tmp")),
+        ("opencode", data),
+        ("opencode", database if named not in ("", ":memory:") and database.is_absolute() else None),
     ]
-    return [AgentPlace(agent, path, variable) for agent, path, variable in candidates if path is not None]
+    exists = os.path.exists  # of a path behind a locked folder it says no
+    return [AgentPlaceShape(agent, str(path), exists(path)) for agent, path in candidates if path is not None]
 
 
 SearchResult = FoundSession | Notice  # a session, or a notice about sessions that could not be found
 
 
-def find_sessions(places: Sequence[AgentPlace]) -> tuple[list[FoundSession], list[Notice]]:
+def find_sessions(places: Sequence[AgentPlaceShape]) -> tuple[list[FoundSession], list[Notice]]:
     """Returns all sessions in these places, the newest first, and notices about unreadable ones."""
     notices: list[Notice] = []
     sessions: dict[tuple[str, str], FoundSession] = {}
     for place in places:
-        for session in islice(_SEARCHES[place.agent](place), MOST_ENTRIES):
+        for session in islice(_sessions(place), MOST_ENTRIES):
             if isinstance(session, Notice):
                 notices.append(session)
                 continue
@@ -105,7 +99,7 @@ def find_sessions(places: Sequence[AgentPlace]) -> tuple[list[FoundSession], lis
     return sorted(sessions.values(), key=lambda session: (-session.modified, session.agent, session.id)), notices
 
 
-def choose_session(sessions: Sequence[FoundSession], id: str, places: Sequence[AgentPlace]) -> FoundSession:
+def choose_session(sessions: Sequence[FoundSession], id: str, places: Sequence[AgentPlaceShape]) -> FoundSession:
     """Returns the session that an id names: "latest", a whole id, or a unique part of one, preferably its beginning.
     Raises SecateurError: `NO_SESSION`: there is none, or several; the hint says what to do."""
     if id == LATEST:
@@ -116,11 +110,9 @@ def choose_session(sessions: Sequence[FoundSession], id: str, places: Sequence[A
     for fits in (lambda name: name == id, lambda name: name.startswith(id), lambda name: id in name):
         matches = [session for session in sessions if id and any(map(fits, session.names))]
         if len(matches) > 1:
-            examples = [
-                *(shown(session.id) for session in matches[:MOST_NAMED]),
-                *(["..."] * (len(matches) > MOST_NAMED)),
-            ]
-            message = f"{len(matches):,} sessions match {shown(id)}: {', '.join(examples)}"
+            examples = ", ".join(shown(session.id) for session in matches[:MOST_NAMED])
+            more = ", ..." if len(matches) > MOST_NAMED else ""
+            message = f"{len(matches):,} sessions match {shown(id)}: {examples}{more}"
             raise SecateurError(message, hint="give more of the id", code="NO_SESSION")
         if matches:
             return matches[0]
@@ -128,7 +120,7 @@ def choose_session(sessions: Sequence[FoundSession], id: str, places: Sequence[A
     raise SecateurError(f"there is no session {shown(id)}", hint=hint, code="NO_SESSION")
 
 
-def describe_places(places: Sequence[AgentPlace]) -> str:
+def describe_places(places: Sequence[AgentPlaceShape]) -> str:
     """Describes the searched places in a sentence."""
     descriptions = [
         f"{shown(place.path)} ({TITLES[place.agent]}{'' if place.exists else ', missing'})" for place in places
@@ -136,43 +128,29 @@ def describe_places(places: Sequence[AgentPlace]) -> str:
     return "searched " + ", ".join(descriptions) if descriptions else "no home folder is known: set HOME"
 
 
-# --- each agent -------------------------------------------------------------------------------------------------------
+_FILES: Mapping[str, Sequence[tuple[str, bool]]] = {
+    "claude-code": [("*/*.jsonl", False), ("*/*/subagents/agent-*.jsonl", True)],
+    "codex": [("/".join(["*"] * depth + ["rollout-*.jsonl"]), False) for depth in range(4)],  # years, months, days
+    "gemini-cli": [
+        *(("*/chats/*.json", False), ("*/chats/*.jsonl", False)),
+        *(("*/chats/*/*.json", True), ("*/chats/*/*.jsonl", True)),
+    ],
+    "opencode": [("storage/session/*/ses_*.json", False), ("opencode*.db", False)],
+}
+"""The files of sessions in the place of each agent, and whether they are those of subagents."""
 
 
-def _claude_code(place: AgentPlace) -> Iterator[SearchResult]:
-    for project in _subfolders(place.path):
-        yield from _files(place, project, (".jsonl",))
-        for session in _subfolders(project):
-            for found_session in _files(place, session / "subagents", (".jsonl",), subagent=True):
-                if found_session.id.startswith("agent-"):
-                    yield found_session
-
-
-def _codex(place: AgentPlace) -> Iterator[SearchResult]:
-    folders = [place.path]
-    for _ in range(4):  # the place itself, years, months, days
-        for folder in folders:
-            yield from (session for session in _files(place, folder, (".jsonl",)) if session.id.startswith("rollout-"))
-        folders = [inner for folder in folders for inner in _subfolders(folder)][:MOST_ENTRIES]
-
-
-def _gemini_cli(place: AgentPlace) -> Iterator[SearchResult]:
-    for project in _subfolders(place.path):
-        chats = project / "chats"
-        yield from _files(place, chats, (".json", ".jsonl"))
-        for session in _subfolders(chats):
-            yield from _files(place, session, (".json", ".jsonl"), subagent=True)
-
-
-def _opencode(place: AgentPlace) -> Iterator[SearchResult]:
-    databases = [place.path]
-    if place.variable != "OPENCODE_DB":
-        databases = [Path(file.path) for file in _files(place, place.path, (".db",)) if file.id.startswith("opencode")]
-        for project in _subfolders(place.path / "storage" / "session"):
-            yield from (file for file in _files(place, project, (".json",)) if file.id.startswith("ses_"))
-    for database in databases:
-        if not database.is_file():
-            continue
+def _sessions(place: AgentPlaceShape) -> Iterator[SearchResult]:
+    databases = [Path(place.path)] if place.agent == "opencode" else []  # it may be named as a file
+    for pattern, subagent in _FILES[place.agent]:
+        for file in _matches(Path(place.path), pattern):
+            if file.name.endswith(".db"):
+                databases.append(Path(file.path))
+                continue
+            with suppress(OSError):  # gone meanwhile
+                name, status = file.name.rpartition(".")[0], file.stat(follow_symlinks=False)
+                yield FoundSession(place.agent, name, file.path, status.st_mtime, status.st_size, subagent)
+    for database in filter(os.path.isfile, databases):
         try:
             rows = sessions_in(database)
         except SecateurError as error:
@@ -186,33 +164,18 @@ def _opencode(place: AgentPlace) -> Iterator[SearchResult]:
                 yield FoundSession(place.agent, name, path, seconds, None, parent)
 
 
-def _files(
-    place: AgentPlace, folder: Path, endings: tuple[str, ...], *, subagent: bool = False
-) -> Iterator[FoundSession]:
-    for entry in _entries(folder):
-        with suppress(OSError):  # gone meanwhile
-            if entry.name.endswith(endings) and entry.is_file(follow_symlinks=False):
-                name, status = entry.name.rpartition(".")[0], entry.stat(follow_symlinks=False)
-                yield FoundSession(place.agent, name, entry.path, status.st_mtime, status.st_size, subagent)
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """Returns the entries of a folder by name; none if it is missing or unreadable."""
-    with suppress(OSError, ValueError), os.scandir(folder) as entries:
-        return sorted(islice(entries, MOST_ENTRIES), key=lambda entry: entry.name)
-    return []
-
-
-def _subfolders(folder: Path) -> Iterator[Path]:
-    for entry in _entries(folder):
+def _matches(folder: Path, pattern: str) -> Iterator[os.DirEntry[str]]:
+    """Yields the files below a folder that fit a pattern, by name. What is missing or cannot be read holds none."""
+    part, _, rest = pattern.partition("/")
+    if rest and part != "*":
+        yield from _matches(folder / part, rest)
+        return
+    entries: list[os.DirEntry[str]] = []
+    with suppress(OSError, ValueError), os.scandir(folder) as listed:
+        entries = sorted(islice(listed, MOST_ENTRIES), key=lambda entry: entry.name)
+    for entry in entries:
         with suppress(OSError):
-            if entry.is_dir(follow_symlinks=False):
-                yield Path(entry.path)
-
-
-_SEARCHES: Mapping[str, Callable[[AgentPlace], Iterator[SearchResult]]] = {
-    "claude-code": _claude_code,
-    "codex": _codex,
-    "gemini-cli": _gemini_cli,
-    "opencode": _opencode,
-}
+            if rest and entry.is_dir(follow_symlinks=False):
+                yield from _matches(Path(entry.path), rest)
+            elif not rest and fnmatchcase(entry.name, part) and entry.is_file(follow_symlinks=False):
+                yield entry

@@ -18,27 +18,7 @@ from typing import Any
 import msgspec
 from secateur import Kind, Ledger, OutputLines, Settings, UsageError, lookup, shown, with_values, write_output
 
-from secateur_lab.replays.events import (
-    AnswerSeen,
-    AnyEvent,
-    BaselineSet,
-    BenchShown,
-    Captioned,
-    CursorPlaced,
-    Excluded,
-    Held,
-    HintApplied,
-    InputChanged,
-    Opened,
-    PageShown,
-    Pinned,
-    ProfileChosen,
-    Redone,
-    SettingsChanged,
-    Undone,
-    json_line,
-    line_of,
-)
+from secateur_lab.replays import events
 from secateur_lab.replays.recording import FORMAT, SUFFIX
 from secateur_lab.replays.replaying import ledger_digest
 from secateur_lab.scenarios.location import root_of
@@ -95,7 +75,7 @@ class Recorder:
     clock: Callable[[], float]
     _benches: dict[str, _RecordedBench] = field(default_factory=dict)
     _shown: str = ""
-    _look: tuple[float, CursorPlaced] | None = None  # the cursor's position, not written yet
+    _look: tuple[float, events.CursorPlaced] | None = None  # the cursor's position, not written yet
     _copied: set[Path] = field(default_factory=set)
     _caption: str = ""  # of the last stop, not written yet
     _last: float = 0.0  # when the last event was written
@@ -108,7 +88,7 @@ class Recorder:
         except FileExistsError as error:
             raise UsageError(f"{shown(self.path)} already exists", hint="choose another name") from error
         self._start = self.clock()
-        self._file.add(json_line({"replay": FORMAT}))
+        self._file.add(events.json_line({"replay": FORMAT}))
         inputs = self.path.with_name(self.path.name.removesuffix(SUFFIX) + ".replay.inputs")
         self._placed = PlacedInputs(inputs, root_of(self.path), Path.cwd(), noun="recording")
 
@@ -122,27 +102,27 @@ class Recorder:
             settings = settings_to_save(seen.kind, seen.kind.blank_inputs() | given, seen.settings, environment)
             written = self._benches[name] = _RecordedBench(seen, [seen.settings], pinned=seen.pinned)
             self._shown = name
-            self._event(Opened(kind=name, input=given, settings=settings))
+            self._event(events.Opened(kind=name, input=given, settings=settings))
         else:
             if self._shown != name:
-                self._event(BenchShown(kind=name))
+                self._event(events.BenchShown(kind=name))
             self._shown = name
             self._write_inputs(written, seen)
             self._write_settings(written, seen)
             if seen.pinned and not written.pinned:
-                self._event(BaselineSet())
+                self._event(events.BaselineSet())
             if seen.page != written.seen.page:
-                self._event(PageShown(name=seen.page))  # type: ignore[arg-type]
+                self._event(events.PageShown(name=seen.page))  # type: ignore[arg-type]
             written.seen, written.pinned = seen, seen.pinned
         digest = ledger_digest(seen.ledger) if seen.ledger is not None else written.digest
         if seen.ledger is not None and digest != written.digest:
             written.digest = digest
-            self._event(AnswerSeen(after=seen.ledger.after, digest=digest))
+            self._event(events.AnswerSeen(after=seen.ledger.after, digest=digest))
 
     def look(self, id_: str) -> None:
         """Notes that the cursor was put on an entry; this is written if it stays there."""
         self._flush_look(rested=True)
-        self._look = self._at(), CursorPlaced(id=id_)
+        self._look = self._at(), events.CursorPlaced(id=id_)
 
     @property
     def caption(self) -> str:
@@ -186,7 +166,9 @@ class Recorder:
         before = {**blank, **self._given(written.seen)}
         changed = {name: value for name, value in (blank | given).items() if value != before[name]}
         if changed:
-            self._event(InputChanged(input={name: "" if value is None else value for name, value in changed.items()}))
+            self._event(
+                events.InputChanged(input={name: "" if value is None else value for name, value in changed.items()})
+            )
 
     def _write_settings(self, written: _RecordedBench, seen: Observation) -> None:
         kind, old, new = seen.kind, written.settings, seen.settings
@@ -195,10 +177,10 @@ class Recorder:
         index, history = written.place, written.history
         if index and _same(history[index - 1], new, kind):
             written.place -= 1
-            self._event(Undone())
+            self._event(events.Undone())
         elif index + 1 < len(history) and _same(history[index + 1], new, kind):
             written.place += 1
-            self._event(Redone())
+            self._event(events.Redone())
         else:
             for event, settings in _changes(written.seen, seen, old):
                 written.history[written.place + 1 :] = [settings]
@@ -218,38 +200,38 @@ class Recorder:
             if not rested or self._at() - at >= REST:
                 self._flush_caption()
                 self._last = at
-                self._file.add(line_of(msgspec.structs.replace(event, at=at)))
+                self._file.add(events.line_of(msgspec.structs.replace(event, at=at)))
 
     def _flush_caption(self) -> None:
         """Writes the caption at the time of the last event: what it took to type it makes no stop of its own."""
         if self._caption:
-            self._file.add(line_of(Captioned(at=self._last, text=self._caption)))
+            self._file.add(events.line_of(events.Captioned(at=self._last, text=self._caption)))
             self._caption = ""
 
-    def _event(self, event: AnyEvent) -> None:
+    def _event(self, event: events.AnyEvent) -> None:
         self._flush_look(rested=False)
         self._flush_caption()
         self._last = self._at()
-        self._file.add(line_of(msgspec.structs.replace(event, at=self._last)))
+        self._file.add(events.line_of(msgspec.structs.replace(event, at=self._last)))
 
 
 def _same(a: Settings, b: Settings, kind: Kind[Any, Any]) -> bool:
     return a == b or (a.profile == b.profile and all(lookup(a, key) == lookup(b, key) for key in deciding_keys(kind)))
 
 
-def _changes(before: Observation, seen: Observation, old: Settings) -> list[tuple[AnyEvent, Settings]]:
+def _changes(before: Observation, seen: Observation, old: Settings) -> list[tuple[events.AnyEvent, Settings]]:
     """Returns the events that lead from one state of the settings to another, each with the settings after it."""
     kind, new = seen.kind, seen.settings
     if seen.looked_at and before.held(seen.looked_at) == new:
-        return [(Held(id=seen.looked_at), new)]
-    out: list[tuple[AnyEvent, Settings]] = []
+        return [(events.Held(id=seen.looked_at), new)]
+    out: list[tuple[events.AnyEvent, Settings]] = []
     if new.profile != old.profile:
         old = with_values(old, {"profile": new.profile})
-        out.append((ProfileChosen(name=new.profile), old))
+        out.append((events.ProfileChosen(name=new.profile), old))
         if _same(old, new, kind):
             return [(out[0][0], new)]
     keys = [key for key in deciding_keys(kind) if lookup(old, key) != lookup(new, key)]
-    for name, event in (("pins", Pinned), ("excludes", Excluded)):
+    for name, event in (("pins", events.Pinned), ("excludes", events.Excluded)):
         if keys == [name]:
             moved = set(lookup(old, name)) ^ set(lookup(new, name))
             if len(moved) == 1:
@@ -257,5 +239,5 @@ def _changes(before: Observation, seen: Observation, old: Settings) -> list[tupl
                 return [*out, (event(id=id_, on=id_ in lookup(new, name)), new)]
     values = {key: msgspec.to_builtins(lookup(new, key)) for key in keys}
     if seen.hinted and not out:
-        return [(HintApplied(id=seen.hinted, values=values), new)]
-    return [*out, (SettingsChanged(values=values), new)]
+        return [(events.HintApplied(id=seen.hinted, values=values), new)]
+    return [*out, (events.SettingsChanged(values=values), new)]

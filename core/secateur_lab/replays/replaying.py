@@ -33,25 +33,7 @@ from secateur import (
     with_values,
 )
 
-from secateur_lab.replays.events import (
-    AnswerSeen,
-    AnyEvent,
-    BaselineSet,
-    BenchShown,
-    ComparisonShown,
-    Excluded,
-    Held,
-    HintApplied,
-    InputChanged,
-    Opened,
-    Pinned,
-    ProfileChosen,
-    Redone,
-    Refreshed,
-    SettingEvent,
-    SettingsChanged,
-    Undone,
-)
+from secateur_lab.replays import events
 from secateur_lab.replays.recording import CANNOT_READ, Recording
 from secateur_lab.replays.words import describe_event
 from secateur_lab.scenarios.causes import Moves
@@ -79,7 +61,7 @@ class ReplayStep:
     """One event and what it changed."""
 
     number: int  # from 1
-    event: AnyEvent
+    event: events.AnyEvent
     kind: str
     said: str  # the event in words
     decided: Decided | None = None  # the answer after it, if it could change the output
@@ -170,44 +152,44 @@ class _Player:
     def bench(self) -> KindReplay:
         return self.benches[self.shown]
 
-    def play(self, event: AnyEvent) -> ReplayStep:
+    def play(self, event: events.AnyEvent) -> ReplayStep:
         """Runs one event, without knowing its number."""
         before = self.benches.get(self.shown)
         words = describe_event(event, before.kind if before else None, before.settings if before else None)
         match event:
-            case Opened():
+            case events.Opened():
                 kind, inputs, loaded = resolve_opened(event, self.session, self.root)
                 self.benches[kind.name] = KindReplay(kind, inputs, loaded, [loaded.settings])
                 self.shown = kind.name
-            case BenchShown(kind=name):
+            case events.BenchShown(kind=name):
                 if name not in self.benches:
                     raise event_error(f"the bench {name} has not been opened", 'open it: {"do": "open", "kind": …}')
                 self.shown = name
                 return ReplayStep(0, event, name, words, self.bench.decided, self.bench.refusal)
-            case InputChanged(input=changed):
+            case events.InputChanged(input=changed):
                 bench = self.bench
                 given = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)}
                 outputs = {spec.name for spec in bench.kind.inputs if spec.role == "output"} - set(changed)
                 kept = {name: value for name, value in (given | changed).items() if name not in outputs}
                 _, inputs = check_scenario_inputs(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
                 bench.type({name: inputs[name] for name in changed})
-            case Undone() | Redone():
-                by, what = (-1, "back") if isinstance(event, Undone) else (1, "back any more")
+            case events.Undone() | events.Redone():
+                by, what = (-1, "back") if isinstance(event, events.Undone) else (1, "back any more")
                 if not self.bench.step(by):
                     raise event_error(f"there is nothing to take {what}", "remove the event")
-            case Refreshed():
+            case events.Refreshed():
                 self.session.forget()
-            case Held(id=name):
+            case events.Held(id=name):
                 self.bench.change(self._hold(name))
-            case BaselineSet():
+            case events.BaselineSet():
                 self.bench.baseline = self.bench.decided
-            case ComparisonShown():
+            case events.ComparisonShown():
                 base, now = self.bench.baseline, self.bench.decided
                 if base is None or now is None:
                     raise event_error("there is nothing to compare with", "set a baseline before, or change a setting")
                 changes, then = changes_between(base, now), base.ledger.after
                 return ReplayStep(0, event, self.shown, words, now, self.bench.refusal, changes, then=then)
-            case AnswerSeen():
+            case events.AnswerSeen():
                 now = self.bench.decided
                 differs = ""
                 if now is None:
@@ -216,7 +198,7 @@ class _Player:
                     differs = f"{now.ledger.after:,} tokens in the output; {event.after:,} in the recording"
                     differs += "" if now.ledger.after != event.after else ", from other entries or for other reasons"
                 return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
-            case _ if isinstance(event, SettingEvent):
+            case _ if isinstance(event, events.SettingEvent):
                 self.bench.change(settings_after(event, self.bench.settings, self.bench.kind))
         if not event.decides:
             return ReplayStep(0, event, self.shown, words)
@@ -232,7 +214,7 @@ class _Player:
             raise event_error(f"{name} cannot be held: {held}", "remove the event")
         return held
 
-    def _decide(self, event: AnyEvent, words: str) -> ReplayStep:
+    def _decide(self, event: events.AnyEvent, words: str) -> ReplayStep:
         bench, then = self.bench, self.bench.decided
         loaded = structs.replace(bench.loaded, settings=bench.settings)
         material = self.session.material(bench.kind, bench.inputs, loaded, self.root)
@@ -249,17 +231,17 @@ class _Player:
         return ReplayStep(0, event, self.shown, words, bench.decided, changes=changes, then=tokens)
 
 
-def settings_after(event: SettingEvent, settings: Settings, kind: Kind[Any, Any]) -> Settings:
+def settings_after(event: events.SettingEvent, settings: Settings, kind: Kind[Any, Any]) -> Settings:
     """Returns the settings after an event. Raises SecateurError: a key does not affect the kind, a value is not
     allowed, or the profile is unknown."""
     match event:
-        case SettingsChanged(values=values) | HintApplied(values=values):
+        case events.SettingsChanged(values=values) | events.HintApplied(values=values):
             pass
-        case ProfileChosen(name=name):
+        case events.ProfileChosen(name=name):
             return with_values(settings, {"profile": name})
-        case Pinned(id=id_, on=on):
+        case events.Pinned(id=id_, on=on):
             values = {"pins": _toggle_id(settings.pins, id_, on), "excludes": _toggle_id(settings.excludes, id_, False)}
-        case Excluded(id=id_, on=on):
+        case events.Excluded(id=id_, on=on):
             values = {"excludes": _toggle_id(settings.excludes, id_, on), "pins": _toggle_id(settings.pins, id_, False)}
     check_hermetic(values)
     known = deciding_keys(kind)
@@ -276,7 +258,7 @@ def _toggle_id(ids: tuple[str, ...], id_: str, on: bool) -> tuple[str, ...]:
     return (*others, id_) if on else others
 
 
-def resolve_opened(event: Opened, session: Session, root: Path) -> tuple[Kind[Any, Any], dict[str, Any], Loaded]:
+def resolve_opened(event: events.Opened, session: Session, root: Path) -> tuple[Kind[Any, Any], dict[str, Any], Loaded]:
     """Returns the kind, the inputs and the settings that an event opens. Raises SecateurError: unknown kind, input or
     setting, or a path leads out."""
     kind, inputs = check_scenario_inputs(Scenario(FORMAT, event.kind, input=event.input), root)

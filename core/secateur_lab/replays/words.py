@@ -8,27 +8,13 @@ from typing import Any
 
 from secateur import Kind, Settings, clip, get_kind, installed_keys, kind_names, lookup, visible
 
-from secateur_lab.replays.events import (
-    AnyEvent,
-    BenchShown,
-    Captioned,
-    CursorPlaced,
-    Excluded,
-    Held,
-    HintApplied,
-    InputChanged,
-    Opened,
-    PageShown,
-    Pinned,
-    ProfileChosen,
-    SettingsChanged,
-)
+from secateur_lab.replays import events
 
 LONGEST_VALUE = 80  # most cells of a value in a sentence
 PAGES: Mapping[str, str] = {"why": "why", "preview": "preview", "diff": "what changed", "curve": "the curve"}
 
 
-def describe_event(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Settings | None) -> str:
+def describe_event(event: events.AnyEvent, kind: Kind[Any, Any] | None, settings: Settings | None) -> str:
     """Describes an event; "" if there is nothing to say.
 
     Args:
@@ -36,31 +22,31 @@ def describe_event(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Setti
         settings: in force before it.
     """
     match event:
-        case Opened(kind=name, input=given, settings=changed):
+        case events.Opened(kind=name, input=given, settings=changed):
             labels = _knobs(get_kind(name) if name in kind_names() else None)
             under = "".join(f", {labels.get(key, key)} {_value(value)}" for key, value in changed.items())
             return f"open {name}: {_inputs(given)}{under}"
-        case BenchShown(kind=name):
+        case events.BenchShown(kind=name):
             return f"go to {name}"
-        case InputChanged(input=given):
+        case events.InputChanged(input=given):
             return _inputs(given)
-        case SettingsChanged(values=values):
+        case events.SettingsChanged(values=values):
             return _describe_changes(values, kind, settings)
-        case HintApplied(id=id_, values=values):
+        case events.HintApplied(id=id_, values=values):
             return f"apply the hint for {_short(id_)}: {_describe_changes(values, kind, settings)}"
-        case ProfileChosen(name=name):
+        case events.ProfileChosen(name=name):
             return f"profile {settings.profile} -> {_short(name)}" if settings else f"profile {_short(name)}"
-        case Pinned(id=id_, on=on):
+        case events.Pinned(id=id_, on=on):
             return f"{'pin' if on else 'unpin'} {_short(id_)}"
-        case Excluded(id=id_, on=on):
+        case events.Excluded(id=id_, on=on):
             return f"{'exclude' if on else 'no longer exclude'} {_short(id_)}"
-        case Held(id=id_):
+        case events.Held(id=id_):
             return f"hold {_short(id_)}"
-        case CursorPlaced(id=id_):
+        case events.CursorPlaced(id=id_):
             return f"look at {_short(id_)}"
-        case PageShown(name=page):
+        case events.PageShown(name=page):
             return f"open the page: {PAGES[page]}"
-        case Captioned(text=text):
+        case events.Captioned(text=text):
             return visible(text)
     return event.plainly
 

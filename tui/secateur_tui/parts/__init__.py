@@ -31,20 +31,17 @@ from secateur_tui.state.search_answer import SearchAnswer
 def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
     """Returns what a recording says of an answer, or of the refusal in its place; None if there is neither."""
     answer: Any = state.answer
-    ledger: Ledger | None = None
-    if isinstance(answer, SearchAnswer):
-        if not answer.counted or answer.settings is not state.settings or state.partial:
-            return None
-        ledger = answer.ledger
-    elif answer is None and (state.refusal is None or state.kind_page.instant):
+    search = isinstance(answer, SearchAnswer)
+    if search and (not answer.counted or answer.settings is not state.settings or state.partial):
         return None
-    elif answer is not None and state.refusal is None:
-        ledger = answer.outcome.ledger
+    if answer is None and (state.refusal is None or state.kind_page.instant):
+        return None
+    ledger: Ledger | None = answer.ledger if answer is not None and (search or state.refusal is None) else None
     kind, settings = state.kind_page.kind, state.settings
 
     def find_hold(name: str) -> Settings | None:
-        known = answer is not None and not isinstance(answer, SearchAnswer)  # nothing in the list of a search is held
-        entry_number = answer.item_of(name) if known else None
+        # nothing in the list of a search is held
+        entry_number = answer.item_of(name) if answer is not None and not search else None
         settings_then = kind.hold(answer.outcome, entry_number, settings) if entry_number is not None else ""
         return settings_then if isinstance(settings_then, Settings) else None
 

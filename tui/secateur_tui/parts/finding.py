@@ -116,20 +116,17 @@ class ItemFinding(ScreenPart):
     # --- going on ---
 
     def _next(self, what: str, step: int) -> None:
-        state, columns = self.state, self.state.columns
-        if columns is None:
+        state, answer, compared = self.state, self.state.columns, self.state.comparison
+        if answer is None:
             return
-        if what == "changed":
-            compared = state.comparison
-            mask = np.zeros(len(columns), dtype=np.bool_) if compared is None else compared.flipped.copy()
-        else:  # cut is what goes out in part
+        mask = np.zeros(len(answer), dtype=np.bool_)
+        if what != "changed":  # cut is what goes out in part
             states = [State.DROPPED] if what == "dropped" else [State.SHORTENED, State.SUMMARISED]
-            mask = np.isin(columns.state, states)
-        view = state.view or make_view(columns, WHOLE)
-        item = find_next(view, state.cursor, mask, step)
-        while item is not None and state.answer is not None and state.answer.entry_number(item) is None:
-            mask[item] = False  # a heading is nothing that is decided
-            item = find_next(view, state.cursor, mask, step)
+            mask = np.isin(answer.state, states)
+        elif compared is not None:
+            mask = compared.flipped.copy()
+        mask[len(answer.entries) - 1 :] = False  # what stands around the items is nothing that is decided
+        item = find_next(state.view or make_view(answer, WHOLE), state.cursor, mask, step)
         if item is None:
             shown = " in what is shown" if state.view is not None else ""
             words = NONE_OF[what] if mask.any() else NONE_OF[what].replace("else ", "").replace("other ", "")
@@ -144,12 +141,10 @@ class ItemFinding(ScreenPart):
     # --- finding ---
 
     def do_find(self) -> None:
-        bench, state = self.bench, self.state
-        if state.columns is None or state.answer is None:
+        if (answer := self.state.columns) is None:
             return
         self._chooser = Chooser("Find", self._hits, "letters of a name, words of a path or a text", self._seek_texts)
-        bench.app.push_screen(self._chooser, self._go)
-        answer = state.answer
+        self.app.push_screen(self._chooser, self._go)
         self._haystack.at(answer.ids, lambda: Haystack(answer.ids, answer.sought_names()))
 
     def _hits(self, sought: str) -> Offers:
@@ -186,11 +181,11 @@ class ItemFinding(ScreenPart):
 
     async def _look_through(self, sought: str) -> None:
         """Adds matches in texts, a few texts at a time; the next key cancels the search."""
-        columns, answer = self.state.columns, self.state.answer
-        if columns is None or answer is None:
+        columns = self.state.columns
+        if columns is None:
             return
         listed = {offer.value for offer in self._hits(sought).lines}
-        looking = search_texts(columns, sought, partial(self.kind_page.source_text, answer))
+        looking = search_texts(columns, sought, partial(self.kind_page.source_text, columns))
         seen, hits, until = 0, 0, time.monotonic() + MOST_SECONDS
         while hits < MOST_TEXT_HITS and time.monotonic() < until:
             looked = await self.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)), between=True)

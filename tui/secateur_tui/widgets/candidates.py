@@ -42,7 +42,7 @@ from secateur_tui.styled_text import (
     wrap_words,
 )
 from secateur_tui.widgets.item_pages import draw_name, draw_since
-from secateur_tui.widgets.listing import SORTED, ItemListing, draw_label, measure_labels
+from secateur_tui.widgets.listing import ItemListing, draw_label, mark_order, measure_labels
 
 _LEAST_BREAKDOWN, _MOST_BREAKDOWN = 10, 28
 """Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it."""
@@ -72,7 +72,8 @@ class CandidateListing(ItemListing):
         self._figures = {**answer.figures, answer.ordered_by: answer.selection.score}
         by = self.sorted_by if self.sorted_by in (NAME, *self._figures) else answer.ordered_by
         self._figure = answer.ordered_by if by in (NAME, "tokens") else by
-        return _columns(SameColumn(answer.ids, answer), self._figure, by, self.screen)
+        columns = _columns(SameColumn(answer.ids, answer), self._figure, self.screen)
+        return mark_order(columns, by if by in (NAME, "tokens") else "order")
 
     @staticmethod
     def label_of(answer: Any, item: int) -> Label:
@@ -89,9 +90,8 @@ class CandidateListing(ItemListing):
         return format_places(change)
 
     def describe_item(self, item: int) -> str:
-        parts = {
-            part: float(column[item]) for part, column in self.answer.selection.pool.parts.get("relevance", {}).items()
-        }
+        columns = self.answer.selection.pool.parts.get("relevance", {})
+        parts = {part: float(column[item]) for part, column in columns.items()}
         largest = max(parts, key=parts.__getitem__, default="")
         most = f" · most relevance: {largest} {parts[largest]:.2f}" if largest and parts[largest] > 0 else ""
         return super().describe_item(item) + most
@@ -118,13 +118,13 @@ def order_figure(value: float, name: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def _columns(ids: SameColumn, figure: str, by: str, screen: int) -> tuple[ListColumn, ...]:
+def _columns(ids: SameColumn, figure: str, screen: int) -> tuple[ListColumn, ...]:
     """Returns the columns of all answers from a pool: they stay where they are while knobs turn. `figure` is that of
-    the last column, `by` the column that is marked."""
+    the last column."""
     digits, most = len(f"{len(ids.values):,}"), int(ids.of.before.max(initial=0))
     name, place = measure_labels(CandidateListing.label_of, CandidateListing.titles, ids)
     cells = bar_cells(_LEAST_BREAKDOWN, _MOST_BREAKDOWN, screen)
-    columns = (
+    return (
         ListColumn.fixed("rank", "#", max(2, digits), 3),
         ListColumn.fixed("delta", "Δ", max(3, digits + 1), 5),
         ListColumn.fixed("state", "", 2, 0),
@@ -134,8 +134,6 @@ def _columns(ids: SameColumn, figure: str, by: str, screen: int) -> tuple[ListCo
         ListColumn.fixed("tokens", "tok", max(5, len(f"{most:,}")), 4),
         ListColumn.fixed("order", TITLES[figure], 5, 6),
     )
-    marked = by if by in (NAME, "tokens") else "order"
-    return tuple(replace(column, title=column.title + SORTED) if column.id == marked else column for column in columns)
 
 
 def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:

@@ -11,17 +11,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from secateur.ledger import State
+from secateur.render.report import looks
 from secateur.render.report.content import STATE_ORDER, DecisionReport, ReportItem
-from secateur.render.report.looks import (
-    DARK,
-    FREE,
-    fit_name,
-    palette,
-    pattern_defs,
-    pattern_styles,
-    segments_of,
-    stacked_bar,
-)
 from secateur.terminal import cell_width, clip
 
 WIDTH, MARGIN = 1200, 40
@@ -54,8 +45,8 @@ def svg_picture(report: DecisionReport) -> str:
     """Returns the whole picture; the same report gives the same bytes."""
     rows = list(_rows(report))
     height = _LIST_TOP + ROW * len(rows) + 24
-    colours = palette(DARK).colours
-    style = _VARIABLE.sub(lambda match: colours[match[1]], _RULES % {"mono": _MONO} + pattern_styles())
+    colours = looks.palette(looks.DARK).colours
+    style = _VARIABLE.sub(lambda match: colours[match[1]], _RULES % {"mono": _MONO} + looks.pattern_styles())
     title = f"{report.kind}: {' '.join(report.question.split())}"
     description = f"{report.after:,} of {report.budget:,} tokens go out; {report.before:,} came in"
     drawn = (
@@ -64,7 +55,7 @@ def svg_picture(report: DecisionReport) -> str:
         f"<title>{escape(title)}</title>",
         f"<desc>{escape(description)}</desc>",
         f"<style>{style}</style>",
-        pattern_defs(),
+        looks.pattern_defs(),
         f'<rect class="ground" width="{WIDTH}" height="{height}" rx="10"/>',
         *_head(report),
         *_bar(report),
@@ -98,14 +89,16 @@ def _head(report: DecisionReport) -> Iterator[str]:
 
 def _bar(report: DecisionReport) -> Iterator[str]:
     whole, left = max(report.budget, report.after, 1), float(MARGIN)
-    for segment in segments_of(report):
+    for segment in looks.segments_of(report):
         wide = segment.tokens * INSIDE / whole
         yield (
             f'<rect class="segment {segment.look}" x="{left:.2f}" y="{_BAR_TOP}" width="{wide:.2f}"'
             f' height="{_BAR_HEIGHT}">'
             f"<title>{escape(segment.told)}</title></rect>"
         )
-        name = fit_name(segment.label or (FREE if segment.look == FREE else ""), int((wide - 12) / 7.9))
+        name = looks.fit_name(
+            segment.label or (looks.FREE if segment.look == looks.FREE else ""), int((wide - 12) / 7.9)
+        )
         if name:
             plain = "label" if segment.look == State.KEPT.label else "label ringed"
             yield _text(left + 7, _BAR_TOP + _BAR_HEIGHT // 2 + 5, name, plain)
@@ -152,7 +145,7 @@ def _row(item: ReportItem, report: DecisionReport) -> str:
     if report.scored:
         parts.append(_text(right, 0, f"{item.score:.3f}", end=True))
         right -= 6.5 * CELL + _SCORE
-        bar = stacked_bar(item.terms, max(other.score for other in report.items), _SCORE)
+        bar = looks.stacked_bar(item.terms, max(other.score for other in report.items), _SCORE)
         parts.append(f'<g transform="translate({right:.1f} -10)">{bar}</g>')
         right -= 2 * CELL
     room = int((right - at) / CELL)

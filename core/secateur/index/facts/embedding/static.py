@@ -216,7 +216,7 @@ class StaticEmbedder:
         flat = np.array([piece for ids in pieces for piece in ids])
         used, _, column = distinct(flat)
         scaled = np.rint(vectors[used].astype(np.float64) * PIECE_SCALE).astype(np.int32)
-        total = np.add.reduceat(scaled[column], start, axis=0, dtype=np.int64).astype(np.float64)
+        total = np.add.reduceat(scaled[column], start, axis=0, dtype=np.int32).astype(np.float64)
         length = np.sqrt((total * total).sum(axis=1))
         # the vocabulary is ordered by frequency, so Zipf's law gives the probability from the rank
         probability = 1 / (np.maximum.reduceat(flat, start) - FIRST_WORD + RANK_OFFSET)
