@@ -44,7 +44,7 @@ def test_the_documentation_names_them() -> None:
         assert f"`{word}`" in table, id_
 
 
-@pytest.mark.parametrize("knob", ["pool", "pool cap", "query kind", "counter"])
+@pytest.mark.parametrize("knob", ["pool", "query kind", "counter"])
 async def test_a_knob_that_is_shown_on_demand_is_found_in_the_help(knob: str) -> None:
     async with running(inspector()) as app:
         lines = await settle(app, "p", "M", "question_mark", "slash", *knob.replace(" ", "_").split("_")[0])
