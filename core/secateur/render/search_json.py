@@ -295,25 +295,20 @@ def json_report(
     """
     dropped = DROPPED_LISTED if dropped is UNSET else dropped
     kept, others = selection.kept_rows, selection.dropped_rows[:dropped]
-    pool = selection.pool
-    graph = [  # callers and callees of the anchors in the output, in the order of rank (SC-GRAG-002)
-        {
-            row: Neighbour(
-                pool.symbol_id[row],
-                pool.path[row],
-                links[row][0][1],
-                [pool.symbol_id[anchor] for anchor, _ in links[row]],
-            )
-            for row in selection.kept_rows
-            if links and links[row]
-        }
-        for links in (pool.calls, pool.called)
-    ]
+    pool, ledger = selection.pool, search_ledger(selection, lambda: pack_tokens)
+    graph = []  # callers and callees of the anchors in the output, in the order of rank (SC-GRAG-002)
+    for links in (pool.calls, pool.called):
+        linked = [(row, links[row]) for row in kept if links and links[row]]
+        graph.append(
+            {
+                row: Neighbour(pool.symbol_id[row], pool.path[row], near[0][1], [pool.symbol_id[at] for at, _ in near])
+                for row, near in linked
+            }
+        )
     everything = extent = Extent(len(kept), len(kept), len(others))
     items = {row: _candidate(selection, row, explain) for row in (*kept, *others)}
     if not explain and dropped is not None and dropped <= DROPPED_LISTED:
-        listed_entries = search_ledger(selection, int).entries
-        entries = {row: listed_entries[row] for row in (*kept, *others)}
+        entries = {row: ledger.entries[row] for row in (*kept, *others)}
         action = {row: written_size(action_) for row, entry in entries.items() if (action_ := search_action(entry))}
         extent = fit_extent(
             actions=[action[row] for row in kept],
@@ -321,10 +316,13 @@ def json_report(
             dropped=[written_size(items[row]) + action[row] + written_size(entries[row].shape()) for row in others],
         )
     listed = others[: extent.dropped]
-    notices = notices_of(selection)
+    notices = list(notices_of(selection))
     if extent != everything:
-        notices = (*notices, _shortened_notice(everything, extent))
-    ledger = search_ledger(selection, lambda: pack_tokens)
+        names = "actions of kept candidates", "kept candidates in the graph", "dropped candidates"
+        parts = zip(names, extent, everything, strict=True)
+        shown = ", ".join(f"{count:,} of {of:,} {name}" for name, count, of in parts if count < of)
+        limits = f"To stay within {JSON_LIMIT:,} characters beside what is kept"
+        notices.append(Notice("json_shortened", f"{limits}, this lists {shown}; --dropped all lists everything."))
     report = ledger.report(search_action, numbers=[*kept[: extent.actions], *listed])
     sent = [(row, (shortened if selection.state[row] == State.SHORTENED else content)(row)) for row in kept]
     return SearchOutput(
@@ -346,18 +344,7 @@ def json_report(
         graph=Neighbours(*([at[row] for row in kept[: extent.graph] if row in at] for at in graph)),
         report=report,
         ledger=ledger.shape([*kept, *listed]),
-        warnings=list(notices),
-    )
-
-
-def _shortened_notice(everything: Extent, extent: Extent) -> Notice:
-    names = "actions of kept candidates", "kept candidates in the graph", "dropped candidates"
-    parts = zip(names, extent, everything, strict=True)
-    listed = ", ".join(f"{count:,} of {of:,} {name}" for name, count, of in parts if count < of)
-    return Notice(
-        "json_shortened",
-        f"To stay within {JSON_LIMIT:,} characters beside what is kept, this lists {listed}; --dropped all lists"
-        " everything.",
+        warnings=notices,
     )
 
 
