@@ -278,7 +278,8 @@ def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: b
         page = report_page(kind, outcome, verbose=verbose)
         if proven is not None and (proven.trials.ids or not kind.finds):
             because, pins = partial(describe_reason, kind, outcome), PIN in kind.flags
-            page = rendering.proofs.add_explanation_sections(page, proven, because, pins=pins)
+            sections = rendering.proofs.sections_of(proven, because, pins=pins)
+            page = structs.replace(page, sections=(*page.sections, *sections))
         return page.text()
     return kind.leaving(outcome, form)
 

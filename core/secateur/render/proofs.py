@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from secateur.ledger import Entry, EntryShape, LedgerShape, State
 from secateur.progress import Progress, unreported
-from secateur.render.page import Column, Page, Section, count_noun
+from secateur.render.page import Column, Section, count_noun
 from secateur.shape import Shape
 from secateur.terminal import clip, visible
 from secateur.what_if.curve import Curve
@@ -63,11 +63,6 @@ def add_explanation(answer: A, ledger: LedgerShape, explanation: Explanation) ->
         entries[item] = structs.replace(entries[item], what_if=explanation.what_if(item))
     proven = structs.replace(explanation.shape(), not_examined=explanation.not_examined)
     return structs.replace(answer, ledger=structs.replace(ledger, entries=entries), **structs.asdict(proven))
-
-
-def add_explanation_sections(page: Page, explanation: Explanation, because: Because, *, pins: bool) -> Page:
-    """Adds the proofs below a report; see `sections_of`."""
-    return structs.replace(page, sections=(*page.sections, *sections_of(explanation, because, pins=pins)))
 
 
 def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pins: bool = False) -> Sequence[Section]:

@@ -355,7 +355,7 @@ def _candidate(selection: Selection, row: int, explain: bool) -> CandidateFields
     mask = int(pool.channels[row])
     parts = {
         signal: {part: _number(column[row]) for part, column in columns.items()}
-        for signal, columns in pool.parts.items()
+        for signal, columns in (pool.parts.items() if explain else ())
     }
     return CandidateFields(
         file_path=pool.path[row],

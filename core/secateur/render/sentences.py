@@ -171,18 +171,13 @@ def _fill_template(template: str, figures: Mapping[str, Figure]) -> str:
             continue
         if name not in figures:
             return filled.rpartition(":")[0] or template.partition("{")[0].rpartition(",")[0] or filled.rstrip(" (")
-        filled += _format(figures[name], form or "")
+        if form and "|" in form:  # words for one and for several, maybe with those for none: "nothing|# line|# lines"
+            *none, one, several = form.split("|")
+            words = none if none and not figures[name] else [one if figures[name] == 1 else several]
+            filled += words[0].replace("#", f"{figures[name]:,}")
+        else:
+            filled += format(figures[name], form or "")
     return filled
-
-
-def _format(figure: Figure, form: str) -> str:
-    """Formats a figure, by a form such as "," or by the words for one and for several, maybe with those for none before
-    them: "# line is|# lines are", "nothing is|# line is|# lines are"."""
-    *none, one, several = form.split("|") if "|" in form else ("", "")
-    if not several:
-        return format(figure, form)
-    words = none[0] if none and not figure else one if figure == 1 else several
-    return words.replace("#", f"{figure:,}")
 
 
 def describe_redactions(redactions: Sequence[Redaction]) -> str:
