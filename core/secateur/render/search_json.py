@@ -281,9 +281,8 @@ def json_report(
 ) -> SearchOutput:
     """Returns the output of `search --format json` for `dumps_report`.
 
-    Unless `explain` or more than DROPPED_LISTED are asked for, `dropped`, `graph` and `report.actions` have at most
-    JSON_LIMIT characters together: a notice `json_shortened` says what is not listed. A candidate that goes out always
-    has every field, and its entry in the ledger.
+    JSON_LIMIT holds unless `explain` or more than DROPPED_LISTED are asked for; a notice `json_shortened` says what is
+    not listed.
 
     Args:
         content: text of a pool row; asked only for rows kept whole.

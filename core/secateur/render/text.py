@@ -146,24 +146,20 @@ def _route(selection: Selection, row: int) -> str:
 
 
 def _totals(selection: Selection, pack_tokens: int) -> str:
-    kept, shortened, dropped = (selection.counts(state) for state in (State.KEPT, State.SHORTENED, State.DROPPED))
-    saved = int(selection.pool.tokens[selection.state == State.SHORTENED].sum()) - shortened[1]
-    parts = [f"{State.KEPT.glyph} kept {kept[0]:,} ({count_noun(kept[1], 'token')})"]
-    if shortened[0]:
-        parts.append(
-            f"{State.SHORTENED.glyph} shortened {shortened[0]:,} ({count_noun(shortened[1], 'token')}, saved {saved:,})"
-        )
-    parts.append(f"{State.DROPPED.glyph} dropped {dropped[0]:,} ({count_noun(dropped[1], 'token')})")
-    parts.append(f"free {max(0, selection.budget - pack_tokens):,}")
-    return "  ".join(parts)
+    parts = []
+    for state in (State.KEPT, State.SHORTENED, State.DROPPED):
+        number, tokens = selection.counts(state)
+        saved = int(selection.pool.tokens[selection.state == state].sum()) - tokens
+        cut = f", saved {saved:,}" if state is State.SHORTENED else ""
+        if number or state is not State.SHORTENED:
+            parts.append(f"{state.glyph} {state.label} {number:,} ({count_noun(tokens, 'token')}{cut})")
+    return "  ".join((*parts, f"free {max(0, selection.budget - pack_tokens):,}"))
 
 
 def _place(selection: Selection, row: int) -> str:
     pool = selection.pool
-    name = visible(pool.qualname[row])
-    return f"{visible(pool.path[row])}:{line_range(pool.line_start[row], pool.line_end[row])}" + (
-        f"  {name}" if name else ""
-    )
+    name, lines = visible(pool.qualname[row]), line_range(pool.line_start[row], pool.line_end[row])
+    return f"{visible(pool.path[row])}:{lines}" + (f"  {name}" if name else "")
 
 
 def _name(selection: Selection, row: int) -> str:
