@@ -44,9 +44,8 @@ _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 
 
 class Item(Struct, frozen=True):
-    """The facts about a row that a pack shows besides its text."""
+    """The facts about a row that a pack shows besides its path and its text."""
 
-    path: str
     line_start: int
     line_end: int
     kind: str

@@ -60,7 +60,7 @@ def render_pack(selection: Selection, content: Callable[[int], str], shortened: 
 
     def item_of(row: int) -> Item:
         lines = int(pool.line_start[row]), int(pool.line_end[row])
-        return Item(pool.path[row], *lines, pool.kind[row], pool.qualname[row], selection.state[row] != State.KEPT)
+        return Item(*lines, pool.kind[row], pool.qualname[row], selection.state[row] != State.KEPT)
 
     parts = [layout.head(pool.query)]
     for path, rows in groupby(selection.pack_rows, pool.path.__getitem__):
