@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from msgspec import UNSET, UnsetType
@@ -124,9 +124,9 @@ class Engine:
             IndexingError: another process holds the index for too long.
         """
         settings = settings or Settings()
-        places: dict[str, Any] = {"cache_dir": cache_dir, "config_dir": config_dir, "environ": environ}
         opener = opener_of(Path(path), rev, settings.index, fetching, within)
-        return cls(opener, settings, **places, clock=clock, notices=notices)
+        folders = {"cache_dir": cache_dir, "config_dir": config_dir}
+        return cls(opener, settings, **folders, environ=environ, clock=clock, notices=notices)
 
     @classmethod
     def of(
@@ -268,9 +268,9 @@ class Engine:
             dropped: most dropped candidates to list, None: all; without it DROPPED_LISTED.
         """
         texts = partial(self.content, selection.pool), partial(self.sent, selection)
-        said = 0 if selection.kept_rows else self._counter_of(selection).count(self.render(selection))
-        tokens = self.pack_tokens(selection)
-        return json_report(selection, *texts, tokens, explain=explain, dropped=dropped, message_tokens=said)
+        out = self._counter_of(selection).count(self.render(selection))
+        tokens = out if selection.kept_rows else 0
+        return json_report(selection, *texts, tokens, explain=explain, dropped=dropped, message_tokens=out)
 
     def pack_tokens(self, selection: Selection) -> int:
         """Tokens of the pack, recounted: every output's `token_count`, held to the budget; 0 for no pack."""

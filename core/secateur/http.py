@@ -22,6 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -202,11 +203,13 @@ class Client:
 class _Connection(http.client.HTTPConnection):
     """A connection that reports to its exchange when it is open."""
 
-    exchange: _Exchange
+    def __init__(self, host: str, *, exchange: _Exchange, **options: Any) -> None:
+        super().__init__(host, **options)
+        self._exchange = exchange
 
     def connect(self) -> None:
         super().connect()
-        self.exchange.connected(self.sock)
+        self._exchange.connected(self.sock)
 
 
 class _SecureConnection(_Connection, http.client.HTTPSConnection):
@@ -255,18 +258,10 @@ class _Exchange(urllib.request.AbstractHTTPHandler):
         self._socket = opened
 
     def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(self._connection(_Connection), request)
+        return self.do_open(partial(_Connection, exchange=self), request)
 
     def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(self._connection(_SecureConnection), request)
-
-    def _connection(self, kind: type[_Connection]) -> Any:
-        def made(host: str, **options: Any) -> _Connection:
-            connection = kind(host, **options)
-            connection.exchange = self
-            return connection
-
-        return made
+        return self.do_open(partial(_SecureConnection, exchange=self), request)
 
     def _reply(self, body: bytes, connecting: float) -> bytes | RequestFailure:
         headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "secateur"}

@@ -73,7 +73,7 @@ def bound_of(selection: Selection, texts: list[str], counter_name: str = "o200k_
     """overhead + cost of every row + heading of every file, from what an index stores: three numbers a fragment."""
     pool, counter = selection.pool, get_counter(counter_name)
     costs = PackCosts(counter, pool.format)
-    columns = zip(pool.path, pool.line_start.tolist(), pool.line_end.tolist(), pool.kind, pool.qualname, strict=True)
+    columns = zip(pool.line_start.tolist(), pool.line_end.tolist(), pool.kind, pool.qualname, strict=True)
     stored = np.array([ingredients(text) for text in texts], dtype=np.int64).reshape(-1, 2)
     wrappers = costs.wrappers(costs.headings(Item(*values) for values in columns), stored[:, 1])
     shortened = selection.state == State.SHORTENED

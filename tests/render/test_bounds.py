@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from secateur import Engine
 from secateur.cli.schemas import schemas
 from secateur.model import State
-from secateur.render.search_json import DROPPED_LISTED, JSON_LIMIT, Extent, fit_extent, json_report
+from secateur.render.search_json import DROPPED_LISTED, JSON_LIMIT, fit_extent, json_report
 from secateur.render.structured import dumps_report
 from secateur.selection import select
 from secateur.settings import Settings
@@ -136,12 +136,12 @@ ROOM = JSON_LIMIT - 800
 @pytest.mark.parametrize(
     ("over", "expected"),
     [
-        (0, Extent(3, 3, 20)),
-        (1, Extent(2, 3, 20)),
-        (301, Extent(0, 2, 20)),
-        (601, Extent(0, 0, 19)),
-        (2501, Extent(0, 0, 0)),
+        (0, (3, 3, 20)),
+        (1, (2, 3, 20)),
+        (301, (0, 2, 20)),
+        (601, (0, 0, 19)),
+        (2501, (0, 0, 0)),
     ],
 )
-def test_actions_go_before_the_graph_and_the_graph_before_the_dropped(over: int, expected: Extent) -> None:
+def test_actions_go_before_the_graph_and_the_graph_before_the_dropped(over: int, expected: tuple[int, ...]) -> None:
     assert fit_extent([100] * 3, [100] * 3, [ROOM - 2500 + over] + [100] * 19) == expected

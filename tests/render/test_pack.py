@@ -186,7 +186,7 @@ def test_a_huge_run_of_backticks_is_charged_and_still_bounded() -> None:
     counter = get_counter("o200k_base")
     costs = PackCosts(counter)
     run, ends = (np.array([number], dtype=np.int64) for number in ingredients(text))
-    wrapper = costs.wrappers(costs.headings([Item("a.py", 1, 10, "function", "f")]), ends)
+    wrapper = costs.wrappers(costs.headings([Item(1, 10, "function", "f")]), ends)
     around = costs.files(["a.py"], ["python"], run)
     pack = render_pack(selection_of([("a.py", "f", "python", 1, False)], query=""), lambda _: text, str)
     assert counter.count(pack) <= counter.count(body(text)) + int(wrapper[0] + around[0])

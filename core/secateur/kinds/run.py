@@ -273,8 +273,8 @@ def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: b
     if form == "text":
         page = report_page(kind, outcome, verbose=verbose)
         if proven is not None and (proven.trials.ids or not kind.finds):
-            because, pins = partial(describe_reason, kind, outcome), PIN in kind.flags
-            page = rendering.proofs.add_explanation_sections(page, proven, because, pins=pins)
+            more = rendering.proofs.sections_of(proven, partial(describe_reason, kind, outcome), pins=PIN in kind.flags)
+            page = structs.replace(page, sections=(*page.sections, *more))
         return page.text()
     return kind.leaving(outcome, form)
 

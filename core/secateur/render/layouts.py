@@ -44,9 +44,8 @@ _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 
 
 class Item(Struct, frozen=True):
-    """The facts about a row that a pack shows besides its text."""
+    """The facts about a row that a pack shows besides its path and its text."""
 
-    path: str
     line_start: int
     line_end: int
     kind: str
@@ -63,6 +62,7 @@ class Layout:
     signature_mark = " signature"  # the additional text in the heading of a shortened item
     cdata_end_cost = 0  # most tokens that one `]]>` in a body adds
     close = ""  # the text after the body of an item
+    foot = ""  # the last line
 
     def head(self, query: str) -> str:
         """Returns the first lines; as few as possible if `query` is empty."""
@@ -71,12 +71,12 @@ class Layout:
     def notice(self, notice: Notice) -> str:
         return f"> {escape_line(one_line(notice.message))}\n\n"
 
-    def file_open(self, language: str, backticks: int) -> str:
-        """Returns the beginning of a file; `backticks` is the longest run in its bodies."""
-        return fence_ends(_tag(language), backticks)[0]
+    def file_ends(self, language: str, backticks: int) -> tuple[str, str]:
+        """Returns the beginning and the end of a file; `backticks` is the longest run in its bodies."""
+        return fence_ends(_tag(language), backticks)
 
     def file_heading(self, path: str) -> str:
-        """Returns the rest of that line."""
+        """Returns the rest of the first line."""
         return f" {replace_backticks(path)}\n"
 
     def heading(self, item: Item) -> str:
@@ -90,16 +90,10 @@ class Layout:
     def text(self, body: str) -> str:
         return body
 
-    def file_close(self, backticks: int) -> str:
-        return fence_ends("", backticks)[1]
-
     def last_line(self, count: int, names: Sequence[str]) -> str:
         """Returns the line that says how many candidates were left out, names the best, and says how to get them."""
         best = ", best first: " + ", ".join(f"`{_line(name)}`" for name in names) if names else ""
         return f"{count_noun(count, 'candidate')} left out{best}; a larger budget holds more.\n"
-
-    def foot(self) -> str:
-        return ""
 
 
 class _Xml(Layout):
@@ -109,6 +103,7 @@ class _Xml(Layout):
     signature_mark = ' form="signature"'
     cdata_end_cost = 8  # 5 was the most that 60,000 random surroundings needed
     close = "]]></fragment>\n"
+    foot = "</context>\n"
 
     def head(self, query: str) -> str:
         return f'<context query="{_attribute(_line(query))}">\n' if query else "<context>\n"
@@ -116,8 +111,8 @@ class _Xml(Layout):
     def notice(self, notice: Notice) -> str:
         return f'<warning code="{_attribute(notice.code)}">{escape(one_line(notice.message), quote=False)}</warning>\n'
 
-    def file_open(self, language: str, backticks: int) -> str:  # noqa: ARG002
-        return f'<file language="{_tag(language)}"'
+    def file_ends(self, language: str, backticks: int) -> tuple[str, str]:  # noqa: ARG002
+        return f'<file language="{_tag(language)}"', "</file>\n"
 
     def file_heading(self, path: str) -> str:
         return f' path="{_attribute(path)}">\n'
@@ -133,15 +128,9 @@ class _Xml(Layout):
     def text(self, body: str) -> str:
         return body.replace(CDATA_END, _CDATA_END_SPLIT)
 
-    def file_close(self, backticks: int) -> str:  # noqa: ARG002
-        return "</file>\n"
-
     def last_line(self, count: int, names: Sequence[str]) -> str:
         best = f' best="{_attribute(", ".join(map(_line, names)))}"' if names else ""
         return f"<left-out{best}>{count_noun(count, 'candidate')}; a larger budget holds more</left-out>\n"
-
-    def foot(self) -> str:
-        return "</context>\n"
 
 
 LAYOUTS = {"markdown": Layout(), "xml": _Xml()}
@@ -205,7 +194,7 @@ class PackCosts:
 
     def overhead(self, query: str) -> int:
         """Returns the tokens that belong to no row: head and foot."""
-        return sum(self._counter.count_many([self._layout.head(query), self._layout.foot()]))
+        return sum(self._counter.count_many([self._layout.head(query), self._layout.foot]))
 
     def headings(self, items: Iterable[Item]) -> IntArray:
         """Returns the exact tokens of each row's heading; about 3 microseconds per row."""
@@ -231,10 +220,8 @@ class PackCosts:
         """Returns the most tokens before and after the bodies of a file, whose longest run is at most `backticks` (what
         is kept of them may have a shorter one)."""
         if (known := self._frames.get((language, backticks))) is None:
-            layout = self._layout
             runs = range(SHORTEST_FENCE - 1, max(SHORTEST_FENCE, min(backticks, _LONGEST_COUNTED_RUN) + 1))
-            ends = ((layout.file_open(language, run), layout.file_close(run)) for run in runs)
-            known = max(sum(self._counter.count_many(pair)) for pair in ends)
+            known = max(sum(self._counter.count_many(self._layout.file_ends(language, run))) for run in runs)
             known += 2 * backticks if backticks > _LONGEST_COUNTED_RUN else 0
             self._frames[language, backticks] = known
         return known

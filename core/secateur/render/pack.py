@@ -38,8 +38,8 @@ def ingredients(text: str) -> tuple[int, int]:
 
 def file_block(layout: Layout, path: str, language: str, items: str) -> str:
     """Formats the items of a file as its block."""
-    backticks = longest_run(items)
-    return layout.file_open(language, backticks) + layout.file_heading(path) + items + layout.file_close(backticks)
+    start, end = layout.file_ends(language, longest_run(items))
+    return start + layout.file_heading(path) + items + end
 
 
 def render_pack(selection: Selection, content: Callable[[int], str], shortened: Callable[[int], str]) -> str:
@@ -57,23 +57,23 @@ def render_pack(selection: Selection, content: Callable[[int], str], shortened: 
     layout = layout_of(pool.format)
     if not selection.kept_rows:
         return _message(layout, shown_notices(notices_of(selection)))
+
+    def item_of(row: int) -> Item:
+        lines = int(pool.line_start[row]), int(pool.line_end[row])
+        return Item(*lines, pool.kind[row], pool.qualname[row], selection.state[row] != State.KEPT)
+
     parts = [layout.head(pool.query)]
     for path, rows in groupby(selection.pack_rows, pool.path.__getitem__):
         texts = {row: body((content if selection.state[row] == State.KEPT else shortened)(row)) for row in rows}
-        items = (layout.heading(_item(selection, row)) + layout.text(text) for row, text in texts.items())
+        items = (layout.heading(item_of(row)) + layout.text(text) for row, text in texts.items())
         parts.append(file_block(layout, path, pool.language[next(iter(texts))], layout.close.join((*items, ""))))
     # The line that says what was left out has as many names as its room holds.
     left_out, counter = selection.left_out, get_counter(pool.counter)
     names = [name for row in left_out[:_MOST_NAMES].tolist() if (name := pool.qualname[row])]
     lines = (layout.last_line(len(left_out), names[:count]) for count in range(len(names), -1, -1))
     last_line = next((line for line in lines if counter.count(line) <= selection.last_line), "")
-    parts += [last_line, layout.foot()]
+    parts += [last_line, layout.foot]
     return "".join(parts).rstrip("\n") + "\n"
-
-
-def _item(selection: Selection, row: int) -> Item:
-    pool, lines = selection.pool, (int(selection.pool.line_start[row]), int(selection.pool.line_end[row]))
-    return Item(pool.path[row], *lines, pool.kind[row], pool.qualname[row], selection.state[row] != State.KEPT)
 
 
 def render_message(selection: Selection, counter: Counter) -> str:
@@ -99,5 +99,5 @@ def _messages(form: str, notices: Sequence[Notice]) -> Sequence[str]:
 
 
 def _message(layout: Layout, notices: Sequence[Notice]) -> str:
-    text = "".join((layout.head(""), *map(layout.notice, notices), layout.foot())).strip("\n")
+    text = "".join((layout.head(""), *map(layout.notice, notices), layout.foot)).strip("\n")
     return text + "\n" if text else ""

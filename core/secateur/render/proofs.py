@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType, structs
 
 from secateur.ledger import Entry, EntryShape, LedgerShape, State
 from secateur.progress import Progress, unreported
-from secateur.render.page import Column, Page, Section, count_noun
+from secateur.render.page import Column, Section, count_noun
 from secateur.shape import Shape
 from secateur.terminal import clip, visible
 from secateur.what_if.curve import Curve
@@ -65,11 +65,6 @@ def add_explanation(answer: A, ledger: LedgerShape, explanation: Explanation) ->
     return structs.replace(answer, ledger=structs.replace(ledger, entries=entries), **structs.asdict(proven))
 
 
-def add_explanation_sections(page: Page, explanation: Explanation, because: Because, *, pins: bool) -> Page:
-    """Adds the proofs below a report; see `sections_of`."""
-    return structs.replace(page, sections=(*page.sections, *sections_of(explanation, because, pins=pins)))
-
-
 def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pins: bool = False) -> Sequence[Section]:
     """Returns the proofs as sections of a report.
 
@@ -79,20 +74,20 @@ def sections_of(explanation: Explanation, because: Because = lambda _: "", *, pi
     """
     curve, trials = explanation.curve, explanation.trials
     not_known = f"not known: the search ended after {explanation.reached}"
-    ranges = [(name, range_words(*ends) if ends else not_known) for name, ends in explanation.ranges.items()]
-    points = tuple(_points(curve, trials.budget, trials.budget_label))
+    ranges = [(name, _range_words(*ends) if ends else not_known) for name, ends in explanation.ranges.items()]
+    figures = list(dict.fromkeys(name for point in curve.points for name in point.figures))  # such as "chunks"
     keeps = ", --pin ID keeps one of them" if pins else ""
     others = f"  {explanation.unlisted:,} more: --dropped all lists them, --why ID explains one{keeps}"
     lost = [f"at {drop.budget:,} it loses {name_items(trials, drop.loses)}" for drop in curve.drops]
     gained = [f", gains {name_items(trials, drop.gains)}" if drop.gains else "" for drop in curve.drops]
     words = [*curve_words(trials, curve), *map(add, lost, gained)]
-    columns = (*_POINTS, *[_FIGURE] * len(figures_of(curve)), _MARK)
+    columns = (*_POINTS, *[_FIGURE] * len(figures), _MARK)
     sections = [
         Section(
             tuple(_lever_rows(explanation, because)), _TURNS, others if explanation.unlisted else "", columns=LEVERS
         ),
         Section(ranges, "nothing changes between", columns=_RANGES),
-        Section(points, "what goes out against the budget", columns=columns),
+        Section(tuple(_points(curve, figures, trials)), "what goes out against the budget", columns=columns),
         Section([f"  {line}" for line in words], apart=False),
     ]
     return [section for section in sections if section.rows]
@@ -240,29 +235,23 @@ def _lever_rows(explanation: Explanation, because: Because) -> Iterator[Sequence
         yield f"  {State.KEPT.glyph} {ids}{more}: {why}"
 
 
-def _points(curve: Curve, present: int, label: str) -> Iterator[Sequence[str]]:
-    figures = figures_of(curve)
-    yield label, "tokens", "whole", "partly", *figures
+def _points(curve: Curve, figures: Sequence[str], trials: Trials) -> Iterator[Sequence[str]]:
+    yield trials.budget_label, "tokens", "whole", "partly", *figures
     step, last = -(-len(curve.points) // SHOWN_POINTS), len(curve.points) - 1
     for index, point in enumerate(curve.points):
-        if index % step and index != last and point.budget not in (present, curve.knee):
+        if index % step and index != last and point.budget not in (trials.budget, curve.knee):
             continue
-        marks = [word for word, budget in (("now", present), ("knee", curve.knee)) if budget == point.budget]
-        cells = [f"{figure:,}" for figure in (point.budget, point.tokens, point.whole, point.partly)]
-        cells += [f"{point.figures.get(name, 0):,}" for name in figures]
-        yield cells + ([", ".join(marks)] if marks else [])
+        marks = [word for word, budget in (("now", trials.budget), ("knee", curve.knee)) if budget == point.budget]
+        cells = (
+            point.budget,
+            point.tokens,
+            point.whole,
+            point.partly,
+            *(point.figures.get(name, 0) for name in figures),
+        )
+        yield [*(f"{figure:,}" for figure in cells), *([", ".join(marks)] if marks else [])]
 
 
-def figures_of(curve: Curve) -> list[str]:
-    """Returns the names of further figures of points: "chunks"."""
-    return list(dict.fromkeys(name for point in curve.points for name in point.figures))
-
-
-def range_words(low: float, high: float) -> str:
-    """Describes the values between which nothing changes."""
-    return f"{value_words(low)} to {value_words(high)}" if low != high else f"no value but {value_words(low)}"
-
-
-def value_words(value: float) -> str:
-    """Formats a value with thousands separators."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:g}"
+def _range_words(low: float, high: float) -> str:
+    least, most = (f"{value:,}" if isinstance(value, int) else f"{value:g}" for value in (low, high))
+    return f"{least} to {most}" if low != high else f"no value but {least}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, structs
 
@@ -41,32 +41,21 @@ DROPPED_LISTED = 20  # dropped candidates that are listed by default
 _SLACK = 800  # characters for the brackets of these lists, and for the entries that count unlisted items
 
 
-class Extent(NamedTuple):
-    """The numbers of listed candidates, best first: kept candidates with an action, those with callers and callees, and
-    dropped candidates."""
-
-    actions: int
-    graph: int
-    dropped: int
-
-
-def fit_extent(actions: Sequence[int], graph: Sequence[int], dropped: Sequence[int]) -> Extent:
-    """Returns how many fit.
+def fit_extent(*lists: Sequence[int]) -> tuple[int, ...]:
+    """Returns how many items of each list fit into JSON_LIMIT. The last items of the first list are cut first.
 
     Args:
-        actions: characters of the action of each kept candidate.
-        graph: characters in `graph` for each kept candidate.
-        dropped: characters of each dropped candidate, including its entry and action.
+        lists: characters of each item, best first.
     """
-    over = sum(map(sum, (actions, graph, dropped))) - (JSON_LIMIT - _SLACK)
+    over = sum(map(sum, lists)) - (JSON_LIMIT - _SLACK)
     counts = []
-    for sizes in (actions, graph, dropped):
+    for sizes in lists:
         count = len(sizes)
         while over > 0 and count > 0:
             count -= 1
             over -= sizes[count]
         counts.append(count)
-    return Extent(*counts)
+    return tuple(counts)
 
 
 WRAPPER_SECTION, _HEADINGS = "pack", "headings"  # the wrapper in the context-budget spec's report
@@ -281,9 +270,8 @@ def json_report(
 ) -> SearchOutput:
     """Returns the output of `search --format json` for `dumps_report`.
 
-    Unless `explain` or more than DROPPED_LISTED are asked for, `dropped`, `graph` and `report.actions` have at most
-    JSON_LIMIT characters together: a notice `json_shortened` says what is not listed. A candidate that goes out always
-    has every field, and its entry in the ledger.
+    JSON_LIMIT holds unless `explain` or more than DROPPED_LISTED are asked for; a notice `json_shortened` says what is
+    not listed.
 
     Args:
         content: text of a pool row; asked only for rows kept whole.
@@ -295,37 +283,35 @@ def json_report(
     """
     dropped = DROPPED_LISTED if dropped is UNSET else dropped
     kept, others = selection.kept_rows, selection.dropped_rows[:dropped]
-    pool = selection.pool
-    graph = [  # callers and callees of the anchors in the output, in the order of rank (SC-GRAG-002)
-        {
-            row: Neighbour(
-                pool.symbol_id[row],
-                pool.path[row],
-                links[row][0][1],
-                [pool.symbol_id[anchor] for anchor, _ in links[row]],
-            )
-            for row in selection.kept_rows
-            if links and links[row]
-        }
-        for links in (pool.calls, pool.called)
-    ]
-    everything = extent = Extent(len(kept), len(kept), len(others))
+    pool, ledger = selection.pool, search_ledger(selection, lambda: pack_tokens)
+    graph = []  # callers and callees of the anchors in the output, in the order of rank (SC-GRAG-002)
+    for links in (pool.calls, pool.called):
+        neighbours = {}
+        for row in kept if links else ():
+            if near := links[row]:
+                ids = [pool.symbol_id[anchor] for anchor, _ in near]
+                neighbours[row] = Neighbour(pool.symbol_id[row], pool.path[row], near[0][1], ids)
+        graph.append(neighbours)
+    everything = extent = tuple(map(len, (kept, kept, others)))
     items = {row: _candidate(selection, row, explain) for row in (*kept, *others)}
     if not explain and dropped is not None and dropped <= DROPPED_LISTED:
-        listed_entries = search_ledger(selection, int).entries
-        entries = {row: listed_entries[row] for row in (*kept, *others)}
+        entries = {row: ledger.entries[row] for row in (*kept, *others)}
         action = {row: written_size(action_) for row, entry in entries.items() if (action_ := search_action(entry))}
         extent = fit_extent(
-            actions=[action[row] for row in kept],
-            graph=[sum(written_size(at[row]) for at in graph if row in at) for row in kept],
-            dropped=[written_size(items[row]) + action[row] + written_size(entries[row].shape()) for row in others],
+            [action[row] for row in kept],
+            [sum(written_size(at[row]) for at in graph if row in at) for row in kept],
+            [written_size(items[row]) + action[row] + written_size(entries[row].shape()) for row in others],
         )
-    listed = others[: extent.dropped]
-    notices = notices_of(selection)
+    acting, linked, most = extent
+    listed = others[:most]
+    notices = list(notices_of(selection))
     if extent != everything:
-        notices = (*notices, _shortened_notice(everything, extent))
-    ledger = search_ledger(selection, lambda: pack_tokens)
-    report = ledger.report(search_action, numbers=[*kept[: extent.actions], *listed])
+        names = "actions of kept candidates", "kept candidates in the graph", "dropped candidates"
+        parts = zip(names, extent, everything, strict=True)
+        shown = ", ".join(f"{count:,} of {of:,} {name}" for name, count, of in parts if count < of)
+        limits = f"To stay within {JSON_LIMIT:,} characters beside what is kept"
+        notices.append(Notice("json_shortened", f"{limits}, this lists {shown}; --dropped all lists everything."))
+    report = ledger.report(search_action, numbers=[*kept[:acting], *listed])
     sent = [(row, (shortened if selection.state[row] == State.SHORTENED else content)(row)) for row in kept]
     return SearchOutput(
         schema_version=SCHEMA_VERSION,
@@ -343,21 +329,10 @@ def json_report(
         message_tokens=UNSET if kept else message_tokens,
         candidates=[Candidate(**structs.asdict(items[row]), content=text) for row, text in sent],
         dropped=[DroppedCandidate(**structs.asdict(items[row])) for row in listed],
-        graph=Neighbours(*([at[row] for row in kept[: extent.graph] if row in at] for at in graph)),
+        graph=Neighbours(*([at[row] for row in kept[:linked] if row in at] for at in graph)),
         report=report,
         ledger=ledger.shape([*kept, *listed]),
-        warnings=list(notices),
-    )
-
-
-def _shortened_notice(everything: Extent, extent: Extent) -> Notice:
-    names = "actions of kept candidates", "kept candidates in the graph", "dropped candidates"
-    parts = zip(names, extent, everything, strict=True)
-    listed = ", ".join(f"{count:,} of {of:,} {name}" for name, count, of in parts if count < of)
-    return Notice(
-        "json_shortened",
-        f"To stay within {JSON_LIMIT:,} characters beside what is kept, this lists {listed}; --dropped all lists"
-        " everything.",
+        warnings=notices,
     )
 
 
@@ -368,7 +343,7 @@ def _candidate(selection: Selection, row: int, explain: bool) -> CandidateFields
     mask = int(pool.channels[row])
     parts = {
         signal: {part: _number(column[row]) for part, column in columns.items()}
-        for signal, columns in pool.parts.items()
+        for signal, columns in (pool.parts.items() if explain else ())
     }
     return CandidateFields(
         file_path=pool.path[row],

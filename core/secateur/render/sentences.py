@@ -13,22 +13,32 @@ from secateur.render.page import listed
 
 _NAMED_REDACTIONS = 5  # most credentials of one input in a sentence
 _OLDEST = "is among the oldest: {over:# token was|# tokens were} still too many when its turn came"
+_LEFT = "{left:; nothing was left|, only # left|, only # left}"
+_ROUTINE = (
+    "{lines:a routine line|# routine lines}{away:|, # line or more from any error, match or end|, # or more from any"
+    " error, match or end}; "
+)
+_NO_MATCH = "{lines:it does|its # lines do} not match the query; "
+_NO_PART = (
+    "{parts:as a whole it needs|the smallest of # parts needs} {part:,}, only {left:,} left then: {first:# other|#"
+    " others} came first"
+)
+_NO_LINE = "no room for {lines:it|them} was left: {first:# other|# others} came first"
+_PIECES = "its relevant pieces go out: the whole needs {needed:,}"
 _CUT = f"{_OLDEST}; cutting begins above {{zone:,}} tokens and goes on down to {{target:,}} (cut_to)"
 
 # By reason; figures of the entry in braces, with a format or with the words for one and for several, or for none, one
 # and several.
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
-    Reason.NO_ROOM: "needs {needed:,}{left:; nothing was left|, only # left|, only # left} then",
+    Reason.NO_ROOM: f"needs {{needed:,}}{_LEFT} then",
     Reason.LARGER_THAN_BUDGET: "needs {needed:,}, more than the whole budget of {budget:,} holds",
     Reason.ZERO_BUDGET: "the budget is 0, needs {needed:,}",
     Reason.WRAPPER: "stands around the others: headings, names, punctuation",
     Reason.NOT_LISTED: "stands for items that are not listed: {items:,}",
     Reason.DAMAGED: "it cannot be read there; it is carried along as it is",
     Reason.PINNED: "pinned: needed {needed:,} of {left:,} left",
-    Reason.SIGNATURE: (
-        "its declaration fits; the whole needs {needed:,}{left:; nothing was left|, only # left|, only # left} then"
-    ),
+    Reason.SIGNATURE: f"its declaration fits; the whole needs {{needed:,}}{_LEFT} then",
     Reason.EXCLUDED: "excluded",
     Reason.BEYOND_DEPTH: "further from the anchors than max_depth",
     Reason.NO_SIGNAL: "its priority is 0",
@@ -36,9 +46,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.DISABLED: "pruning is switched off",
     Reason.WHOLE: "it is relevant, and within the share for whole files",
     Reason.NOT_SHORTER: "its snippets would take as many tokens as the whole",
-    Reason.SNIPPETS: (
-        "its relevant pieces go out: the whole needs {needed:,}{left:; nothing was left|, only # left|, only # left}"
-    ),
+    Reason.SNIPPETS: _PIECES + _LEFT,
     Reason.NOT_RELEVANT: "it scores {score:g}, {setting} asks for {asked:g}: {value:g} of the best, {best:g}",
     Reason.SYSTEM: "what the system says always stays",
     Reason.ASIDE: "no model is sent this line; it is carried along",
@@ -80,10 +88,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.DISTINCT_ERROR: "it reports an error that no line before it reports",
     Reason.LAST_LINES: "it is among the last lines",
     Reason.MATCHES_QUERY: "it holds words of the query",
-    Reason.ROUTINE: (
-        "{lines:a routine line|# routine lines}{away:|, # line or more from any error, match or end|, # or more from"
-        " any error, match or end}; no room for {lines:it|them} was left: {first:# other|# others} came first"
-    ),
+    Reason.ROUTINE: _ROUTINE + _NO_LINE,
     Reason.RUN_RESULT: "it sums up a run",
     Reason.BESIDE_ERROR: "it is beside an error",
     Reason.REPEATS_EARLIER: "like earlier ones (numbers aside): {repeats:,} of its {lines:# line|# lines}",
@@ -96,39 +101,19 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
         (reason, "left"): "{steps}: {left}" for reason in Reason if Reason.LONG_LIST <= reason <= Reason.ENTRIES_DROPPED
     },
     (Reason.LONG_LIST, "item"): "stage 1: item {item:,} of {items:,}, behind the first {first:,}",
-    (Reason.SNIPPETS, "budget"): (
-        "its relevant pieces go out: the whole needs {needed:,}, more than the whole budget of {budget:,} holds"
-    ),
-    (Reason.SNIPPETS, "setting"): (
-        "its relevant pieces go out: the whole needs {needed:,}, {setting} leaves it {left:,}"
-    ),
-    (Reason.NO_ROOM, "marks"): (
-        "needs {needed:,}, {marks:,} of it for marks of left-out lines"
-        "{left:; nothing was left|, only # left|, only # left} then"
-    ),
-    (Reason.NO_ROOM, "spared"): (
-        "needs {needed:,} more than the marks that it replaces"
-        "{left:; nothing was left|, only # left|, only # left} then"
-    ),
+    (Reason.SNIPPETS, "budget"): f"{_PIECES}, more than the whole budget of {{budget:,}} holds",
+    (Reason.SNIPPETS, "setting"): f"{_PIECES}, {{setting}} leaves it {{left:,}}",
+    (Reason.NO_ROOM, "marks"): f"needs {{needed:,}}, {{marks:,}} of it for marks of left-out lines{_LEFT} then",
+    (Reason.NO_ROOM, "spared"): f"needs {{needed:,}} more than the marks that it replaces{_LEFT} then",
     (Reason.LARGER_THAN_BUDGET, "head"): (
         "needs {needed:,}, more than the {room:,} that the pack's first and last line leave of the budget of {budget:,}"
     ),
     (Reason.FITS, "chunk"): "fits",
     (Reason.FIRST_FAILURE, "sounds"): "it is the first that sounds like a failure",
     (Reason.DISTINCT_ERROR, "sounds"): "it sounds like an error that no line before it reports",
-    (Reason.ROUTINE, "asked part left"): (
-        "{lines:it does|its # lines do} not match the query; {parts:as a whole it needs|the smallest of # parts needs}"
-        " {part:,}, only {left:,} left then: {first:# other|# others} came first"
-    ),
-    (Reason.ROUTINE, "part left"): (
-        "{lines:a routine line|# routine lines}{away:|, # line or more from any error, match or end|, # or more from"
-        " any error, match or end}; {parts:as a whole it needs|the smallest of # parts needs} {part:,}, only {left:,}"
-        " left then: {first:# other|# others} came first"
-    ),
-    (Reason.ROUTINE, "asked"): (
-        "{lines:it does|its # lines do} not match the query; no room for {lines:it|them} was left: {first:# other|#"
-        " others} came first"
-    ),
+    (Reason.ROUTINE, "asked part left"): _NO_MATCH + _NO_PART,
+    (Reason.ROUTINE, "part left"): _ROUTINE + _NO_PART,
+    (Reason.ROUTINE, "asked"): _NO_MATCH + _NO_LINE,
     (Reason.REPEATS_EARLIER, "error_dropped"): "it repeats the error of line {error_dropped:,}, which is dropped too",
     (Reason.REPEATS_EARLIER, "error"): "it repeats the error of line {error:,}",
     (Reason.REPEATS_EARLIER, "equal_dropped"): (
@@ -186,18 +171,13 @@ def _fill_template(template: str, figures: Mapping[str, Figure]) -> str:
             continue
         if name not in figures:
             return filled.rpartition(":")[0] or template.partition("{")[0].rpartition(",")[0] or filled.rstrip(" (")
-        filled += _format(figures[name], form or "")
+        if form and "|" in form:  # words for one and for several, maybe with those for none: "nothing|# line|# lines"
+            *none, one, several = form.split("|")
+            words = none if none and not figures[name] else [one if figures[name] == 1 else several]
+            filled += words[0].replace("#", f"{figures[name]:,}")
+        else:
+            filled += format(figures[name], form or "")
     return filled
-
-
-def _format(figure: Figure, form: str) -> str:
-    """Formats a figure, by a form such as "," or by the words for one and for several, maybe with those for none before
-    them: "# line is|# lines are", "nothing is|# line is|# lines are"."""
-    *none, one, several = form.split("|") if "|" in form else ("", "")
-    if not several:
-        return format(figure, form)
-    words = none[0] if none and not figure else one if figure == 1 else several
-    return words.replace("#", f"{figure:,}")
 
 
 def describe_redactions(redactions: Sequence[Redaction]) -> str:

@@ -49,24 +49,30 @@ def search_page(
     pool = selection.pool
     counted = (pool.counter, *([] if exact else ["estimated"]), *(["as XML"] if pool.format == "xml" else []))
     vectors = visible(pool.facts.get("embedding", "none"))
-    head: tuple[tuple[str, str], ...] = (
+    head = [
         ("query", clip(visible(" ".join(pool.query.split())), QUERY_CELLS)),
         ("budget", f"{pack_tokens:,} of {selection.budget:,} tokens ({', '.join(counted)})"),
         (
             "ranked",
             f"by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}, vectors {vectors}",
         ),
-    )
+    ]
     if kind := kind_of(pool):
-        head = (*head, ("kind", kind))
+        head.append(("kind", kind))
     if "preference" in selection.terms:
-        head = (*head, ("prefers", f"{np.count_nonzero(pool.preference):,} of the candidates (secateur prefer list)"))
+        head.append(("prefers", f"{np.count_nonzero(pool.preference):,} of the candidates (secateur prefer list)"))
+    listed = selection.dropped_rows[:dropped]
+    unlisted = len(selection.dropped_rows) - len(listed)
+    shown = sorted((*selection.kept_rows, *listed), key=lambda row: int(selection.rank[row]))
+    proves = ", --why ID explains one" if explain else "; --explain says what keeps each"
+    more = f"      … and {unlisted:,} more dropped (--dropped all lists them{proves})" if unlisted else ""
     if explain:
-        candidates = Section(tuple(_explained_rows(selection, dropped)), columns=_DETAILS)
+        candidates = Section(tuple(_explained_rows(selection, shown)), more=more, columns=_DETAILS)
     else:
         terms = (Column(len(name), right=True) for name in selection.terms)
         figures = (Column(5, right=True, gap=0), Column(1, gap=1), Column(7, right=True, gap=1), Column(8, right=True))
-        candidates = Section(tuple(_candidate_rows(selection, dropped)), columns=(*figures, *terms, Column()))
+        rows = tuple(_candidate_rows(selection, shown))
+        candidates = Section(rows, more=more, columns=(*figures, *terms, Column()))
     totals = Section((_totals(selection, pack_tokens),))
     walked = walk_sections(walk) if walk is not None else ()
     sections = (candidates, *walked, totals) if len(selection) else ()
@@ -86,30 +92,19 @@ def why(selection: Selection, decision: Decision) -> str:
     return phrase(decision.reason, figures | decision.figures)
 
 
-def _listed_rows(selection: Selection, dropped: int | None) -> list[int]:
-    return sorted((*selection.kept_rows, *selection.dropped_rows[:dropped]), key=lambda row: int(selection.rank[row]))
-
-
-def _describe_unlisted(selection: Selection, dropped: int | None, proves: str) -> Iterator[str]:
-    more = len(selection.dropped_rows[dropped:]) if dropped is not None else 0
-    if more:
-        yield f"      … and {more:,} more dropped (--dropped all lists them{proves})"
-
-
-def _candidate_rows(selection: Selection, dropped: int | None) -> Iterator[Sequence[str] | str]:
+def _candidate_rows(selection: Selection, rows: Sequence[int]) -> Iterator[Sequence[str]]:
     yield "#", "", "tokens", "priority", *selection.terms, "candidate"
-    for row in _listed_rows(selection, dropped):
+    for row in rows:
         decision = selection.decision(row)
         because = "" if decision.state is State.KEPT else f"  ({why(selection, decision)})"
         tokens = decision.tokens_after or decision.tokens_before
         scores = (f"{score:.3f}" for score in (decision.priority, *decision.terms.values()))
         yield f"{decision.rank}", decision.state.glyph, f"{tokens:,}", *scores, f"{_place(selection, row)}{because}"
-    yield from _describe_unlisted(selection, dropped, "; --explain says what keeps each")
 
 
-def _explained_rows(selection: Selection, dropped: int | None) -> Iterator[Sequence[str] | str]:
+def _explained_rows(selection: Selection, rows: Sequence[int]) -> Iterator[Sequence[str] | str]:
     pool = selection.pool
-    for row in _listed_rows(selection, dropped):
+    for row in rows:
         decision = selection.decision(row)
         before, after = decision.tokens_before, decision.tokens_after
         tokens = f"{before:,} -> {after:,} tokens" if 0 < after < before else count_noun(before, "token")
@@ -119,7 +114,6 @@ def _explained_rows(selection: Selection, dropped: int | None) -> Iterator[Seque
         terms = " + ".join(f"{name} {term:.6f}" for name, term in decision.terms.items())
         yield "priority", f"{decision.priority:.6f} = {terms}"
         yield from signals_of(selection, row)
-    yield from _describe_unlisted(selection, dropped, ", --why ID explains one")
 
 
 def signals_of(selection: Selection, row: int, digits: int = 6) -> Sequence[tuple[str, str]]:
@@ -152,24 +146,20 @@ def _route(selection: Selection, row: int) -> str:
 
 
 def _totals(selection: Selection, pack_tokens: int) -> str:
-    kept, shortened, dropped = (selection.counts(state) for state in (State.KEPT, State.SHORTENED, State.DROPPED))
-    saved = int(selection.pool.tokens[selection.state == State.SHORTENED].sum()) - shortened[1]
-    parts = [f"{State.KEPT.glyph} kept {kept[0]:,} ({count_noun(kept[1], 'token')})"]
-    if shortened[0]:
-        parts.append(
-            f"{State.SHORTENED.glyph} shortened {shortened[0]:,} ({count_noun(shortened[1], 'token')}, saved {saved:,})"
-        )
-    parts.append(f"{State.DROPPED.glyph} dropped {dropped[0]:,} ({count_noun(dropped[1], 'token')})")
-    parts.append(f"free {max(0, selection.budget - pack_tokens):,}")
-    return "  ".join(parts)
+    parts = []
+    for state in (State.KEPT, State.SHORTENED, State.DROPPED):
+        number, tokens = selection.counts(state)
+        saved = int(selection.pool.tokens[selection.state == state].sum()) - tokens
+        cut = f", saved {saved:,}" if state is State.SHORTENED else ""
+        if number or state is not State.SHORTENED:
+            parts.append(f"{state.glyph} {state.label} {number:,} ({count_noun(tokens, 'token')}{cut})")
+    return "  ".join((*parts, f"free {max(0, selection.budget - pack_tokens):,}"))
 
 
 def _place(selection: Selection, row: int) -> str:
     pool = selection.pool
-    name = visible(pool.qualname[row])
-    return f"{visible(pool.path[row])}:{line_range(pool.line_start[row], pool.line_end[row])}" + (
-        f"  {name}" if name else ""
-    )
+    name, lines = visible(pool.qualname[row]), line_range(pool.line_start[row], pool.line_end[row])
+    return f"{visible(pool.path[row])}:{lines}" + (f"  {name}" if name else "")
 
 
 def _name(selection: Selection, row: int) -> str:

@@ -14,17 +14,8 @@ import tomli
 MAX_THEME_BYTES = 64 * 1024  # a larger file cannot be a theme
 
 PALETTE = (
-    "background",
-    "surface",
-    "panel",
-    "foreground",
-    "faint",
-    "primary",
-    "secondary",
-    "accent",
-    "success",
-    "warning",
-    "error",
+    *("background", "surface", "panel", "foreground", "faint"),
+    *("primary", "secondary", "accent", "success", "warning", "error"),
 )
 STATES = ("kept", "shortened", "summarised", "dropped")
 SIGNALS = ("relevance", "hotspot", "distance", "preference", "boost")

@@ -8,7 +8,7 @@ Lists are bounded; what is not listed is counted beside them. All orders are tot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated
 
@@ -155,22 +155,52 @@ GLYPHS: Mapping[str, str] = MappingProxyType({state.label: state.glyph for state
 
 def walk_sections(walk: Walk) -> tuple[Section, ...]:
     """Returns the sections, in the order of a reader's questions."""
-    sections = [Section(tuple(_parts(walk)), title="what hangs together by calls and inheritance")]
-    if calls := tuple(_calls(walk)):
-        sections.append(Section(calls, title="calls"))
+    parts: list[str] = []
+    for part in walk.together:
+        together = f"{len(part.symbol_ids) + part.more:,} together, {part.token_count:,} tokens"
+        parts.append(f"  {together}: {_names(part.symbol_ids, part.more)}")
+    parts += _more(walk.together_more)
+    if walk.alone:
+        parts.append(f"  {len(walk.alone) + walk.alone_more:,} alone: {_names(walk.alone, walk.alone_more)}")
+    parts = parts or ["  nothing goes out"]
+    sections = [Section(parts, title="what hangs together by calls and inheritance")]
+
+    calls: list[str] = []
+    shown = [item for item in walk.nodes if item.state not in (None, State.DROPPED.label)]
+    for item in shown[:ITEMS_SHOWN]:
+        calls.append(f"  #{item.rank} {visible(item.symbol_id)}")
+        for word, ends, more in item.sides:
+            for end in ends[:ENDS_SHOWN]:
+                glyph = f"{GLYPHS[end.state]} " if end.state else ""
+                calls.append(f"    {word:<9} {glyph}{visible(end.symbol_id)}  ({rule_of(end)})")
+            if rest := len(ends) + more - len(ends[:ENDS_SHOWN]):
+                calls.append(f"    {word:<9} … and {rest:,} more")
+    calls += _more(len(shown) + walk.nodes_more - ITEMS_SHOWN)
+    sections += [Section(calls, title="calls")] if calls else []
+
     if walk.chains:
         chains = ["  " + " → ".join(map(_name, chain.symbol_ids)) for chain in walk.chains[:ITEMS_SHOWN]]
         chains += _more(len(walk.chains) - ITEMS_SHOWN)
         title = "shortest chains of calls between what goes out, through what does not"
-        sections.append(Section(tuple(chains), title=title))
-    step = walk.next_step
+        sections.append(Section(chains, title=title))
+
+    step, further = walk.next_step, list[str]()
+    for near in step.items[:ITEMS_SHOWN]:
+        sides = ("calls", near.calls, near.calls_more), ("called by", near.called_by, near.called_by_more)
+        touched = ", ".join(f"{word} {_names(symbols, more)}" for word, symbols, more in sides if symbols)
+        joins = f"; joins {near.joins:,} parts" if near.joins > 1 else ""
+        state = "" if near.state is None else f"{GLYPHS[near.state]} #{near.rank} "
+        further.append(f"  {state}{visible(near.symbol_id)}  {near.token_count:,} tokens; {touched}{joins}")
+    further += _more(step.count - ITEMS_SHOWN)
+    if (deeper := walk.deeper) is not None:
+        found = f"{count_noun(deeper.candidates, 'further candidate')} ({deeper.token_count:,} tokens)"
+        further.append(f"  searched again with --depth {deeper.depth}: {found}")
+        for word, ids, more in (("in", deeper.kept, deeper.kept_more), ("out", deeper.lost, deeper.lost_more)):
+            further += [f"    {word:<3} {len(ids) + more:,}: {_names(ids, more)}"] if ids else []
+        further += [] if deeper.kept or deeper.lost else ["    the same goes out"]
     fragments = f"{count_noun(step.count, 'fragment')}, {step.token_count:,} tokens"
     title = f"one call further: {fragments}, {step.candidates:,} of them candidates"
-    further = [*(_next(item) for item in step.items[:ITEMS_SHOWN]), *_more(step.count - ITEMS_SHOWN)]
-    if walk.deeper is not None:
-        further += _deeper(walk.deeper)
-    sections.append(Section(tuple(further), title=title))
-    return tuple(sections)
+    return (*sections, Section(further, title=title))
 
 
 def rule_of(end: CallEnd) -> str:
@@ -179,54 +209,11 @@ def rule_of(end: CallEnd) -> str:
     return f"{RULES.get(end.how, end.how)}, certain {end.certainty:.2f}{sites}"
 
 
-def _parts(walk: Walk) -> Iterator[str]:
-    for part in walk.together:
-        count = len(part.symbol_ids) + part.more
-        yield f"  {count:,} together, {part.token_count:,} tokens: {_names(part.symbol_ids, count)}"
-    yield from _more(walk.together_more)
-    if walk.alone:
-        count = len(walk.alone) + walk.alone_more
-        yield f"  {count:,} alone: {_names(walk.alone, count)}"
-    if not walk.together and not walk.alone:
-        yield "  nothing goes out"
-
-
-def _calls(walk: Walk) -> Iterator[str]:
-    shown = [item for item in walk.nodes if item.state not in (None, State.DROPPED.label)]
-    for item in shown[:ITEMS_SHOWN]:
-        yield f"  #{item.rank} {visible(item.symbol_id)}"
-        for word, ends, more in item.sides:
-            for end in ends[:ENDS_SHOWN]:
-                glyph = f"{GLYPHS[end.state]} " if end.state else ""
-                yield f"    {word:<9} {glyph}{visible(end.symbol_id)}  ({rule_of(end)})"
-            if rest := len(ends) + more - len(ends[:ENDS_SHOWN]):
-                yield f"    {word:<9} … and {rest:,} more"
-    yield from _more(len(shown) + walk.nodes_more - ITEMS_SHOWN)
-
-
-def _next(item: NextItem) -> str:
-    sides = ("calls", item.calls, item.calls_more), ("called by", item.called_by, item.called_by_more)
-    touched = [f"{word} {_names(symbols, len(symbols) + more)}" for word, symbols, more in sides if symbols]
-    joins = f"; joins {item.joins:,} parts" if item.joins > 1 else ""
-    state = "" if item.state is None else f"{GLYPHS[item.state]} #{item.rank} "
-    return f"  {state}{visible(item.symbol_id)}  {item.token_count:,} tokens; {', '.join(touched)}{joins}"
-
-
-def _deeper(deeper: DeeperSearch) -> Iterator[str]:
-    summary = f"{count_noun(deeper.candidates, 'further candidate')} ({deeper.token_count:,} tokens)"
-    yield f"  searched again with --depth {deeper.depth}: {summary}"
-    for word, symbols, more in (("in", deeper.kept, deeper.kept_more), ("out", deeper.lost, deeper.lost_more)):
-        if symbols:
-            count = len(symbols) + more
-            yield f"    {word:<3} {count:,}: {_names(symbols, count)}"
-    if not deeper.kept and not deeper.lost:
-        yield "    the same goes out"
-
-
-def _names(symbols: Sequence[str], count: int) -> str:
+def _names(symbols: Sequence[str], more: int) -> str:
+    """Lists the first names. `more`: how many there are besides these symbols."""
     shown = symbols[:NAMES_SHOWN]
-    rest = f" … and {count - len(shown):,} more" if count > len(shown) else ""
-    return ", ".join(_name(symbol) for symbol in shown) + rest
+    rest = len(symbols) + more - len(shown)
+    return ", ".join(map(_name, shown)) + (f" … and {rest:,} more" if rest > 0 else "")
 
 
 def _name(symbol: str) -> str:
@@ -235,6 +222,5 @@ def _name(symbol: str) -> str:
     return visible(f"{path.rpartition('/')[2]}::{name}" if _NAMELESS.fullmatch(name) else name)
 
 
-def _more(count: int) -> Iterator[str]:
-    if count > 0:
-        yield f"  … and {count:,} more"
+def _more(count: int) -> list[str]:
+    return [f"  … and {count:,} more"] if count > 0 else []

@@ -313,8 +313,8 @@ def _count_headings(question: SearchQuestion, snapshot: Snapshot, rows: IntArray
     new = rows[known[rows] < 0]
     starts, ends = snapshot.line_start[new].tolist(), snapshot.line_end[new].tolist()
     items = (
-        Item(snapshot.paths[file], start, end, str(snapshot.kind(row)), snapshot.qualnames[row])
-        for row, file, start, end in zip(new.tolist(), snapshot.file[new].tolist(), starts, ends, strict=True)
+        Item(start, end, str(snapshot.kind(row)), snapshot.qualnames[row])
+        for row, start, end in zip(new.tolist(), starts, ends, strict=True)
     )
     known[new] = PackCosts(question.counter, question.format).headings(items)
     return known[rows]

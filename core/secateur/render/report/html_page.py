@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 
@@ -63,10 +64,7 @@ def html_page(report: DecisionReport) -> str:
         f"<h2>{escape(report.noun)}</h2>",
         tools(report),
         item_list(report),
-        _unlisted(report),
-        CallTrees(report).drawn(),
-        _further(report),
-        _leaving(report),
+        *_below_list(report),
         "<h2>Get it again</h2>",
         f'<pre class="command mono">\n{escape(report.command)}</pre>',
         "</main>",
@@ -149,30 +147,26 @@ def _legend(look: str, label: str, number: int, tokens: int) -> str:
     return f'<li>{swatch}{escape(label)} <span class="faint">{many}{tokens:,} tokens</span></li>'
 
 
-def _unlisted(report: DecisionReport) -> str:
-    parts = [
+def _below_list(report: DecisionReport) -> Iterator[str]:
+    """Yields what is not listed, the calls, further content, and the text that goes out."""
+    unlisted = "; ".join(
         f"{sums.number:,} {state.label} ({sums.before:,} tokens came in, {sums.after:,} go out)"
         for state, sums in report.unlisted.items()
         if sums.number
-    ]
-    lines = [f"Not listed here: {'; '.join(parts)}."] if parts else []
+    )
+    lines = f'<p class="faint">Not listed here: {unlisted}.</p>' if unlisted else ""
     if report.without_text:
-        lines.append(f"The text of {report.without_text:,} of those listed is left out, to keep this page small.")
-    return "".join(f'<p class="faint">{escape(line)}</p>' for line in lines)
-
-
-def _further(report: DecisionReport) -> str:
-    parts = "".join(
+        text = f"The text of {report.without_text:,} of those listed is left out, to keep this page small."
+        lines += f'<p class="faint">{text}</p>'
+    yield lines
+    yield CallTrees(report).drawn()
+    further = "".join(
         f'<details class="more"><summary>{escape(title)}</summary><pre class="mono">\n{escape(text)}</pre></details>'
         for title, text in report.further
     )
-    return f"<h2>Further</h2>{parts}" if parts else ""
-
-
-def _leaving(report: DecisionReport) -> str:
-    if report.leaving is None:
-        return "<h2>What a model reads</h2><p>Nothing goes out.</p>"
-    return (
-        '<h2>What a model reads</h2><details class="more"><summary>the text that goes out,'
-        f" {report.after:,} tokens</summary>{excerpt(report.leaving)}</details>"
-    )
+    yield f"<h2>Further</h2>{further}" if further else ""
+    leaving = "<p>Nothing goes out.</p>"
+    if report.leaving is not None:
+        summary = f"<summary>the text that goes out, {report.after:,} tokens</summary>"
+        leaving = f'<details class="more">{summary}{excerpt(report.leaving)}</details>'
+    yield f"<h2>What a model reads</h2>{leaving}"

@@ -132,27 +132,22 @@ def _some(items: Sequence[ReportItem], most: int, of: int, report: DecisionRepor
 
 
 def _row(item: ReportItem, report: DecisionReport) -> str:
-    parts = []
-    at = float(MARGIN)
+    left, right, rank, score = float(MARGIN), WIDTH - MARGIN - 18 * CELL, "", ""
     if report.scored:
-        parts.append(_text(at + 3 * CELL, 0, f"{item.number:,}", "faint", end=True))
-        at += 5 * CELL
-    parts.append(_text(at, 0, f"{item.state.glyph} {item.state.label}", f"text-{item.state.label}"))
-    at += 14 * CELL
-    right = float(WIDTH - MARGIN)
-    parts.append(_text(right, 0, item.tokens, end=True))
-    right -= 18 * CELL
-    if report.scored:
-        parts.append(_text(right, 0, f"{item.score:.3f}", end=True))
+        rank = _text(left + 3 * CELL, 0, f"{item.number:,}", "faint", end=True)
+        left += 5 * CELL
+        score = _text(right, 0, f"{item.score:.3f}", end=True)
         right -= 6.5 * CELL + _SCORE
         bar = looks.stacked_bar(item.terms, max(other.score for other in report.items), _SCORE)
-        parts.append(f'<g transform="translate({right:.1f} -10)">{bar}</g>')
+        score += f'<g transform="translate({right:.1f} -10)">{bar}</g>'
         right -= 2 * CELL
-    room = int((right - at) / CELL)
+    state = _text(left, 0, f"{item.state.glyph} {item.state.label}", f"text-{item.state.label}")
+    left += 14 * CELL
+    tokens = _text(WIDTH - MARGIN, 0, item.tokens, end=True)
+    room = int((right - left) / CELL)
     name = clip(item.name, room)
-    parts.append(_text(at, 0, name, "bold" if item.state is not State.DROPPED else ""))
-    rest = room - cell_width(name) - 2
-    if rest >= 8:
+    shown = _text(left, 0, name, "bold" if item.state is not State.DROPPED else "")
+    if (rest := room - cell_width(name) - 2) >= 8:
         beside = "  ".join(filter(None, (item.place, item.beside)))
-        parts.append(_text(at + (cell_width(name) + 2) * CELL, 0, clip(beside, rest), "faint"))
-    return "".join(parts)
+        shown += _text(left + (cell_width(name) + 2) * CELL, 0, clip(beside, rest), "faint")
+    return rank + state + tokens + score + shown

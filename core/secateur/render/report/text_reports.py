@@ -5,7 +5,7 @@ drawing. Both give the figures, and kept and dropped items, each with its reason
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from secateur.ledger import State
 from secateur.render.markdown import block, escape_line, heading, one_line
@@ -90,43 +90,32 @@ BEGINNING = 120  # cells for the beginning of an item whose name does not identi
 
 def plain_lines(report: DecisionReport) -> str:
     """Describes everything that the screen shows of a decision, in its order, ending in a line break."""
-    return "\n".join(_lines(report)) + "\n"
-
-
-def _lines(report: DecisionReport) -> Iterator[str]:
-    source = f", {report.source}" if report.source else ""
-    yield f"secateur, {report.kind}{source}"
-    for line in report.question.split("\n"):
-        yield f"asked: {line}"
-    yield f"budget: {report.after:,} of {report.budget:,} tokens go out, {report.before:,} came in{report.saved_words}"
-    counts = "; ".join(state_words(report)) or "nothing"
     around = f"{report.wrapper:,} tokens around them" if report.wrapper >= 0 else fewer_together(report.wrapper)
-    yield f"decided: {counts}; {around}, {report.free:,} free"
-    for label, text in report.figures:
-        yield f"{label}: {text}" if label else text
-    for label, value in report.knobs:
-        yield f"knob {label}: {value}"
-    for notice in report.notices:
-        yield f"warning {notice.title}: {visible(notice.message)}"
-    yield f"{report.noun}: {sum(sums.number for sums in report.counts.values()):,}"
-    for item in report.items:
-        yield _line(item, report)
+    lines = [
+        f"secateur, {report.kind}" + (f", {report.source}" if report.source else ""),
+        *(f"asked: {line}" for line in report.question.split("\n")),
+        f"budget: {report.after:,} of {report.budget:,} tokens go out, {report.before:,} came in{report.saved_words}",
+        f"decided: {'; '.join(state_words(report)) or 'nothing'}; {around}, {report.free:,} free",
+        *(f"{label}: {text}" if label else text for label, text in report.figures),
+        *(f"knob {label}: {value}" for label, value in report.knobs),
+        *(f"warning {notice.title}: {visible(notice.message)}" for notice in report.notices),
+        f"{report.noun}: {sum(sums.number for sums in report.counts.values()):,}",
+        *(_line(item, report.scored) for item in report.items),
+    ]
     for state, sums in report.unlisted.items():
         if sums.number:
-            yield f"not listed: {sums.number:,} {state.label}, {sums.before:,} tokens came in, {sums.after:,} go out"
-    yield f"command: {report.command}"
+            figures = f"{sums.before:,} tokens came in, {sums.after:,} go out"
+            lines.append(f"not listed: {sums.number:,} {state.label}, {figures}")
+    return "\n".join((*lines, f"command: {report.command}")) + "\n"
 
 
-def _line(item: ReportItem, report: DecisionReport) -> str:
+def _line(item: ReportItem, scored: bool) -> str:
     parts = [f"{item.number:,} {item.state.label}: {item.name}" + (f", {item.place}" if item.place else "")]
     of = f", {'of' if item.after < item.before else 'before'} {item.before:,}" if item.after != item.before else ""
     parts.append(f"{item.after:,} tokens{of}")
-    if report.scored:
+    if scored:
         terms = ", ".join(f"{name} {value:.3f}" for name, value in item.terms.items())
         parts.append(f"score {item.score:.3f} ({terms})")
         if item.position and item.state is not State.DROPPED:
             parts.append(f"place {item.position:,} in what goes out")
-    parts.append(item.reason)
-    if item.beside:
-        parts.append(f"begins: {clip(item.beside, BEGINNING)}")
-    return "; ".join(parts)
+    return "; ".join((*parts, item.reason, *([f"begins: {clip(item.beside, BEGINNING)}"] if item.beside else [])))
