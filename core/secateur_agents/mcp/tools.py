@@ -19,9 +19,7 @@ from msgspec import structs
 from secateur import (
     Engine,
     Environment,
-    Kind,
     Loaded,
-    Notice,
     Progress,
     SecateurError,
     UsageError,
@@ -52,7 +50,7 @@ from secateur_agents.mcp.pages import (
     page_of_cursor,
     split_pages,
 )
-from secateur_agents.mcp.pruning import GivenContext, inputs_of, kind_of_call, read_context
+from secateur_agents.mcp.pruning import GivenContext, read_context
 from secateur_agents.mcp.roots import PlaceInRoot, Roots
 from secateur_agents.store import user_store
 
@@ -187,10 +185,7 @@ class Toolbox:
     @_paged
     def prune(self, call: shapes.PruneCall, roots: Roots, progress: Progress) -> HeldResult:
         """Prunes text, messages or files to a budget, by their kind of context."""
-        given = read_context(call, roots)
-        kind = kind_of_call(call, given)
-        inputs, notices = inputs_of(kind, call, given)
-        return self._pruned(call, call.budget, call.strategy, roots, kind, inputs, given, progress, notices)
+        return self._pruned(call, call.budget, call.strategy, roots, read_context(call, roots), progress)
 
     @_paged
     def review(self, call: shapes.ReviewCall, roots: Roots, progress: Progress) -> HeldResult:
@@ -199,8 +194,8 @@ class Toolbox:
         worktree = call.head == "worktree"
         inputs = kind.blank_inputs() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None
-        budget, given = call.budget or CHUNK_TOKENS, GivenContext(place.root)
-        return self._pruned(call, budget, "", roots, kind, inputs, given, progress)
+        given = GivenContext(place.root, kind, inputs)
+        return self._pruned(call, call.budget or CHUNK_TOKENS, "", roots, given, progress)
 
     def explain(self, call: shapes.ExplainCall, roots: Roots, progress: Progress) -> shapes.ExplainedItem:
         """Explains why an item of a result was kept or left out, and what would change that, with proof."""
@@ -249,19 +244,16 @@ class Toolbox:
         budget: int,
         strategy: str,
         roots: Roots,
-        kind: Kind[Any, Any],
-        inputs: dict[str, Any],
         given: GivenContext,
         progress: Progress,
-        notices: tuple[Notice, ...] = (),
     ) -> HeldResult:
         """Reads and decides with any kind."""
+        kind, inputs, data = given.kind, given.inputs, given.data
         flags: dict[str, Any] = {kind.budget.key: budget} if budget else {}
         if strategy:
             if (knob := kind.strategy) is None:
                 raise UsageError(f"strategy: {kind.name} has no strategies", hint="leave strategy out")
             flags[knob.key] = strategy
-        data = given.data
         environment = Environment(
             stdin=(lambda most: data[:most]) if data is not None else None,
             regular=data is None,
@@ -275,7 +267,7 @@ class Toolbox:
         material = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         try:
             outcome = kind.fit(answer_of(kind, material, inputs, loaded.settings, None, progress))
-            answer, pages = account_of(kind, outcome, roots, (*notices, *loaded.notices), call)
+            answer, pages = account_of(kind, outcome, roots, (*given.notices, *loaded.notices), call)
             return HeldResult(kind, material, inputs, outcome, answer, pages)
         except BaseException:
             kind.release(material)

@@ -100,7 +100,7 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
         id=session.id,
         agent=session.agent,
         path=session.path,
-        project=_project(session, facts.heading.folder if facts else ""),
+        project=(facts.heading.folder if facts else "") or _project(session),
         title=facts.heading.title if facts else "",
         model=facts.heading.model if facts else "",
         version=facts.heading.version if facts else "",
@@ -120,9 +120,7 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
     )
 
 
-def _project(session: FoundSession, folder: str) -> str:
-    if folder:
-        return folder
+def _project(session: FoundSession) -> str:
     path = Path(session.path)
     if session.agent == "gemini-cli":
         for inside in path.parents[1:3]:
