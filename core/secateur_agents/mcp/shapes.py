@@ -44,9 +44,7 @@ class SearchCall(PagedCall):
 
 
 class ExpandCall(PagedCall):
-    symbol: Annotated[
-        str, Meta(min_length=1, max_length=_NAME_CHARS, description="an id of an answer, a name, or file:line")
-    ]
+    symbol: Annotated[Name, Meta(min_length=1, description="an id of an answer, a name, or file:line")]
     path: Folder = ""
     steps: Annotated[int, Meta(ge=1, le=3, description="calls to follow, both ways")] = 1
 
