@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -117,20 +118,15 @@ def make_roots(folders: Iterable[tuple[str, Path]]) -> list[RootFolder]:
     folders are left out."""
     roots: dict[Path, RootFolder] = {}
     for name, folder in folders:
-        try:
+        with suppress(OSError, ValueError, RuntimeError):
             real = folder.resolve(strict=True)
-            if not real.is_dir() or real in roots:
-                continue
-        except (OSError, ValueError, RuntimeError):
-            continue
-        if len(roots) == MOST_ROOTS:
-            break
-        names = {root.name for root in roots.values()}
-        name = name if name.startswith("sample:") else real.name or "/"
-        suffix = 1
-        while (unique_name := name if suffix == 1 else f"{name}-{suffix}") in names:
-            suffix += 1
-        roots[real] = RootFolder(unique_name, real)
+            if real.is_dir() and real not in roots and len(roots) < MOST_ROOTS:
+                name = name if name.startswith("sample:") else real.name or "/"
+                unique, suffix, taken = name, 1, {root.name for root in roots.values()}
+                while unique in taken:
+                    suffix += 1
+                    unique = f"{name}-{suffix}"
+                roots[real] = RootFolder(unique, real)
     return [*roots.values()]
 
 

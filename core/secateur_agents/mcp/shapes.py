@@ -16,7 +16,6 @@ QUERY_CHARS = 100_000  # most characters of a question: ten times the longest is
 
 _NAME_CHARS = 4_096
 
-Query = Annotated[str, Meta(max_length=QUERY_CHARS)]
 Name = Annotated[str, Meta(max_length=_NAME_CHARS)]
 Budget = Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens")]
 Folder = Annotated[str, Meta(max_length=_NAME_CHARS, description="folder or workspace.toml; else the root")]

@@ -135,9 +135,8 @@ async def read_messages(
             if not part.endswith(b"\n"):
                 continue
             if too_long:
-                yield [
-                    refuse_unparsed(line, INVALID_REQUEST, f"a message of more than {MOST_BYTES:,} bytes is not read")
-                ]
+                message = f"a message of more than {MOST_BYTES:,} bytes is not read"
+                yield [refuse_unparsed(line, INVALID_REQUEST, message)]
             elif text := line.removeprefix(_BYTE_ORDER_MARK).strip():
                 yield parse_message(bytes(text))
             line.clear()

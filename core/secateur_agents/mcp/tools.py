@@ -9,8 +9,10 @@ nothing into what they read, and use no language model.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,7 +21,9 @@ from msgspec import structs
 from secateur import (
     Engine,
     Environment,
+    Kind,
     Loaded,
+    Notice,
     Progress,
     SecateurError,
     UsageError,
@@ -29,6 +33,7 @@ from secateur import (
     is_workspace,
     prove_turns,
     read_workspace,
+    recognise_kind,
     shown,
     suggestion,
     trials_of,
@@ -50,13 +55,16 @@ from secateur_agents.mcp.pages import (
     page_of_cursor,
     split_pages,
 )
-from secateur_agents.mcp.pruning import GivenContext, read_context
-from secateur_agents.mcp.roots import PlaceInRoot, Roots
+from secateur_agents.mcp.roots import PlaceInRoot, RootFolder, Roots, is_pattern
 from secateur_agents.store import user_store
 
 LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
 """Loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see `Kind.load`. What
 they allow is no credential from then on."""
+
+PLAIN_TEXT = "log"  # the kind of a text that no kind claims: its lines stay verbatim
+
+STDIN = "-"
 
 C = TypeVar("C", bound=shapes.PagedCall)
 
@@ -65,6 +73,17 @@ CHUNK_TOKENS = 8_000  # default tokens of a review's chunk, which is a page
 _CALLS_ROOM = 400  # most tokens for callers, and for callees, in an answer, times the steps
 
 _TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * 3 * _CALLS_ROOM
+
+
+@dataclass(frozen=True, slots=True)
+class GivenContext:
+    """The context to prune, as its kind reads it."""
+
+    root: RootFolder
+    kind: Kind[Any, Any]
+    inputs: dict[str, Any]
+    data: bytes | None = None  # the content of `-`
+    notices: tuple[Notice, ...] = ()
 
 
 def _paged(
@@ -132,12 +151,10 @@ class Toolbox:
             loaded = preferred
         settings = loaded.settings
         with self._indexed(place.path, loaded, roots) as indexed:
-            engine = indexed.engine
+            inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside, "no_cache": True}
             # Clients do not wait for the index of a large repository: the first answer may come from a part of it.
-            first = not indexed.looked
-            inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside, "partial": first}
-            inputs["no_cache"] = True
-            environment = Environment(environ=self.environ, progress=progress, found={"engine": engine})
+            inputs["partial"] = not indexed.looked
+            environment = Environment(environ=self.environ, progress=progress, found={"engine": indexed.engine})
             material = kind.read(inputs, settings, environment)
             outcome = kind.fit(answer_of(kind, material, inputs, settings, None, progress))
             indexed.looked, indexed.whole = self.clock(), not outcome.payload.selection.pool.partial
@@ -185,7 +202,7 @@ class Toolbox:
     @_paged
     def prune(self, call: shapes.PruneCall, roots: Roots, progress: Progress) -> HeldResult:
         """Prunes text, messages or files to a budget, by their kind of context."""
-        return self._pruned(call, call.budget, call.strategy, roots, read_context(call, roots), progress)
+        return self._pruned(call, call.budget, call.strategy, roots, _given_context(call, roots), progress)
 
     @_paged
     def review(self, call: shapes.ReviewCall, roots: Roots, progress: Progress) -> HeldResult:
@@ -308,3 +325,61 @@ def _place_of(name: str, held: HeldResult, ids: list[str]) -> int:
     near = suggestion(name, ids[:2000])
     hint = (f"did you mean {near}? " if near else "") + "give an id of its items or left_out"
     raise UsageError(f"item: {shown(name)} is not part of this result", hint=hint)
+
+
+def _given_context(call: shapes.PruneCall, roots: Roots) -> GivenContext:
+    """Returns the context of a call, with notices about the parts of the call that its kind ignores.
+
+    Raises:
+        UsageError: nothing is given, or more than one thing; a file is outside the roots, or in several of them; the
+            kind does not exist, finds its entries by itself, needs an input that is not given, or takes one file only.
+    """
+    given = [name for name in ("text", "messages", "files") if getattr(call, name)]
+    if len(given) != 1:
+        fault = "give text, messages or files" if not given else f"{' and '.join(given)} are given: give one"
+        raise UsageError(f"prune: {fault}", hint="text: a log or other output; messages: a transcript; files: paths")
+    data, files = None, list[str]()
+    if call.files:
+        found = [roots.resolve_files(name) for name in call.files]
+        if len({root.folder for root, _ in found}) > 1:
+            raise UsageError("files: they are in several roots", hint="prune the files of each root separately")
+        root, files = found[0][0], [name for _, name in found]
+    else:
+        unclear = len(roots.folders) > 1 and not call.path  # and it does not matter for a text
+        root = roots.folders[0] if unclear else roots.resolve_path(call.path).root
+        text = call.text or json.dumps(call.messages, ensure_ascii=False)
+        data = text.encode("utf-8", "replace")
+
+    if call.kind:
+        kind = get_kind(call.kind)
+        if kind.finds:
+            raise UsageError(f"kind: {kind.name} is a separate tool", hint=f"call {kind.name}")
+    elif data is not None:
+        kind = recognise_kind(Path("text"), data)
+        if kind.inputs[0].repeatable:
+            kind = get_kind(PLAIN_TEXT)
+    elif len(files) > 1 or is_pattern(files[0]) or not (root.folder / files[0]).is_file():
+        kind = recognise_kind(Path("folder"), b"")
+    else:
+        kind = recognise_kind(root.folder / files[0])
+
+    first = kind.inputs[0]
+    if data is not None and first.repeatable:
+        raise UsageError(f"kind: {kind.name} reads files", hint="name them as files")
+    if len(files) > 1 and not first.repeatable:
+        raise UsageError(f"kind: {kind.name} reads one file", hint="name one, or leave kind out")
+    opened = {first.name: files} if first.repeatable else kind.opened_inputs(files[0] if files else STDIN)
+    values = {"query": call.request, "model": call.model}
+    known = {spec.name: spec for spec in kind.inputs}
+    for name, spec in known.items():
+        wanted = spec.required or (bool(spec.title) and not spec.optional and name in values)
+        if wanted and name not in opened and not values.get(name):
+            argument = "request" if name == "query" else name
+            raise UsageError(f"{argument}: {kind.name} needs one", hint=f"give {spec.placeholder or spec.help}")
+    unheard = [
+        Notice("not_heard", f"{argument} is ignored by kind {kind.name}.")
+        for argument, name in (("request", "query"), ("model", "model"))
+        if values[name] and name not in known
+    ]
+    taken = {name: text for name, text in values.items() if text and name in known}
+    return GivenContext(root, kind, kind.blank_inputs() | dict(opened) | taken, data, tuple(unheard))

@@ -90,9 +90,8 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
     with suppress(OverflowError, OSError, ValueError):  # an impossible time
         modified = datetime.fromtimestamp(session.modified, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
-        facts, messages, warnings = session_at(
-            session.path, with_values(settings, {"tokens.counter": ESTIMATE}), environ
-        )
+        estimating = with_values(settings, {"tokens.counter": ESTIMATE})
+        facts, messages, warnings = session_at(session.path, estimating, environ)
         wrong = None if facts else f"is not a session of {TITLES[session.agent]} in a known format"
     except Exception as error:  # a session that cannot be read costs itself, and not the list
         wrong = error.message if isinstance(error, SecateurError) else f"unexpected {type(error).__name__}: {error}"
