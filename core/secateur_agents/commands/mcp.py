@@ -60,8 +60,9 @@ def run(options: CommandCall) -> int:
     if options.http is not None:
         from secateur_agents.mcp.http_server import serve_http
 
-        server = mcp_server(toolbox, roots)
-        anyio.run(serve_http, server, options.http, lambda address: options.say(f"listening on {address}"))
+        anyio.run(
+            serve_http, mcp_server(toolbox, roots), options.http, lambda address: options.say(f"listening on {address}")
+        )
         return 0
     from secateur_agents.mcp.stdio import serve
 

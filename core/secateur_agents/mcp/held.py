@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import structs
-from secateur import Engine, Kind, Outcome, SecateurError, UsageError, clip
+from secateur import Engine, Kind, Outcome, SecateurError, clip
 
 from secateur_agents.mcp.pages import cursor_of, other_page
 from secateur_agents.mcp.shapes import Freshness, PrunedAnswer
@@ -123,9 +123,10 @@ class HeldResult:
         listed = [clip(path, _PATH_CELLS) for path in sorted(changed)[:CHANGED_LISTED]]
         return Freshness(then.commit, then.indexed, listed, len(changed) - len(listed))
 
-    def page(self, page: int) -> PrunedAnswer:
-        """Returns the answer with a page of its text, from 1. Raises UsageError: there is no such page."""
-        if not 1 <= page <= len(self.pages):
+    def page(self, result: str, page: int) -> PrunedAnswer:
+        """Returns the answer with a page of its text, as a cursor names them. Raises UsageError: there is no such page,
+        or it is one of another result."""
+        if result != self.answer.result or not 1 <= page <= len(self.pages):
             raise other_page()
         further: dict[str, Any] = {"freshness": self.freshness()}
         if page > 1:  # the first page has the items
@@ -148,15 +149,6 @@ class HeldResults:
             if name in self._held:
                 self._held.move_to_end(name)
             return self._held.get(name)
-
-    def named(self, name: str) -> HeldResult:
-        """Returns the result with a name. Raises UsageError: it is no longer held, or never was."""
-        if (result := self.find(name)) is None:
-            raise UsageError(
-                f"result: {name[:40]} is not held (only the last {MOST_RESULTS} are)",
-                hint="call search, prune or review again and give the `result` of its answer",
-            )
-        return result
 
     def keep(self, result: HeldResult) -> None:
         """Holds a result; the least recently used one is dropped if there are too many."""

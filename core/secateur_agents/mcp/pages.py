@@ -191,9 +191,8 @@ def account_of(
     numbers, dropped = ledger.listed(LEFT_OUT_LISTED), ledger.sums[State.DROPPED].number
     kept = [number for number in numbers if ledger.entries[number].state is not State.DROPPED]
     others = [number for number in numbers if ledger.entries[number].state is State.DROPPED]
-    items = first_fitting(
-        (item_of(kind, outcome, number) for number in kept[:ITEMS_LISTED]), count, _ITEMS_ROOM, as_json
-    )
+    first = (item_of(kind, outcome, number) for number in kept[:ITEMS_LISTED])
+    items = first_fitting(first, count, _ITEMS_ROOM, as_json)
     best = (item_of(kind, outcome, number) for number in others[:LEFT_OUT_LISTED])
     left_out = first_fitting(best, count, _LEFT_OUT_ROOM, as_json)
     warnings = list(dict.fromkeys(roots.hide_paths(notice.message) for notice in (*notices, *outcome.notices)))

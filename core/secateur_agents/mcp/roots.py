@@ -81,19 +81,18 @@ class Roots:
             raise UsageError(f"path: {self.hide_paths(shown(path))} is outside the roots", hint=f"roots: {self.names}")
         raise UsageError(f"path: there is no {shown(path)}", hint=f"paths are relative to a root: {self.names}")
 
-    def resolve_files(self, path: str) -> tuple[RootFolder, str]:
-        """Returns a root, and a file or a pattern such as `src/**/*.py` in it. Raises UsageError: it may lead out of
-        the root; see also `resolve_path`."""
+    def resolve_files(self, path: str) -> PlaceInRoot:
+        """Resolves a path, or a pattern such as `src/**/*.py`. Raises UsageError: it may lead out of its root; see also
+        `resolve_path`."""
         if not is_pattern(path):
-            place = self.resolve_path(path)
-            return place.root, place.inside
+            return self.resolve_path(path)
         parts = path.split("/")
         first = next(index for index, part in enumerate(parts) if is_pattern(part))
         if path.startswith(("/", "~")) or ".." in parts[first:]:
             message = f"files: {self.hide_paths(shown(path))} may lead outside the roots"
             raise UsageError(message, hint=f"roots: {self.names}")
         folder = self.resolve_path("/".join(parts[:first]))
-        return folder.root, "/".join([*([] if folder.inside == "." else [folder.inside]), *parts[first:]])
+        return PlaceInRoot(folder.root, "/".join([*([] if folder.inside == "." else [folder.inside]), *parts[first:]]))
 
     @property
     def names(self) -> str:

@@ -173,13 +173,11 @@ def convert(arguments: Mapping[str, Any], kind: type[ToolCall]) -> ToolCall:
     """Converts the arguments of a call. Raises UsageError: an argument is unknown, missing, of another type or out of
     range; it is named."""
     fields = [field.name for field in msgspec.structs.fields(kind)]
-    for name in arguments:
-        if name not in fields:
-            near = suggestion(name[:100], fields)
-            raise UsageError(
-                f"unknown argument {name[:100]!r}",
-                hint=(f"did you mean {near}? " if near else "") + f"arguments: {', '.join(fields)}",
-            )
+    unknown = next((name[:100] for name in arguments if name not in fields), None)
+    if unknown is not None:
+        near = suggestion(unknown, fields)
+        hint = (f"did you mean {near}? " if near else "") + f"arguments: {', '.join(fields)}"
+        raise UsageError(f"unknown argument {unknown!r}", hint=hint)
     try:
         return msgspec.convert(dict(arguments), kind)
     except (msgspec.ValidationError, RecursionError) as error:

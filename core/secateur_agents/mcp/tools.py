@@ -40,7 +40,7 @@ from secateur import (
 )
 
 from secateur_agents.mcp import shapes
-from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
+from secateur_agents.mcp.held import MOST_RESULTS, HeldResult, HeldResults, IndexedFolder, OpenEngines
 from secateur_agents.mcp.pages import (
     NAMES_TOKENS,
     TEXT_TOKENS,
@@ -57,10 +57,6 @@ from secateur_agents.mcp.pages import (
 )
 from secateur_agents.mcp.roots import PlaceInRoot, RootFolder, Roots, is_pattern
 from secateur_agents.store import user_store
-
-LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
-"""Loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see `Kind.load`. What
-they allow is no credential from then on."""
 
 PLAIN_TEXT = "log"  # the kind of a text that no kind claims: its lines stay verbatim
 
@@ -100,9 +96,7 @@ def _paged(
             box.results.keep(held)
         if not call.cursor:
             return held.answer
-        if name != held.answer.result:
-            raise other_page()
-        return held.page(page)
+        return held.page(name, page)
 
     return answer
 
@@ -121,11 +115,12 @@ class Toolbox:
         """Makes an empty toolbox.
 
         Args:
-            load: loads the settings of a folder, including the user's and those of the command line. An agent cannot
-                mend the file of a repository: a faulty one is a warning.
+            load: loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see
+                `Kind.load`. What they allow is no credential from then on. An agent cannot mend the file of a
+                repository: a faulty one is a warning.
             clock: seconds since 1970, for when files were checked.
         """
-        self.load: LoadSettings = partial(load, lenient=True)
+        self.load: Callable[[Path | None, Mapping[str, Any], Any], Loaded] = partial(load, lenient=True)
         self.environ, self.clock, self.trusts_git_dir = environ, clock, trusts_git_dir
         self.engines, self.results = OpenEngines(), HeldResults()
         self.cache = Environment(environ=environ).cache
@@ -224,7 +219,11 @@ class Toolbox:
                 call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile
             )
             name = self.search(search, roots, progress).result
-        held = self.results.named(name)
+        if (held := self.results.find(name)) is None:
+            raise UsageError(
+                f"result: {name[:40]} is not held (only the last {MOST_RESULTS} are)",
+                hint="call search, prune or review again and give the `result` of its answer",
+            )
         kind, outcome = held.kind, held.outcome
         trials = trials_of(kind, held.material, held.inputs, outcome.settings, outcome)
         place = _place_of(call.item, held, list(trials.ids))
@@ -341,9 +340,9 @@ def _given_context(call: shapes.PruneCall, roots: Roots) -> GivenContext:
     data, files = None, list[str]()
     if call.files:
         found = [roots.resolve_files(name) for name in call.files]
-        if len({root.folder for root, _ in found}) > 1:
+        if len({place.root.folder for place in found}) > 1:
             raise UsageError("files: they are in several roots", hint="prune the files of each root separately")
-        root, files = found[0][0], [name for _, name in found]
+        root, files = found[0].root, [place.inside for place in found]
     else:
         unclear = len(roots.folders) > 1 and not call.path  # and it does not matter for a text
         root = roots.folders[0] if unclear else roots.resolve_path(call.path).root
