@@ -82,18 +82,15 @@ class OpenEngines:
             with self._turn:
                 for indexed in used:
                     indexed.users -= 1
-                self._close_idle(MOST_ENGINES)
+            self.close(MOST_ENGINES)
 
-    def close(self) -> None:
-        """Closes idle engines."""
+    def close(self, most: int = 0) -> None:
+        """Closes idle engines, the least recently used first, where more than `most` are open."""
         with self._turn:
-            self._close_idle(0)
-
-    def _close_idle(self, most: int) -> None:
-        idle = [key for key, indexed in self._open.items() if not indexed.users]
-        for key in idle[: max(0, len(self._open) - most)]:
-            with suppress(SecateurError):  # a failed write was reported before
-                self._open.pop(key).engine.close()
+            idle = [key for key, indexed in self._open.items() if not indexed.users]
+            for key in idle[: max(0, len(self._open) - most)]:
+                with suppress(SecateurError):  # a failed write was reported before
+                    self._open.pop(key).engine.close()
 
 
 @dataclass(eq=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -132,31 +133,26 @@ def name_pages(engine: Engine, selection: Selection, budget: int, count: Count) 
     declaration and what led to each."""
     pool = selection.pool
     rows = selection.order.tolist()[: MOST_PAGES * max(1, budget // LEAST_LINE_TOKENS)]
-    texts = [_texts(engine, pool, row) for row in rows]
     sought = {word for word in _WORD.findall(pool.query.lower()) if len(word) >= _WORD_CHARS}
-    shared = [
-        sought & {*_WORD.findall(f"{pool.path[row]} {text}".lower())}
-        for row, (_, text) in zip(rows, texts, strict=True)
-    ]
-    common = Counter(word for words in shared for word in words)
+    found = []  # each with its declaration, and the words of the query that it holds
+    for row in rows:
+        declaration = content = pool.qualname[row]
+        with suppress(SecateurError):  # its file changed since
+            signature, content = engine.signature(pool, row), engine.content(pool, row)
+            declaration = " ".join(signature.split()).rstrip(" {:")
+        found.append((row, declaration, sought & {*_WORD.findall(f"{pool.path[row]} {content}".lower())}))
+    common = Counter(word for *_, words in found for word in words)
     for cells in _DECLARATION_CELLS:
         lines = (
             f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]} {clip(declaration, cells)}"
             f" [{' '.join(sorted(words, key=lambda word: (common[word], word))[:_WORDS]) or _other_reason(pool, row)}]"
-            for row, (declaration, _), words in zip(rows, texts, shared, strict=True)
+            for row, declaration, words in found
         )
         written = (visible(text) + "\n" for text in lines)
         pages = fill_pages((line for line in written if count(line) < budget), count, budget)[:MOST_PAGES]
         if pages[0].count("\n") >= min(len(rows), budget // LINE_TOKENS):
             break
     return pages
-
-
-def _texts(engine: Engine, pool: Pool, row: int) -> tuple[str, str]:
-    try:
-        return " ".join(engine.signature(pool, row).split()).rstrip(" {:"), engine.content(pool, row)
-    except SecateurError:  # its file changed since
-        return pool.qualname[row], pool.qualname[row]
 
 
 def _other_reason(pool: Pool, row: int) -> str:

@@ -53,9 +53,8 @@ class Roots:
         """Resolves a client's path: a root's name, a path in a root, or an empty path if there is only one root. Raises
         UsageError: it does not exist; it is outside the roots, also by links; it is unclear which root is meant."""
         if not self.folders:
-            raise UsageError(
-                "there is no folder to read", hint="open a folder in the client, or start `secateur mcp PATH`"
-            )
+            hint = "open a folder in the client, or start `secateur mcp PATH`"
+            raise UsageError("there is no folder to read", hint=hint)
         if path in ("", "."):
             if len(self.folders) > 1:
                 raise UsageError("path is empty, and there are several roots", hint=f"roots: {self.names}")

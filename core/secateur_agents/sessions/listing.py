@@ -17,8 +17,6 @@ from secateur import Count, Progress, SecateurError, Settings, Shape, Version, s
 
 from secateur_agents.sessions.places import TITLES, AgentPlaceShape, FoundSession
 
-ESTIMATE = "estimate"  # the token counter of the list
-
 
 class ListedSessionShape(Shape, frozen=True):
     """A session of the list; figures are null if it could not be read, and `error` says why."""
@@ -90,7 +88,7 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
     with suppress(OverflowError, OSError, ValueError):  # an impossible time
         modified = datetime.fromtimestamp(session.modified, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
-        estimating = with_values(settings, {"tokens.counter": ESTIMATE})
+        estimating = with_values(settings, {"tokens.counter": "estimate"})
         facts, messages, warnings = session_at(session.path, estimating, environ)
         wrong = None if facts else f"is not a session of {TITLES[session.agent]} in a known format"
     except Exception as error:  # a session that cannot be read costs itself, and not the list
