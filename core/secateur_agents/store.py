@@ -30,8 +30,8 @@ MOST_SECONDS = 7 * 24 * 60 * 60.0
 
 _DIGEST = re.compile(r"[0-9a-f]{12}")
 _SUFFIX = ".original"
+# Names of originals, of unfinished ones, and of those that an earlier release kept without a suffix.
 _OWN_NAME = re.compile(r"[0-9a-f]{12}((\.\w{8})?\.original)?")
-"""Names of originals, of unfinished ones, and of those that an earlier release kept without a suffix."""
 
 _LINES = re.compile(r"(\d{1,9})(-(\d{0,9}))?")
 

@@ -57,8 +57,7 @@ class OpenEngines:
             known = key in self._open
         made = None if known else IndexedFolder(opened())  # may wait for another process, without blocking other calls
         with self._turn:
-            indexed = self._open.get(key) or made or IndexedFolder(opened())
-            self._open[key] = indexed
+            indexed = self._open[key] = self._open.get(key) or made or IndexedFolder(opened())
             self._open.move_to_end(key)
             indexed.users += 1
         with self._releasing([indexed]):

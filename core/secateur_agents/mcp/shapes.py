@@ -185,8 +185,8 @@ def convert(arguments: Mapping[str, Any], kind: type[ToolCall]) -> ToolCall:
         raise UsageError(f"the arguments do not fit: {message}", hint=f"arguments: {', '.join(fields)}") from error
 
 
+# Left out of schemas, because each costs every request: the server checks these itself.
 _CHECKED = frozenset({"title", "default", "minimum", "maximum", "minLength", "maxLength", "maxItems"})
-"""Left out of schemas, because each costs every request: the server checks these itself."""
 
 
 @cache

@@ -60,15 +60,11 @@ from secateur_agents.store import user_store
 
 PLAIN_TEXT = "log"  # the kind of a text that no kind claims: its lines stay verbatim
 
-STDIN = "-"
-
 C = TypeVar("C", bound=shapes.PagedCall)
 
 EXPLAIN_SECONDS = 5.0  # most processor time for the proofs of one item
 CHUNK_TOKENS = 8_000  # default tokens of a review's chunk, which is a page
 _CALLS_ROOM = 400  # most tokens for callers, and for callees, in an answer, times the steps
-
-_TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * 3 * _CALLS_ROOM
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +165,7 @@ class Toolbox:
             symbol = indexed.engine.symbol(call.symbol, progress)
             source = symbol.text
             counter = get_counter(loaded.settings.tokens.counter)
-            pages = split_pages([source], counter.count, _TEXT_BESIDE_CALLS)
+            pages = split_pages([source], counter.count, TEXT_TOKENS - 2 * 3 * _CALLS_ROOM)  # most calls, both ways
             name = name_of(symbol.id, status.snapshot)
             if (asked and asked != name) or page > len(pages) or page < 1:
                 raise other_page()
@@ -263,7 +259,6 @@ class Toolbox:
         given: GivenContext,
         progress: Progress,
     ) -> HeldResult:
-        """Reads and decides with any kind."""
         kind, inputs, data = given.kind, given.inputs, given.data
         flags: dict[str, Any] = {kind.budget.key: budget} if budget else {}
         if strategy:
@@ -367,7 +362,7 @@ def _given_context(call: shapes.PruneCall, roots: Roots) -> GivenContext:
         raise UsageError(f"kind: {kind.name} reads files", hint="name them as files")
     if len(files) > 1 and not first.repeatable:
         raise UsageError(f"kind: {kind.name} reads one file", hint="name one, or leave kind out")
-    opened = {first.name: files} if first.repeatable else kind.opened_inputs(files[0] if files else STDIN)
+    opened = {first.name: files} if first.repeatable else kind.opened_inputs(files[0] if files else "-")
     values = {"query": call.request, "model": call.model}
     known = {spec.name: spec for spec in kind.inputs}
     for name, spec in known.items():
