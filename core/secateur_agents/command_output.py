@@ -31,15 +31,15 @@ _FOOT_TOKENS = 40  # room for the last line, so that pruned output fits and is n
 MOST_BYTES = 64 * 1024 * 1024  # longer output passes as it comes, without credentials
 _BLOCK = 1 << 16  # bytes of lines that pass together where all of an output does
 
+# Bytes before a line that are looked at with it, because a credential may stand on the line below its name.
 _CONTEXT = 1 << 10
-"""Bytes before a line that are looked at with it, because a credential may stand on the line below its name."""
 
 _LONGEST_KEY = 1 << 16  # most bytes that are held because they may be a private key
 
 _KEY_BEGINS = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,60}PRIVATE KEY|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY")
 _KEY_ENDS = re.compile(rb"-----END [A-Z0-9 ]{0,60}PRIVATE KEY|---- END SSH2 ENCRYPTED PRIVATE KEY")
+# A line that may be one of a private key, or that a backslash continues.
 _KEY_LINE = re.compile(rb"[A-Za-z0-9+/]{40}={0,2}(?:\\{1,8}[nr]){0,2}[^A-Za-z0-9/=]{0,8}\Z|\\\Z")
-"""A line that may be one of a private key, or that a backslash continues."""
 
 _LINE_END = 120  # bytes at the end of a line that tell whether it is one
 _OTHER_LINES = 4  # most lines in a row of a private key that are no long line of it: its headers, or its last line

@@ -89,6 +89,7 @@ class Live:
         """
         overhead = -(-overhead // OVERHEAD_STEP) * OVERHEAD_STEP
         fold, known = Fold(), list[bytes]()
+        effect, warnings = CacheEffect(None), tuple[Notice, ...]()
         settings = self.settings or Settings(profile="recommended")
 
         def progress(phase: str, done: int, total: int) -> None:
@@ -110,19 +111,19 @@ class Live:
                 self.failures += 1
                 fold = fold if fold.count else self._remembered(history, known, overhead, goes_on=False)
                 reason = error.message if isinstance(error, SecateurError) else f"{type(error).__name__}: {error}"
-                said = f"Pruning stopped at this step: {reason}"
-                return Step(_messages(fold, history), _changed(fold), warnings=(Notice("not_pruned", said),))
-            if self.store is not None:
-                session, again = known[min(1, fold.count)].hex()[:12], fold is before
-                cached = (fold.whole, fold.tokens) if again else (before.whole, fold.cached_tokens(before))
-                is_cut = fold.cut is not None and not again
-                self.store.savings.add(SavingsRecord("live", session, fold.whole, fold.tokens, *cached, is_cut))
-            while len(self._folds) > MOST_FOLDS:
-                self._folds.popitem(last=False)
-            effect = CacheEffect(None)
-            if (cut := fold.cut) is not None:
-                effect = CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
-            return Step(_messages(fold, history), _changed(fold), effect)
+                warnings = (Notice("not_pruned", f"Pruning stopped at this step: {reason}"),)
+            else:
+                if self.store is not None:
+                    session, again = known[min(1, fold.count)].hex()[:12], fold is before
+                    cached = (fold.whole, fold.tokens) if again else (before.whole, fold.cached_tokens(before))
+                    is_cut = fold.cut is not None and not again
+                    self.store.savings.add(SavingsRecord("live", session, fold.whole, fold.tokens, *cached, is_cut))
+                while len(self._folds) > MOST_FOLDS:
+                    self._folds.popitem(last=False)
+                if (cut := fold.cut) is not None:
+                    effect = CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
+            changed = tuple(entry for _, entry in sorted(fold.changes.items()))
+            return Step(_messages(fold, history), changed, effect, warnings)
 
     def recall(self, digest: str, lines: str = "") -> str:
         """Returns what was taken out, or lines of it; a sentence where that is not possible."""
@@ -161,10 +162,6 @@ def _messages(fold: Fold, history: Sequence[Any]) -> list[Any]:
     folded = zip(fold.numbers, fold.messages, strict=True)
     own = (history[number] if fold.is_own(number) else copy.deepcopy(message) for number, message in folded)
     return [*own, *history[fold.count :]]
-
-
-def _changed(fold: Fold) -> tuple[Entry, ...]:
-    return tuple(entry for _, entry in sorted(fold.changes.items()))
 
 
 @cache

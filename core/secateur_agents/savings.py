@@ -12,7 +12,7 @@ What was taken out is not what an agent saved: agents cut long outputs themselve
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,18 +102,17 @@ class SavedOutput(Shape, frozen=True):
     found: Annotated[Count, Meta(description="All sessions.")]
 
 
-def summarize(records: Iterable[SavingsRecord], limit: int) -> SavedOutput:
+def summarize(records: Sequence[SavingsRecord], limit: int) -> SavedOutput:
     """Adds up records by session, the latest first; `limit`: most sessions."""
     sessions: dict[str, list[SavingsRecord]] = {}
-    everything = list(records)
-    for record in everything:
+    for record in records:
         sessions.setdefault(record.session, []).append(record)
-    shapes = [_summary(name, added) for name, added in sessions.items()]
-    shapes.sort(key=lambda shape: (-shape.last, shape.session))
-    return SavedOutput(SCHEMA_VERSION, _summary("", everything), shapes[:limit], len(shapes))
+    shapes = (_summary(name, added) for name, added in sessions.items())
+    latest = sorted(shapes, key=lambda shape: (-shape.last, shape.session))[:limit]
+    return SavedOutput(SCHEMA_VERSION, _summary("", records), latest, len(sessions))
 
 
-def _summary(session: str, records: list[SavingsRecord]) -> SessionTotals:
+def _summary(session: str, records: Sequence[SavingsRecord]) -> SessionTotals:
     requests = [record for record in records if record.source == "live"]
     whole_price = sum(Fold.price(record.whole, record.whole_cached) for record in requests)
     paid = sum(Fold.price(record.sent, record.sent_cached) for record in requests)

@@ -30,8 +30,8 @@ MOST_SECONDS = 7 * 24 * 60 * 60.0
 
 _DIGEST = re.compile(r"[0-9a-f]{12}")
 _SUFFIX = ".original"
+# Names of originals, of unfinished ones, and of those that an earlier release kept without a suffix.
 _OWN_NAME = re.compile(r"[0-9a-f]{12}((\.\w{8})?\.original)?")
-"""Names of originals, of unfinished ones, and of those that an earlier release kept without a suffix."""
 
 _LINES = re.compile(r"(\d{1,9})(-(\d{0,9}))?")
 
@@ -59,12 +59,14 @@ class OriginalStore:
         """Returns the store in a folder, which is made when something is kept. Raises UsageError: the folder lies in a
         repository, where others could come by what is kept."""
         folder = Path(os.path.abspath(folder))  # noqa: PTH100 - a link to it is not followed
-        inside = next((above for above in (folder, *folder.parents) if _is_repository(above)), None)
-        if inside is not None:
-            raise UsageError(
-                f"cannot keep originals in {shown(folder)}: it lies in the repository {shown(inside)}",
-                hint="SECATEUR_STATE_DIR names another folder",
-            )
+        for above in (folder, *folder.parents):
+            git = above / ".git"
+            # The sandbox of Codex shows an empty `.git` in folders it may write, which is none to git.
+            if os.path.lexists(git / "HEAD") or (os.path.lexists(git) and not os.path.isdir(git)):  # noqa: PTH112
+                raise UsageError(
+                    f"cannot keep originals in {shown(folder)}: it lies in the repository {shown(above)}",
+                    hint="SECATEUR_STATE_DIR names another folder",
+                )
         return cls(folder, clock)
 
     def keep(self, originals: Mapping[str, str]) -> None:
@@ -139,12 +141,6 @@ class OriginalStore:
             if left < 0 or now - status.st_mtime > MOST_SECONDS:
                 with suppress(OSError):  # another process removed it
                     os.unlink(path)  # noqa: PTH108
-
-
-def _is_repository(folder: Path) -> bool:
-    """Tells whether git sees a repository here. The sandbox of Codex shows an empty `.git` in folders it may write."""
-    git = folder / ".git"
-    return os.path.lexists(git / "HEAD") or (os.path.lexists(git) and not os.path.isdir(git))  # noqa: PTH112
 
 
 def user_store(environ: Mapping[str, str], clock: Callable[[], float] = time.time) -> OriginalStore:

@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 from importlib.util import find_spec
-from pathlib import Path
 
 from secateur import CommandCall, CommandParser, Environment, RepositoryError, SecateurError, UsageError
 
@@ -42,9 +41,12 @@ def run(options: CommandCall) -> int:
             hint="pip install 'secateur[mcp]'",
             code="EXTRA_MISSING",
         )
-    folders = [(path, _folder(path)) for path in options.path]
-    here = Environment().base
-    fallback = [(".", here)] if here is not None else []
+    folders = [(name, Environment().folder_of(name)) for name in options.path]
+    for _, path in folders:
+        if not path.is_dir():
+            raise RepositoryError(f"no such folder: {path}", hint="check the path", code="NO_SUCH_FOLDER")
+    if not folders and (here := Environment().base) is not None:
+        folders = [(".", here)]
     options.quiet_settings(None, {}, None)  # a wrong flag or file is said now, and not to the first call
 
     import anyio
@@ -53,29 +55,23 @@ def run(options: CommandCall) -> int:
     from secateur_agents.mcp.server import mcp_server
     from secateur_agents.mcp.tools import Toolbox
 
-    roots = make_roots(folders or fallback)
+    roots = make_roots(folders)
     toolbox = Toolbox(options.quiet_settings, os.environ, time.time, trusts_git_dir=options.trusts_git_dir())
     if options.http is not None:
         from secateur_agents.mcp.http_server import serve_http
 
-        server = mcp_server(toolbox, roots)
-        anyio.run(serve_http, server, options.http, lambda address: options.say(f"listening on {address}"))
+        anyio.run(
+            serve_http, mcp_server(toolbox, roots), options.http, lambda address: options.say(f"listening on {address}")
+        )
         return 0
     from secateur_agents.mcp.stdio import serve
 
     if options.on_terminal(sys.stdin):
         options.say("waiting for a client of the Model Context Protocol on standard input; Ctrl-C ends it")
     options.format = "text"  # from here on standard output carries the protocol alone, also when Ctrl-C ends it
-    ended = anyio.run(serve, mcp_server(toolbox, roots, asks=not folders))
+    ended = anyio.run(serve, mcp_server(toolbox, roots, asks=not options.path))
     if ended == signal.SIGINT:
         raise KeyboardInterrupt
     if ended:
         signal.raise_signal(ended)
     return 0
-
-
-def _folder(name: str) -> Path:
-    path = Environment().folder_of(name)
-    if not path.is_dir():
-        raise RepositoryError(f"no such folder: {path}", hint="check the path", code="NO_SUCH_FOLDER")
-    return path

@@ -49,7 +49,6 @@ class _Stage:
     phases: int = 0
 
     def report(self, phase: str, done: int, total: int) -> None:
-        """The `Progress` of the work."""
         if self.stopped.is_set():
             raise CallEnded
         if phase != self.phase:
@@ -88,8 +87,7 @@ class CallQueue:
             self._background.cancel()
         try:
             with anyio.move_on_after(CALL_SECONDS):
-                turn = self._turns.get(key) or CapacityLimiter(1)
-                self._turns[key] = turn
+                turn = self._turns[key] = self._turns.get(key) or CapacityLimiter(1)
                 return await self._on_thread(work, report, turn, self._threads)
         finally:
             self._number -= 1

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import structs
-from secateur import Engine, Kind, Outcome, SecateurError, UsageError, clip
+from secateur import Engine, Kind, Outcome, SecateurError, clip
 
 from secateur_agents.mcp.pages import cursor_of, other_page
 from secateur_agents.mcp.shapes import Freshness, PrunedAnswer
@@ -57,8 +57,7 @@ class OpenEngines:
             known = key in self._open
         made = None if known else IndexedFolder(opened())  # may wait for another process, without blocking other calls
         with self._turn:
-            indexed = self._open.get(key) or made or IndexedFolder(opened())
-            self._open[key] = indexed
+            indexed = self._open[key] = self._open.get(key) or made or IndexedFolder(opened())
             self._open.move_to_end(key)
             indexed.users += 1
         with self._releasing([indexed]):
@@ -82,18 +81,15 @@ class OpenEngines:
             with self._turn:
                 for indexed in used:
                     indexed.users -= 1
-                self._close_idle(MOST_ENGINES)
+            self.close(MOST_ENGINES)
 
-    def close(self) -> None:
-        """Closes idle engines."""
+    def close(self, most: int = 0) -> None:
+        """Closes idle engines, the least recently used first, where more than `most` are open."""
         with self._turn:
-            self._close_idle(0)
-
-    def _close_idle(self, most: int) -> None:
-        idle = [key for key, indexed in self._open.items() if not indexed.users]
-        for key in idle[: max(0, len(self._open) - most)]:
-            with suppress(SecateurError):  # a failed write was reported before
-                self._open.pop(key).engine.close()
+            idle = [key for key, indexed in self._open.items() if not indexed.users]
+            for key in idle[: max(0, len(self._open) - most)]:
+                with suppress(SecateurError):  # a failed write was reported before
+                    self._open.pop(key).engine.close()
 
 
 @dataclass(eq=False)
@@ -123,9 +119,10 @@ class HeldResult:
         listed = [clip(path, _PATH_CELLS) for path in sorted(changed)[:CHANGED_LISTED]]
         return Freshness(then.commit, then.indexed, listed, len(changed) - len(listed))
 
-    def page(self, page: int) -> PrunedAnswer:
-        """Returns the answer with a page of its text, from 1. Raises UsageError: there is no such page."""
-        if not 1 <= page <= len(self.pages):
+    def page(self, result: str, page: int) -> PrunedAnswer:
+        """Returns the answer with a page of its text, as a cursor names them. Raises UsageError: there is no such page,
+        or it is one of another result."""
+        if result != self.answer.result or not 1 <= page <= len(self.pages):
             raise other_page()
         further: dict[str, Any] = {"freshness": self.freshness()}
         if page > 1:  # the first page has the items
@@ -148,15 +145,6 @@ class HeldResults:
             if name in self._held:
                 self._held.move_to_end(name)
             return self._held.get(name)
-
-    def named(self, name: str) -> HeldResult:
-        """Returns the result with a name. Raises UsageError: it is no longer held, or never was."""
-        if (result := self.find(name)) is None:
-            raise UsageError(
-                f"result: {name[:40]} is not held (only the last {MOST_RESULTS} are)",
-                hint="call search, prune or review again and give the `result` of its answer",
-            )
-        return result
 
     def keep(self, result: HeldResult) -> None:
         """Holds a result; the least recently used one is dropped if there are too many."""

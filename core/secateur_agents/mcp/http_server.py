@@ -21,8 +21,6 @@ MOST_SESSIONS = 1_000
 """Most known clients of the protocol of 2025, each 33 KB; one more is refused until one has been idle for half an
 hour."""
 
-_ENDING_SECONDS = 1
-
 
 def application(server: Server[Any], port: int) -> Starlette:
     """Returns the server as an application. A request with another Host or Origin is refused: a web page could
@@ -62,7 +60,7 @@ async def serve_http(server: Server[Any], port: int, report_address: Callable[[s
             access_log=False,
             server_header=False,
             limit_concurrency=MOST_CONNECTIONS,
-            timeout_graceful_shutdown=_ENDING_SECONDS,
+            timeout_graceful_shutdown=1,  # seconds
             ws="none",
         )
         report_address(f"http://{HOST}:{own}{PATH}")

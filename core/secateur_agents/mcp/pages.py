@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any, TypeVar
 
@@ -132,31 +133,26 @@ def name_pages(engine: Engine, selection: Selection, budget: int, count: Count) 
     declaration and what led to each."""
     pool = selection.pool
     rows = selection.order.tolist()[: MOST_PAGES * max(1, budget // LEAST_LINE_TOKENS)]
-    texts = [_texts(engine, pool, row) for row in rows]
     sought = {word for word in _WORD.findall(pool.query.lower()) if len(word) >= _WORD_CHARS}
-    shared = [
-        sought & {*_WORD.findall(f"{pool.path[row]} {text}".lower())}
-        for row, (_, text) in zip(rows, texts, strict=True)
-    ]
-    common = Counter(word for words in shared for word in words)
+    found = []  # each with its declaration, and the words of the query that it holds
+    for row in rows:
+        declaration = content = pool.qualname[row]
+        with suppress(SecateurError):  # its file changed since
+            signature, content = engine.signature(pool, row), engine.content(pool, row)
+            declaration = " ".join(signature.split()).rstrip(" {:")
+        found.append((row, declaration, sought & {*_WORD.findall(f"{pool.path[row]} {content}".lower())}))
+    common = Counter(word for *_, words in found for word in words)
     for cells in _DECLARATION_CELLS:
         lines = (
             f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]} {clip(declaration, cells)}"
             f" [{' '.join(sorted(words, key=lambda word: (common[word], word))[:_WORDS]) or _other_reason(pool, row)}]"
-            for row, (declaration, _), words in zip(rows, texts, shared, strict=True)
+            for row, declaration, words in found
         )
         written = (visible(text) + "\n" for text in lines)
         pages = fill_pages((line for line in written if count(line) < budget), count, budget)[:MOST_PAGES]
         if pages[0].count("\n") >= min(len(rows), budget // LINE_TOKENS):
             break
     return pages
-
-
-def _texts(engine: Engine, pool: Pool, row: int) -> tuple[str, str]:
-    try:
-        return " ".join(engine.signature(pool, row).split()).rstrip(" {:"), engine.content(pool, row)
-    except SecateurError:  # its file changed since
-        return pool.qualname[row], pool.qualname[row]
 
 
 def _other_reason(pool: Pool, row: int) -> str:
@@ -191,9 +187,8 @@ def account_of(
     numbers, dropped = ledger.listed(LEFT_OUT_LISTED), ledger.sums[State.DROPPED].number
     kept = [number for number in numbers if ledger.entries[number].state is not State.DROPPED]
     others = [number for number in numbers if ledger.entries[number].state is State.DROPPED]
-    items = first_fitting(
-        (item_of(kind, outcome, number) for number in kept[:ITEMS_LISTED]), count, _ITEMS_ROOM, as_json
-    )
+    first = (item_of(kind, outcome, number) for number in kept[:ITEMS_LISTED])
+    items = first_fitting(first, count, _ITEMS_ROOM, as_json)
     best = (item_of(kind, outcome, number) for number in others[:LEFT_OUT_LISTED])
     left_out = first_fitting(best, count, _LEFT_OUT_ROOM, as_json)
     warnings = list(dict.fromkeys(roots.hide_paths(notice.message) for notice in (*notices, *outcome.notices)))
@@ -246,25 +241,62 @@ def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], number: int) -> shapes.
 
 def text_of(answer: shapes.ToolAnswer, count: Count) -> str:
     """Formats an answer as the text that a model reads."""
-    if isinstance(answer, shapes.PrunedAnswer):
-        return "\n".join(_pruned_lines(answer, count))
-    if isinstance(answer, shapes.ExpandedSymbol):
-        return "\n".join(_expanded_lines(answer))
+    return "\n".join(_lines_of(answer, count))
+
+
+def _lines_of(answer: shapes.ToolAnswer, count: Count) -> Iterable[str]:
     if isinstance(answer, shapes.RecalledText):
-        more = f"\n--- {answer.more:,} line{'s'[: answer.more > 1]} more: name them"
-        return answer.text + (more if answer.more else "")
-    assert isinstance(answer, shapes.ExplainedItem)
-    return "\n".join(_explained_lines(answer))
+        yield answer.text
+        if answer.more:
+            yield f"--- {answer.more:,} line{'s'[: answer.more > 1]} more: name them"
+        return
+    assert isinstance(answer, shapes.PagedAnswer | shapes.ExplainedItem)
+    fresh: list[str] = []
+    if (state := answer.freshness) is not None:
+        changed = len(state.changed) + state.changed_more
+        changes = f"; {changed:,} files changed since: {', '.join(state.changed)}" if changed else ""
+        fresh = [f"index of {state.commit[:10] or 'files without a commit'}{changes}"]
+    if isinstance(answer, shapes.PrunedAnswer):
+        yield from _pruned_lines(answer, count, fresh)
+        return
+    if isinstance(answer, shapes.ExplainedItem):
+        yield f"{_format_item(answer.item)}: {answer.item.state}, {answer.before:,} tokens; {answer.item.reason}"
+        for turn in answer.turns:
+            yield f"- {turn.change} turns it" + (f", and {turn.also}" if turn.also else "")
+        if answer.nothing:
+            yield f"- {answer.nothing}"
+        yield from (f"{label}: {text}" for label, text in answer.facts.items())
+        yield f"proven by deciding again {answer.decided_again:,} times"
+    elif isinstance(answer, shapes.ExpandedSymbol):
+        yield f"{_place_and_name(answer.at, answer.id)} ({answer.kind})"
+        yield answer.text
+        for title, ends, more in (
+            ("callers", answer.callers, answer.callers_more),
+            ("callees", answer.callees, answer.callees_more),
+        ):
+            if answer.page == 1:
+                yield f"{title}:" + ("" if ends else " none known")
+            for end in ends:
+                via = f", step {end.step} by {end.via}" if end.via else ""
+                sites = f", {end.sites} sites" if end.sites > 1 else ""
+                yield f"- {_place_and_name(end.at, end.id)} ({end.how}, certainty {end.certainty:.2f}{sites}{via})"
+            if more:
+                yield f"- and {more:,} more"
+        if answer.pages > 1:
+            yield f"---{_page_words(answer)}"
+        yield from (f"warning: {warning}" for warning in answer.warnings)
+    yield from fresh
 
 
-def _pruned_lines(answer: shapes.PrunedAnswer, count: Count) -> Iterable[str]:
+def _pruned_lines(answer: shapes.PrunedAnswer, count: Count, fresh: list[str]) -> Iterable[str]:
     """Yields the text, the name of the result, and what has room beside them: warnings first."""
     yield answer.text
-    page = _page_words(answer.page, answer.pages, answer.next)
-    name = f"--- {answer.kind}, result {answer.result}, {answer.tokens:,} of {answer.before:,} tokens{page}"
+    name = (
+        f"--- {answer.kind}, result {answer.result}, {answer.tokens:,} of {answer.before:,} tokens{_page_words(answer)}"
+    )
     yield name
     room = int(MOST_PAID * max(answer.budget, LEAST_BUDGET)) - count(f"{answer.text}\n{name}\n") - _COUNTED_TOKENS
-    first = [*(f"warning: {warning}" for warning in answer.warnings), *_fresh_lines(answer.freshness)]
+    first = [*(f"warning: {warning}" for warning in answer.warnings), *fresh]
     more = len(answer.left_out) + answer.left_out_more
     left_out = [f"left out: {_format_item(item)}, {item.tokens:,} tokens: {item.reason}" for item in answer.left_out]
     if answer.names:  # what the budget of source would leave out is another matter
@@ -279,39 +311,6 @@ def _pruned_lines(answer: shapes.PrunedAnswer, count: Count) -> Iterable[str]:
         yield f"{more:,} more left out"
 
 
-def _expanded_lines(answer: shapes.ExpandedSymbol) -> Iterable[str]:
-    yield f"{_place_and_name(answer.at, answer.id)} ({answer.kind})"
-    yield answer.text
-    for title, ends, more in (
-        ("callers", answer.callers, answer.callers_more),
-        ("callees", answer.callees, answer.callees_more),
-    ):
-        if answer.page == 1:
-            yield f"{title}:" + ("" if ends else " none known")
-        for end in ends:
-            via = f", step {end.step} by {end.via}" if end.via else ""
-            sites = f", {end.sites} sites" if end.sites > 1 else ""
-            yield f"- {_place_and_name(end.at, end.id)} ({end.how}, certainty {end.certainty:.2f}{sites}{via})"
-        if more:
-            yield f"- and {more:,} more"
-    if answer.pages > 1:
-        yield f"---{_page_words(answer.page, answer.pages, answer.next)}"
-    yield from (f"warning: {warning}" for warning in answer.warnings)
-    yield from _fresh_lines(answer.freshness)
-
-
-def _explained_lines(answer: shapes.ExplainedItem) -> Iterable[str]:
-    item = answer.item
-    yield f"{_format_item(item)}: {item.state}, {answer.before:,} tokens; {item.reason}"
-    for turn in answer.turns:
-        yield f"- {turn.change} turns it" + (f", and {turn.also}" if turn.also else "")
-    if answer.nothing:
-        yield f"- {answer.nothing}"
-    yield from (f"{label}: {text}" for label, text in answer.facts.items())
-    yield f"proven by deciding again {answer.decided_again:,} times"
-    yield from _fresh_lines(answer.freshness)
-
-
 def _place_and_name(at: str, symbol: str) -> str:
     file = at.rpartition(":")[0]
     return f"{at} {symbol.removeprefix(f'{file}::')}"
@@ -321,15 +320,7 @@ def _format_item(item: shapes.ResultItem) -> str:
     return f"{item.id} ({item.file}:{item.lines})" if item.file else item.id
 
 
-def _page_words(page: int, pages: int, following: str) -> str:
-    if pages == 1:
+def _page_words(answer: shapes.PagedAnswer) -> str:
+    if answer.pages == 1:
         return ""
-    return f", page {page} of {pages}" + (f", next: cursor {following}" if following else "")
-
-
-def _fresh_lines(freshness: shapes.Freshness | None) -> Iterable[str]:
-    if freshness is None:
-        return
-    changed = len(freshness.changed) + freshness.changed_more
-    changes = f"; {changed:,} files changed since: {', '.join(freshness.changed)}" if changed else ""
-    yield f"index of {freshness.commit[:10] or 'files without a commit'}{changes}"
+    return f", page {answer.page} of {answer.pages}" + (f", next: cursor {answer.next}" if answer.next else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -52,9 +53,8 @@ class Roots:
         """Resolves a client's path: a root's name, a path in a root, or an empty path if there is only one root. Raises
         UsageError: it does not exist; it is outside the roots, also by links; it is unclear which root is meant."""
         if not self.folders:
-            raise UsageError(
-                "there is no folder to read", hint="open a folder in the client, or start `secateur mcp PATH`"
-            )
+            hint = "open a folder in the client, or start `secateur mcp PATH`"
+            raise UsageError("there is no folder to read", hint=hint)
         if path in ("", "."):
             if len(self.folders) > 1:
                 raise UsageError("path is empty, and there are several roots", hint=f"roots: {self.names}")
@@ -80,19 +80,18 @@ class Roots:
             raise UsageError(f"path: {self.hide_paths(shown(path))} is outside the roots", hint=f"roots: {self.names}")
         raise UsageError(f"path: there is no {shown(path)}", hint=f"paths are relative to a root: {self.names}")
 
-    def resolve_files(self, path: str) -> tuple[RootFolder, str]:
-        """Returns a root, and a file or a pattern such as `src/**/*.py` in it. Raises UsageError: it may lead out of
-        the root; see also `resolve_path`."""
+    def resolve_files(self, path: str) -> PlaceInRoot:
+        """Resolves a path, or a pattern such as `src/**/*.py`. Raises UsageError: it may lead out of its root; see also
+        `resolve_path`."""
         if not is_pattern(path):
-            place = self.resolve_path(path)
-            return place.root, place.inside
+            return self.resolve_path(path)
         parts = path.split("/")
         first = next(index for index, part in enumerate(parts) if is_pattern(part))
         if path.startswith(("/", "~")) or ".." in parts[first:]:
             message = f"files: {self.hide_paths(shown(path))} may lead outside the roots"
             raise UsageError(message, hint=f"roots: {self.names}")
         folder = self.resolve_path("/".join(parts[:first]))
-        return folder.root, "/".join([*([] if folder.inside == "." else [folder.inside]), *parts[first:]])
+        return PlaceInRoot(folder.root, "/".join([*([] if folder.inside == "." else [folder.inside]), *parts[first:]]))
 
     @property
     def names(self) -> str:
@@ -117,20 +116,15 @@ def make_roots(folders: Iterable[tuple[str, Path]]) -> list[RootFolder]:
     folders are left out."""
     roots: dict[Path, RootFolder] = {}
     for name, folder in folders:
-        try:
+        with suppress(OSError, ValueError, RuntimeError):
             real = folder.resolve(strict=True)
-            if not real.is_dir() or real in roots:
-                continue
-        except (OSError, ValueError, RuntimeError):
-            continue
-        if len(roots) == MOST_ROOTS:
-            break
-        names = {root.name for root in roots.values()}
-        name = name if name.startswith("sample:") else real.name or "/"
-        suffix = 1
-        while (unique_name := name if suffix == 1 else f"{name}-{suffix}") in names:
-            suffix += 1
-        roots[real] = RootFolder(unique_name, real)
+            if real.is_dir() and real not in roots and len(roots) < MOST_ROOTS:
+                name = name if name.startswith("sample:") else real.name or "/"
+                unique, suffix, taken = name, 1, {root.name for root in roots.values()}
+                while unique in taken:
+                    suffix += 1
+                    unique = f"{name}-{suffix}"
+                roots[real] = RootFolder(unique, real)
     return [*roots.values()]
 
 

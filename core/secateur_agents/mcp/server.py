@@ -90,11 +90,11 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
 
     async def list_tools(_context: Any, _params: Any) -> ListToolsResult:
         hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-        tools = (
+        tools = [
             Tool(name=name, description=about, input_schema=shapes.schema_of(call), annotations=hints)
             for name, (call, about) in TOOLS.items()
-        )
-        return ListToolsResult(tools=list(tools))
+        ]
+        return ListToolsResult(tools=tools)
 
     async def readable(context: Any, params: CallToolRequestParams) -> Sequence[RootFolder] | None:
         """Returns the folders that a call may read; None if the client must be asked first."""
@@ -132,8 +132,8 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
 
         try:
             call = shapes.convert(params.arguments or {}, TOOLS[name][0])
-            run = partial(_run, getattr(toolbox, name), call, roots)
-            text, facts = await calls.run(run, _turn_of(call, roots), report)
+            work = partial(_run, getattr(toolbox, name), call, roots)
+            text, facts = await calls.run(work, _turn_of(call, roots), report)
         except SecateurError as error:
             return _failure(roots.hide_paths(error.message), roots.hide_paths(error.hint))
         except Exception as error:
@@ -169,8 +169,8 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
     return server
 
 
+# Most characters of an argument that is a name or a question, which an error may repeat; a longer one is content.
 _TYPED = 4_096
-"""Most characters of an argument that is a name or a question, which an error may repeat; a longer one is content."""
 
 
 def _run(

@@ -16,7 +16,6 @@ QUERY_CHARS = 100_000  # most characters of a question: ten times the longest is
 
 _NAME_CHARS = 4_096
 
-Query = Annotated[str, Meta(max_length=QUERY_CHARS)]
 Name = Annotated[str, Meta(max_length=_NAME_CHARS)]
 Budget = Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens")]
 Folder = Annotated[str, Meta(max_length=_NAME_CHARS, description="folder or workspace.toml; else the root")]
@@ -44,9 +43,7 @@ class SearchCall(PagedCall):
 
 
 class ExpandCall(PagedCall):
-    symbol: Annotated[
-        str, Meta(min_length=1, max_length=_NAME_CHARS, description="an id of an answer, a name, or file:line")
-    ]
+    symbol: Annotated[Name, Meta(min_length=1, description="an id of an answer, a name, or file:line")]
     path: Folder = ""
     steps: Annotated[int, Meta(ge=1, le=3, description="calls to follow, both ways")] = 1
 
@@ -176,13 +173,11 @@ def convert(arguments: Mapping[str, Any], kind: type[ToolCall]) -> ToolCall:
     """Converts the arguments of a call. Raises UsageError: an argument is unknown, missing, of another type or out of
     range; it is named."""
     fields = [field.name for field in msgspec.structs.fields(kind)]
-    for name in arguments:
-        if name not in fields:
-            near = suggestion(name[:100], fields)
-            raise UsageError(
-                f"unknown argument {name[:100]!r}",
-                hint=(f"did you mean {near}? " if near else "") + f"arguments: {', '.join(fields)}",
-            )
+    unknown = next((name[:100] for name in arguments if name not in fields), None)
+    if unknown is not None:
+        near = suggestion(unknown, fields)
+        hint = (f"did you mean {near}? " if near else "") + f"arguments: {', '.join(fields)}"
+        raise UsageError(f"unknown argument {unknown!r}", hint=hint)
     try:
         return msgspec.convert(dict(arguments), kind)
     except (msgspec.ValidationError, RecursionError) as error:
@@ -190,8 +185,8 @@ def convert(arguments: Mapping[str, Any], kind: type[ToolCall]) -> ToolCall:
         raise UsageError(f"the arguments do not fit: {message}", hint=f"arguments: {', '.join(fields)}") from error
 
 
+# Left out of schemas, because each costs every request: the server checks these itself.
 _CHECKED = frozenset({"title", "default", "minimum", "maximum", "minLength", "maxLength", "maxItems"})
-"""Left out of schemas, because each costs every request: the server checks these itself."""
 
 
 @cache

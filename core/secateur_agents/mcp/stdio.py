@@ -37,17 +37,17 @@ from secateur import AWAITED
 MOST_UNREAD = 64  # most answers that wait for the client to read them; until then, no further message is read
 MOST_BYTES = 4 << 20  # Most bytes of a message, as over HTTP. A longer one is answered with an error and not parsed.
 
+# Bytes at the start and end of a message that is not parsed in which the id of the request is searched.
 _ID_SEARCH_BYTES = 1 << 16
-"""Bytes at the start and end of a message that is not parsed in which the id of the request is searched."""
 
 _CHUNK = 1 << 16  # bytes that a pipe holds
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _ID = r'"id"\s*+:\s*+(-?\d{1,15}(?![\d.eE])|"[^"\\\x00-\x1f]{0,200}+")'
 _NAMED = r'"(?:jsonrpc|method)"\s*+:\s*+"[^"\\]*+"\s*+'
+# Clients write the id at the start of a request or at its end, beside these two.
 _FIRST_ID = re.compile(rf"\s*+\{{\s*+(?:{_NAMED},\s*+)*+{_ID}")
 _LAST_ID = re.compile(rf"{_ID}\s*+(?:,\s*+{_NAMED})*+\}}\s*+\Z")
-"""Clients write the id at the start of a request or at its end, beside these two."""
 
 
 async def serve(server: Server[Any]) -> int:
@@ -135,9 +135,8 @@ async def read_messages(
             if not part.endswith(b"\n"):
                 continue
             if too_long:
-                yield [
-                    refuse_unparsed(line, INVALID_REQUEST, f"a message of more than {MOST_BYTES:,} bytes is not read")
-                ]
+                message = f"a message of more than {MOST_BYTES:,} bytes is not read"
+                yield [refuse_unparsed(line, INVALID_REQUEST, message)]
             elif text := line.removeprefix(_BYTE_ORDER_MARK).strip():
                 yield parse_message(bytes(text))
             line.clear()

@@ -9,8 +9,10 @@ nothing into what they read, and use no language model.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,13 +33,14 @@ from secateur import (
     is_workspace,
     prove_turns,
     read_workspace,
+    recognise_kind,
     shown,
     suggestion,
     trials_of,
 )
 
 from secateur_agents.mcp import shapes
-from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
+from secateur_agents.mcp.held import MOST_RESULTS, HeldResult, HeldResults, IndexedFolder, OpenEngines
 from secateur_agents.mcp.pages import (
     NAMES_TOKENS,
     TEXT_TOKENS,
@@ -52,13 +55,10 @@ from secateur_agents.mcp.pages import (
     page_of_cursor,
     split_pages,
 )
-from secateur_agents.mcp.pruning import GivenContext, inputs_of, kind_of_call, read_context
-from secateur_agents.mcp.roots import PlaceInRoot, Roots
+from secateur_agents.mcp.roots import PlaceInRoot, RootFolder, Roots, is_pattern
 from secateur_agents.store import user_store
 
-LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
-"""Loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see `Kind.load`. What
-they allow is no credential from then on."""
+PLAIN_TEXT = "log"  # the kind of a text that no kind claims: its lines stay verbatim
 
 C = TypeVar("C", bound=shapes.PagedCall)
 
@@ -66,7 +66,16 @@ EXPLAIN_SECONDS = 5.0  # most processor time for the proofs of one item
 CHUNK_TOKENS = 8_000  # default tokens of a review's chunk, which is a page
 _CALLS_ROOM = 400  # most tokens for callers, and for callees, in an answer, times the steps
 
-_TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * 3 * _CALLS_ROOM
+
+@dataclass(frozen=True, slots=True)
+class GivenContext:
+    """The context to prune, as its kind reads it."""
+
+    root: RootFolder
+    kind: Kind[Any, Any]
+    inputs: dict[str, Any]
+    data: bytes | None = None  # the content of `-`
+    notices: tuple[Notice, ...] = ()
 
 
 def _paged(
@@ -83,9 +92,7 @@ def _paged(
             box.results.keep(held)
         if not call.cursor:
             return held.answer
-        if name != held.answer.result:
-            raise other_page()
-        return held.page(page)
+        return held.page(name, page)
 
     return answer
 
@@ -104,11 +111,12 @@ class Toolbox:
         """Makes an empty toolbox.
 
         Args:
-            load: loads the settings of a folder, including the user's and those of the command line. An agent cannot
-                mend the file of a repository: a faulty one is a warning.
+            load: loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see
+                `Kind.load`. What they allow is no credential from then on. An agent cannot mend the file of a
+                repository: a faulty one is a warning.
             clock: seconds since 1970, for when files were checked.
         """
-        self.load: LoadSettings = partial(load, lenient=True)
+        self.load: Callable[[Path | None, Mapping[str, Any], Any], Loaded] = partial(load, lenient=True)
         self.environ, self.clock, self.trusts_git_dir = environ, clock, trusts_git_dir
         self.engines, self.results = OpenEngines(), HeldResults()
         self.cache = Environment(environ=environ).cache
@@ -134,12 +142,10 @@ class Toolbox:
             loaded = preferred
         settings = loaded.settings
         with self._indexed(place.path, loaded, roots) as indexed:
-            engine = indexed.engine
+            inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside, "no_cache": True}
             # Clients do not wait for the index of a large repository: the first answer may come from a part of it.
-            first = not indexed.looked
-            inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside, "partial": first}
-            inputs["no_cache"] = True
-            environment = Environment(environ=self.environ, progress=progress, found={"engine": engine})
+            inputs["partial"] = not indexed.looked
+            environment = Environment(environ=self.environ, progress=progress, found={"engine": indexed.engine})
             material = kind.read(inputs, settings, environment)
             outcome = kind.fit(answer_of(kind, material, inputs, settings, None, progress))
             indexed.looked, indexed.whole = self.clock(), not outcome.payload.selection.pool.partial
@@ -159,7 +165,7 @@ class Toolbox:
             symbol = indexed.engine.symbol(call.symbol, progress)
             source = symbol.text
             counter = get_counter(loaded.settings.tokens.counter)
-            pages = split_pages([source], counter.count, _TEXT_BESIDE_CALLS)
+            pages = split_pages([source], counter.count, TEXT_TOKENS - 2 * 3 * _CALLS_ROOM)  # most calls, both ways
             name = name_of(symbol.id, status.snapshot)
             if (asked and asked != name) or page > len(pages) or page < 1:
                 raise other_page()
@@ -187,10 +193,7 @@ class Toolbox:
     @_paged
     def prune(self, call: shapes.PruneCall, roots: Roots, progress: Progress) -> HeldResult:
         """Prunes text, messages or files to a budget, by their kind of context."""
-        given = read_context(call, roots)
-        kind = kind_of_call(call, given)
-        inputs, notices = inputs_of(kind, call, given)
-        return self._pruned(call, call.budget, call.strategy, roots, kind, inputs, given, progress, notices)
+        return self._pruned(call, call.budget, call.strategy, roots, _given_context(call, roots), progress)
 
     @_paged
     def review(self, call: shapes.ReviewCall, roots: Roots, progress: Progress) -> HeldResult:
@@ -199,8 +202,8 @@ class Toolbox:
         worktree = call.head == "worktree"
         inputs = kind.blank_inputs() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None
-        budget, given = call.budget or CHUNK_TOKENS, GivenContext(place.root)
-        return self._pruned(call, budget, "", roots, kind, inputs, given, progress)
+        given = GivenContext(place.root, kind, inputs)
+        return self._pruned(call, call.budget or CHUNK_TOKENS, "", roots, given, progress)
 
     def explain(self, call: shapes.ExplainCall, roots: Roots, progress: Progress) -> shapes.ExplainedItem:
         """Explains why an item of a result was kept or left out, and what would change that, with proof."""
@@ -212,7 +215,11 @@ class Toolbox:
                 call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile
             )
             name = self.search(search, roots, progress).result
-        held = self.results.named(name)
+        if (held := self.results.find(name)) is None:
+            raise UsageError(
+                f"result: {name[:40]} is not held (only the last {MOST_RESULTS} are)",
+                hint="call search, prune or review again and give the `result` of its answer",
+            )
         kind, outcome = held.kind, held.outcome
         trials = trials_of(kind, held.material, held.inputs, outcome.settings, outcome)
         place = _place_of(call.item, held, list(trials.ids))
@@ -249,19 +256,15 @@ class Toolbox:
         budget: int,
         strategy: str,
         roots: Roots,
-        kind: Kind[Any, Any],
-        inputs: dict[str, Any],
         given: GivenContext,
         progress: Progress,
-        notices: tuple[Notice, ...] = (),
     ) -> HeldResult:
-        """Reads and decides with any kind."""
+        kind, inputs, data = given.kind, given.inputs, given.data
         flags: dict[str, Any] = {kind.budget.key: budget} if budget else {}
         if strategy:
             if (knob := kind.strategy) is None:
                 raise UsageError(f"strategy: {kind.name} has no strategies", hint="leave strategy out")
             flags[knob.key] = strategy
-        data = given.data
         environment = Environment(
             stdin=(lambda most: data[:most]) if data is not None else None,
             regular=data is None,
@@ -275,7 +278,7 @@ class Toolbox:
         material = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         try:
             outcome = kind.fit(answer_of(kind, material, inputs, loaded.settings, None, progress))
-            answer, pages = account_of(kind, outcome, roots, (*notices, *loaded.notices), call)
+            answer, pages = account_of(kind, outcome, roots, (*given.notices, *loaded.notices), call)
             return HeldResult(kind, material, inputs, outcome, answer, pages)
         except BaseException:
             kind.release(material)
@@ -316,3 +319,61 @@ def _place_of(name: str, held: HeldResult, ids: list[str]) -> int:
     near = suggestion(name, ids[:2000])
     hint = (f"did you mean {near}? " if near else "") + "give an id of its items or left_out"
     raise UsageError(f"item: {shown(name)} is not part of this result", hint=hint)
+
+
+def _given_context(call: shapes.PruneCall, roots: Roots) -> GivenContext:
+    """Returns the context of a call, with notices about the parts of the call that its kind ignores.
+
+    Raises:
+        UsageError: nothing is given, or more than one thing; a file is outside the roots, or in several of them; the
+            kind does not exist, finds its entries by itself, needs an input that is not given, or takes one file only.
+    """
+    given = [name for name in ("text", "messages", "files") if getattr(call, name)]
+    if len(given) != 1:
+        fault = "give text, messages or files" if not given else f"{' and '.join(given)} are given: give one"
+        raise UsageError(f"prune: {fault}", hint="text: a log or other output; messages: a transcript; files: paths")
+    data, files = None, list[str]()
+    if call.files:
+        found = [roots.resolve_files(name) for name in call.files]
+        if len({place.root.folder for place in found}) > 1:
+            raise UsageError("files: they are in several roots", hint="prune the files of each root separately")
+        root, files = found[0].root, [place.inside for place in found]
+    else:
+        unclear = len(roots.folders) > 1 and not call.path  # and it does not matter for a text
+        root = roots.folders[0] if unclear else roots.resolve_path(call.path).root
+        text = call.text or json.dumps(call.messages, ensure_ascii=False)
+        data = text.encode("utf-8", "replace")
+
+    if call.kind:
+        kind = get_kind(call.kind)
+        if kind.finds:
+            raise UsageError(f"kind: {kind.name} is a separate tool", hint=f"call {kind.name}")
+    elif data is not None:
+        kind = recognise_kind(Path("text"), data)
+        if kind.inputs[0].repeatable:
+            kind = get_kind(PLAIN_TEXT)
+    elif len(files) > 1 or is_pattern(files[0]) or not (root.folder / files[0]).is_file():
+        kind = recognise_kind(Path("folder"), b"")
+    else:
+        kind = recognise_kind(root.folder / files[0])
+
+    first = kind.inputs[0]
+    if data is not None and first.repeatable:
+        raise UsageError(f"kind: {kind.name} reads files", hint="name them as files")
+    if len(files) > 1 and not first.repeatable:
+        raise UsageError(f"kind: {kind.name} reads one file", hint="name one, or leave kind out")
+    opened = {first.name: files} if first.repeatable else kind.opened_inputs(files[0] if files else "-")
+    values = {"query": call.request, "model": call.model}
+    known = {spec.name: spec for spec in kind.inputs}
+    for name, spec in known.items():
+        wanted = spec.required or (bool(spec.title) and not spec.optional and name in values)
+        if wanted and name not in opened and not values.get(name):
+            argument = "request" if name == "query" else name
+            raise UsageError(f"{argument}: {kind.name} needs one", hint=f"give {spec.placeholder or spec.help}")
+    unheard = [
+        Notice("not_heard", f"{argument} is ignored by kind {kind.name}.")
+        for argument, name in (("request", "query"), ("model", "model"))
+        if values[name] and name not in known
+    ]
+    taken = {name: text for name, text in values.items() if text and name in known}
+    return GivenContext(root, kind, kind.blank_inputs() | dict(opened) | taken, data, tuple(unheard))

@@ -17,8 +17,6 @@ from secateur import Count, Progress, SecateurError, Settings, Shape, Version, s
 
 from secateur_agents.sessions.places import TITLES, AgentPlaceShape, FoundSession
 
-ESTIMATE = "estimate"  # the token counter of the list
-
 
 class ListedSessionShape(Shape, frozen=True):
     """A session of the list; figures are null if it could not be read, and `error` says why."""
@@ -90,9 +88,8 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
     with suppress(OverflowError, OSError, ValueError):  # an impossible time
         modified = datetime.fromtimestamp(session.modified, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
-        facts, messages, warnings = session_at(
-            session.path, with_values(settings, {"tokens.counter": ESTIMATE}), environ
-        )
+        estimating = with_values(settings, {"tokens.counter": "estimate"})
+        facts, messages, warnings = session_at(session.path, estimating, environ)
         wrong = None if facts else f"is not a session of {TITLES[session.agent]} in a known format"
     except Exception as error:  # a session that cannot be read costs itself, and not the list
         wrong = error.message if isinstance(error, SecateurError) else f"unexpected {type(error).__name__}: {error}"
@@ -100,7 +97,7 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
         id=session.id,
         agent=session.agent,
         path=session.path,
-        project=_project(session, facts.heading.folder if facts else ""),
+        project=(facts.heading.folder if facts else "") or _project(session),
         title=facts.heading.title if facts else "",
         model=facts.heading.model if facts else "",
         version=facts.heading.version if facts else "",
@@ -120,9 +117,7 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
     )
 
 
-def _project(session: FoundSession, folder: str) -> str:
-    if folder:
-        return folder
+def _project(session: FoundSession) -> str:
     path = Path(session.path)
     if session.agent == "gemini-cli":
         for inside in path.parents[1:3]:

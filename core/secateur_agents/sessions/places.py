@@ -75,9 +75,6 @@ def known_places(environ: Mapping[str, str]) -> list[AgentPlaceShape]:
     return [AgentPlaceShape(agent, str(path), exists(path)) for agent, path in candidates if path is not None]
 
 
-SearchResult = FoundSession | Notice  # a session, or a notice about sessions that could not be found
-
-
 def find_sessions(places: Sequence[AgentPlaceShape]) -> tuple[list[FoundSession], list[Notice]]:
     """Returns all sessions in these places, the newest first, and notices about unreadable ones."""
     notices: list[Notice] = []
@@ -135,7 +132,7 @@ _FILES: Mapping[str, Sequence[tuple[str, bool]]] = {
 """The files of sessions in the place of each agent, and whether they are those of subagents."""
 
 
-def _sessions(place: AgentPlaceShape) -> Iterator[SearchResult]:
+def _sessions(place: AgentPlaceShape) -> Iterator[FoundSession | Notice]:
     databases = [Path(place.path)] if place.agent == "opencode" else []  # it may be named as a file
     for pattern, subagent in _FILES[place.agent]:
         for file in _matches(Path(place.path), pattern):
