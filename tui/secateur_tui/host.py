@@ -213,9 +213,9 @@ class Host(Guarded, App[int]):
         if self.recorder is not None and entry:
             self._record(self.recorder.look, entry)
 
-    def _record(self, write: Callable[[Any], object], what: Observation | str) -> None:
+    def _record(self, record: Callable[[Any], object], what: Observation | str) -> None:
         try:
-            write(what)
+            record(what)
         except SecateurError as error:
             self.recorder = None
             self.say(f"the recording ends here: {describe_error(error)}")
