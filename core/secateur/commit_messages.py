@@ -9,11 +9,8 @@ import re
 
 from secateur.index.facts.lexical import STOP_WORDS, words
 
-FEWEST_WORDS = 3
-"""Least different words about the code in a message: "fix typo" asks for nothing specific."""
-
-LONGEST = 2_000
-"""Characters of a message that are read: longer ones describe releases."""
+FEWEST_WORDS = 3  # least different words about the code in a message: "fix typo" asks for nothing specific
+LONGEST = 2_000  # characters of a message that are read: longer ones describe releases
 
 _REVERT = re.compile(
     r"\W*(revert|reapply|back(ing|ed)?[ -]?out|roll(ing|ed)?[ -]?back)\b|.*\bThis reverts commit\b", re.I
@@ -28,8 +25,7 @@ _RELEASE = re.compile(
     re.I,
 )
 
-_MERGE = re.compile(r"merge\b.*", re.I)
-"""First lines of pull requests that were squashed into one commit."""
+_MERGE = re.compile(r"merge\b.*", re.I)  # first lines of pull requests that were squashed into one commit
 
 _REFERENCE = re.compile(
     r"\(?(\b((fix|clos|resolv)(es|ed|e)?|refs?|see|issues?|pr|pull request)\b:?\s*)?"
@@ -48,8 +44,7 @@ _EMPTY_TEXT = """
     apply black clippy eslint flake8 gofmt hook hooks isort latest mypy noqa prettier pylint pyupgrade ruff rubocop run
 """
 
-_EMPTY = frozenset(_EMPTY_TEXT.split())
-"""Words that fit any change."""
+_EMPTY = frozenset(_EMPTY_TEXT.split())  # words that fit any change
 
 
 def query_of(message: str) -> str:

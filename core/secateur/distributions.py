@@ -39,8 +39,7 @@ def version_of(distribution: str) -> str | None:
 
 def entry_points_of(distribution: str, group: str) -> Mapping[str, str]:
     """Returns the entry points of a distribution in one group: the value of each by its name."""
-    place = _find(distribution)
-    if place is None:
+    if (place := _find(distribution)) is None:
         return {}
     try:
         lines = Path(place[0], place[1][0], "entry_points.txt").read_text(encoding="utf-8").splitlines()

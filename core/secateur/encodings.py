@@ -22,14 +22,9 @@ _MARKS = (  # UTF-32 first: its mark begins with that of UTF-16
 _HEAD = 8192
 """First bytes that tell whether a text without a mark is UTF-16, and last ones in which an editor's note may stand."""
 
-_FEW_ZEROS = 4
-"""Zeros of the usual half in UTF-16 for one of the other: such as the low half of U+9000."""
-
-_DECLARING = 1024
-"""First bytes in which a document names its encoding."""
-
-_SAMPLE = 1 << 16
-"""Bytes of lines beyond ASCII that are looked at."""
+_FEW_ZEROS = 4  # zeros of the usual half in UTF-16 for one of the other: such as the low half of U+9000
+_DECLARING = 1024  # first bytes in which a document names its encoding
+_SAMPLE = 1 << 16  # bytes of lines beyond ASCII that are looked at
 
 _LINES = re.compile(rb"^[^\n]*[^\x00-\x7f\n][^\n]*\n?", re.MULTILINE)
 _CODING = re.compile(rb"coding[ \t]*[:=][ \t]*[\"']?([-\w.]+)")  # PEP 263 and Ruby, Emacs, Vim

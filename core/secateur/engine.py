@@ -65,8 +65,7 @@ if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.render.walk_text import Walk
     from secateur.retrieval.walk import CallMap
 
-PARTIAL_BYTES = 750 * 1024
-"""Most bytes of text in a partial answer: they are read in about two seconds."""
+PARTIAL_BYTES = 750 * 1024  # most bytes of text in a partial answer: they are read in about two seconds
 
 
 class Engine:

@@ -29,11 +29,8 @@ if TYPE_CHECKING:
 
 _USER = re.compile(r"//[^/\s]*@")
 
-PATH_CELLS = 100
-"""Most cells of a path in an error."""
-
-LONGEST_SHOWN = 60
-"""Most characters of a wrong value in an error."""
+PATH_CELLS = 100  # most cells of a path in an error
+LONGEST_SHOWN = 60  # most characters of a wrong value in an error
 
 _MAY_BE_SECRET = re.compile(r"(?=[^\s'\",]{0,60}\d)(?=[^\s'\",]{0,60}[A-Za-z])[^\s'\",]{8}")
 """Matches a word of letters and digits in a wrong value: it may be a password that belongs elsewhere."""

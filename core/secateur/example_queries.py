@@ -33,25 +33,17 @@ from secateur.terminal import visible
 BUDGETS = (4_000, 2_000, 1_000, 500, 250)
 """Budgets to try if the one in force drops nothing: the specs' own example first."""
 
-MOST_TRIED = 12
-"""Most questions that are tried."""
-
-LOOKED_AT = 200
-"""Fragments, and commits, that are examined for a question."""
-
-LONGEST = 90
-"""Characters of a question: one line of a screen."""
-
-FEWEST_KEPT, FEWEST_DROPPED = 2, 3
-"""Least candidates that an answer must keep, and drop, to show anything."""
+MOST_TRIED = 12  # most questions that are tried
+LOOKED_AT = 200  # fragments, and commits, that are examined for a question
+LONGEST = 90  # characters of a question: one line of a screen
+FEWEST_KEPT, FEWEST_DROPPED = 2, 3  # least candidates that an answer must keep, and drop, to show anything
 
 _FUNCTIONS = (FragmentKind.FUNCTION, FragmentKind.METHOD)
 
 _SET_ASIDE = frozenset(("test", "generated", "vendored", "example"))
 """Flags of files whose functions give no suggestions."""
 
-_PROSE = frozenset(("markdown", "restructuredtext"))
-"""Languages of documents, whose sections have headings."""
+_PROSE = frozenset(("markdown", "restructuredtext"))  # languages of documents, whose sections have headings
 
 _QUOTED = re.compile(r'(?:"""|\'\'\')\s*(.+?)(?:"""|\'\'\'|\n\s*\n|\Z)', re.DOTALL)
 _COMMENT = re.compile(r"\s*(?:///?!?|#|\*|/\*\*?|--)\s?")
@@ -74,8 +66,7 @@ def example_queries(engine: Engine, settings: Settings, count: int = 3) -> list[
     `settings`: for the answers. Their budget is proposed if it drops something, else a smaller one."""
     examples: list[ExampleQuery] = []
     for _, (query, drawn_from) in zip(range(MOST_TRIED), _suggest_questions(engine), strict=False):
-        example = _try_question(engine, query, drawn_from, settings)
-        if example is not None:
+        if (example := _try_question(engine, query, drawn_from, settings)) is not None:
             examples.append(example)
         if len(examples) == count:
             break
@@ -159,14 +150,12 @@ def _sentences(snapshot: Snapshot, functions: list[int], lines: object) -> Itera
 
 def first_sentence(code: str) -> str:
     """Returns the first sentence of a docstring, or of the comment above a definition; "" if it has too few words."""
-    quoted = _QUOTED.search(code)
-    if quoted:
+    if quoted := _QUOTED.search(code):
         text = quoted[1]
     else:
         comment = []
         for line in code.splitlines():
-            match = _COMMENT.match(line)
-            if not match:
+            if not (match := _COMMENT.match(line)):
                 break
             comment.append(line[match.end() :].rstrip().removesuffix("*/"))
         text = " ".join(comment)

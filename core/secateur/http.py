@@ -29,14 +29,9 @@ from urllib.parse import urlsplit
 from secateur.errors import SecateurError
 from secateur.hosts import is_this_machine
 
-MOST_REFUSAL = 64 * 1024
-"""Bytes of an error that are searched for the names of parameters."""
-
-CONNECTING = 10.0
-"""Seconds after which a server counts as not listening."""
-
-BUSY = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
-"""Status codes after which another attempt makes sense."""
+MOST_REFUSAL = 64 * 1024  # bytes of an error that are searched for the names of parameters
+CONNECTING = 10.0  # seconds after which a server counts as not listening
+BUSY = frozenset({408, 425, 429, 500, 502, 503, 504, 529})  # status codes after which another attempt makes sense
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
 """A text that is surely the name of a variable. Anything else may be a misplaced key, and is not repeated."""
@@ -140,8 +135,7 @@ def key_from(environ: Mapping[str, str], variable: str, table: str, error: type[
         if _VARIABLE.fullmatch(variable)
         else f"the environment variable that {table}.api_key_env names"
     )
-    text = environ.get(variable, "").strip()
-    if not text:
+    if not (text := environ.get(variable, "").strip()):
         raise error(
             f"{shown} is not set",
             hint=f"set it to the server's key; {table}.api_key_env holds the name of the variable, never the key",

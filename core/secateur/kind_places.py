@@ -23,8 +23,7 @@ GROUP = "secateur.kinds"
 COMMANDS_GROUP = "secateur.commands"
 """Groups of entry points: each names the class of a kind, or the module of a command."""
 
-UNAVAILABLE = "kind_unavailable"
-"""Code of the notices about kinds and commands that cannot be used."""
+UNAVAILABLE = "kind_unavailable"  # code of the notices about kinds and commands that cannot be used
 
 
 class Place(Struct, frozen=True):

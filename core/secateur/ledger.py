@@ -17,19 +17,16 @@ from msgspec.structs import replace
 from secateur.notice import Notice as Notice
 from secateur.shape import Count, Shape
 
-Figure = int | float | str
-"""A figure of an entry: tokens, lines, characters, a score, or the name of a setting."""
+Figure = int | float | str  # a figure of an entry: tokens, lines, characters, a score, or the name of a setting
 
 WRAPPER = "wrapper"
 """Id of the entry for the text around the others. Its `after` may be negative if the estimate of the whole is less than
 the sum of its parts."""
 
-NOT_LISTED = "not-listed"
-"""Id of the entry that stands for entries left out of a list."""
+NOT_LISTED = "not-listed"  # id of the entry that stands for entries left out of a list
 
 
-CHARS_BEFORE, CHARS_AFTER = "chars_before", "chars_after"
-"""Figures of entries of a kind that also counts characters."""
+CHARS_BEFORE, CHARS_AFTER = "chars_before", "chars_after"  # figures of entries of a kind that also counts characters
 
 
 class State(IntEnum):

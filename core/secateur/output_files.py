@@ -38,8 +38,7 @@ def write_output(path: Path, text: str, *, make_folder: int = 0) -> None:
             path.write_bytes(data)
             return
         with _open_folder(target.parent, make=make_folder) as folder:
-            old = folder.status(target.name)
-            if old is not None and stat.S_ISLNK(old.st_mode):
+            if (old := folder.status(target.name)) is not None and stat.S_ISLNK(old.st_mode):
                 raise _link_error(path, path)
             mode = stat.S_IMODE(old.st_mode) if old is not None else None
             beside = _write_beside(folder, data, mode)
@@ -60,8 +59,7 @@ def write_folder(path: Path, files: Mapping[str, str], outdated: Callable[[Path]
     beside = dict[str, str]()
     with _translate_errors(path), _open_folder(_resolve_own_links(path), make=len(path.parts)) as opened:
         for name in files:
-            old = opened.status(name)
-            if old is not None and stat.S_ISLNK(old.st_mode):
+            if (old := opened.status(name)) is not None and stat.S_ISLNK(old.st_mode):
                 raise _link_error(path, path / name)
             if old is not None and stat.S_ISDIR(old.st_mode):
                 raise IsADirectoryError(errno.EISDIR, f"{visible(name)} is a folder")

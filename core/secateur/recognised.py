@@ -21,23 +21,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from urllib.parse import quote
 
-REDACTED = "[redacted]"
-"""Replaces a value."""
-
-SHORTEST = 8
-"""Characters of the shortest value that is replaced everywhere; a shorter one may be a part of a word."""
+REDACTED = "[redacted]"  # replaces a value
+SHORTEST = 8  # characters of the shortest value that is replaced everywhere; a shorter one may be a part of a word
 
 SHORTEST_LINE = 16
 """Characters of the shortest line that is replaced by itself, in a multi-line value such as a private key."""
 
-MOST_VALUES = 4_096
-"""Most values that are remembered; the oldest is dropped."""
+MOST_VALUES = 4_096  # most values that are remembered; the oldest is dropped
 
 
 _LONG_WORD = re.compile(r"(?<![^\s/])(?=[^\s/]*\d)[^\s/]{20,}|hf_[A-Za-z]{20}|://")
 
-_SAME_EVERYWHERE = re.compile(r"[A-Za-z0-9_.-]+")
-"""A value that no escape changes."""
+_SAME_EVERYWHERE = re.compile(r"[A-Za-z0-9_.-]+")  # a value that no escape changes
 
 
 def may_hold_token(text: str) -> bool:

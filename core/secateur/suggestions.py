@@ -8,23 +8,12 @@ from collections.abc import Iterable, Sequence
 CUTOFF = 0.7
 """Similarity (twice the letters in common over the letters of both) above which a word counts as a misspelling."""
 
-TABLE_SHARE = 0.3
-"""The weight of the table compared to the last part of dotted keys: people remember the last part."""
-
-PART = 0.9
-"""Similarity of a word to one that contains it as a whole part, such as `budget` and `token_budget`."""
-
-SHORTEST = 2
-"""Least letters of a beginning that stands for a word."""
-
-_SHORTEST_PART, _PART_CUTOFF = 5, 85
-"""Least letters of a word that part of an id may resemble, and how much, of 100."""
-
-_NAMED = 3
-"""Most ids that are named as near an unknown one."""
-
-_LONGEST = 80
-"""Longer words get no suggestion: no valid word is near, and comparing takes quadratic time."""
+TABLE_SHARE = 0.3  # the weight of the table compared to the last part of dotted keys: people remember the last part
+PART = 0.9  # similarity of a word to one that contains it as a whole part, such as `budget` and `token_budget`
+SHORTEST = 2  # least letters of a beginning that stands for a word
+_SHORTEST_PART, _PART_CUTOFF = 5, 85  # least letters of a word that part of an id may resemble, and how much, of 100
+_NAMED = 3  # most ids that are named as near an unknown one
+_LONGEST = 80  # longer words get no suggestion: no valid word is near, and comparing takes quadratic time
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

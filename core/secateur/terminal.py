@@ -14,8 +14,7 @@ from functools import cache, lru_cache
 
 from secateur.recognised import without_recognised
 
-TAB = "    "
-"""Replaces a tab. Later columns do not line up, but no text jumps."""
+TAB = "    "  # Replaces a tab. Later columns do not line up, but no text jumps.
 
 ELLIPSIS = "…"
 

@@ -12,16 +12,12 @@ from secateur.model import Notice
 from textual.binding import Binding
 from textual.keys import KEY_NAME_REPLACEMENTS, format_key
 
-QUIT = "quit"
-"""The action that always has a key."""
+QUIT = "quit"  # the action that always has a key
 
 REPLAY_NEXT, REPLAY_BACK = "replay-next", "replay-back"
 
-BENCH = "bench-"
-"""The beginning of the ids of actions that open a bench."""
-
-LAST_KEY = 9
-"""Benches that a digit opens; further ones are opened from the command palette, or by a key of the user's."""
+BENCH = "bench-"  # the beginning of the ids of actions that open a bench
+LAST_KEY = 9  # benches that a digit opens; further ones are opened from the command palette, or by a key of the user's
 
 
 @dataclass(frozen=True, slots=True)

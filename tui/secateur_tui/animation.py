@@ -18,28 +18,17 @@ from secateur.terminal import cell_width
 from secateur_tui.host import Host
 from secateur_tui.replay_player import ReplayPlayer, Stop
 
-SIZE = (116, 34)
-"""Columns and rows."""
-
-CELL, LINE = 8.4, 18
-"""Width of a column and height of a row in pixels, at the size of the font."""
+SIZE = (116, 34)  # columns and rows
+CELL, LINE = 8.4, 18  # width of a column and height of a row in pixels, at the size of the font
 
 FONT = 14
-EDGE = 10
-"""Pixels around the screen."""
-
-SHORTEST, LONGEST = 3.0, 9.0
-"""Seconds that a stop is shown."""
-
-PER_CHARACTER = 0.05
-"""Seconds that a character of a caption takes to read."""
-
-NO_BREAK = "\u00a0"
-"""A space that no reader of XML joins with the next one."""
+EDGE = 10  # pixels around the screen
+SHORTEST, LONGEST = 3.0, 9.0  # seconds that a stop is shown
+PER_CHARACTER = 0.05  # seconds that a character of a caption takes to read
+NO_BREAK = "\u00a0"  # a space that no reader of XML joins with the next one
 
 _LOOK_EVERY = 0.05
-_QUIET_LOOKS = 3
-"""Looks in a row at which nothing is under way until a screen is taken."""
+_QUIET_LOOKS = 3  # looks in a row at which nothing is under way until a screen is taken
 
 
 class Run(NamedTuple):
@@ -190,8 +179,7 @@ def draw_svg(
 def _write_keyframes(numbers: Sequence[int], starts: Sequence[float]) -> str:
     parts, before = [], None
     for index, start in enumerate(starts):
-        shown = index in numbers
-        if shown is not before:
+        if (shown := index in numbers) is not before:
             parts.append(f"{start:.2f}%{{visibility:{'visible' if shown else 'hidden'}}}")
         before = shown
     return "".join(parts)
@@ -204,8 +192,7 @@ def _draw_row(line: int, row: Row, background: str, looks: dict[tuple[str, str],
         left, cells = EDGE + column * CELL, cell_width(text)
         if behind and behind.lower() != background.lower():
             rects.append(f'<rect x="{left:.4g}" y="{top}" width="{cells * CELL:.4g}" height="{LINE}" fill="{behind}"/>')
-        stripped = text.strip(" ")
-        if stripped:
+        if stripped := text.strip(" "):
             start = left + (len(text) - len(text.lstrip(" "))) * CELL
             name = looks.setdefault((colour, weight), f"c{len(looks)}")
             length = f' textLength="{cell_width(stripped) * CELL:.4g}"' if len(stripped) > 1 else ""

@@ -47,14 +47,12 @@ from secateur_tui.replay_player import ReplayPlayer
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
 
-QUIT_PATIENCE = 0.5
-"""Seconds that quitting waits for the engine, so that it can put its index away."""
+QUIT_PATIENCE = 0.5  # seconds that quitting waits for the engine, so that it can put its index away
 
 FOLLOWING = Pace(watch=1.0, rest=2.0)
 """The pace of a screen that follows: nothing is proven of an answer before it has stood for longer than a look."""
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as of every command."""
+INTERRUPTED = 130  # exit code after Ctrl-C, as of every command
 
 
 class ActionCommands(Provider):

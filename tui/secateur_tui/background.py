@@ -80,8 +80,7 @@ class Courtesy:
             pass
 
 
-_LOOK = 0.05
-"""Seconds between two checks whether waiting work is still wanted."""
+_LOOK = 0.05  # seconds between two checks whether waiting work is still wanted
 
 
 class Cancelled(Exception):
@@ -132,8 +131,7 @@ class EngineThread:
 
     def _work(self) -> None:
         while not self.closing.is_set():
-            job = self._jobs.get()
-            if job is None:
+            if (job := self._jobs.get()) is None:
                 self.give_way()
             elif not _do(job):
                 return

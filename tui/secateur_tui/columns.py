@@ -25,8 +25,7 @@ _BARS_GROW_FROM, _SCREEN_PER_CELL = 120, 4
 """Columns of a screen from which bars in rows are longer, and those that bring a cell of them: the others are for names
 and places."""
 
-_SAMPLED = 500
-"""Names that are measured to find how wide their columns want to be."""
+_SAMPLED = 500  # names that are measured to find how wide their columns want to be
 
 _MOST_OF_A_HUNDRED = 80
 _NEARLY_ALL_OF_A_HUNDRED = 95

@@ -92,8 +92,7 @@ _CUT_SEQUENCE = re.compile(rf"\x1b(?:\[[0-?]{{0,64}}[ -/]{{0,8}}|{_STRING}\x1b?)
 _KEYS = re.compile(r"\x1b(?:\[M...|\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
 """Keys and movements of the mouse that are more than a character."""
 
-_COLOUR = re.compile(r"\x1b\[[\d;]*m")
-"""A colour, which no key sends."""
+_COLOUR = re.compile(r"\x1b\[[\d;]*m")  # a colour, which no key sends
 
 MOST_TYPED = 24
 """The most characters that arrive together as keys, unless a key is held down. More are a paste, by a terminal that

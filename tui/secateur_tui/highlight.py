@@ -28,8 +28,7 @@ _KEYWORDS = frozenset(
 )
 """Keywords of languages whose traits name none."""
 
-LONGEST_TEXT = 200_000
-"""Characters above which a text is shown without colours."""
+LONGEST_TEXT = 200_000  # characters above which a text is shown without colours
 
 
 def highlight(lines: Sequence[str], language: str) -> list[Line]:
@@ -65,8 +64,7 @@ class _Scanner:
                 spans.append(Span(text[start:end], self._role))
                 start = end
                 continue
-            token = self._tokens.search(text, start)
-            if token is None:
+            if (token := self._tokens.search(text, start)) is None:
                 spans.append(Span(text[start:]))
                 break
             if token.start() > start:

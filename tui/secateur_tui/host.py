@@ -34,11 +34,8 @@ from secateur_tui.guards import Guarded, PatientPalette, guarded_driver
 from secateur_tui.styled_text import describe_error
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, Palette, load_themes
 
-_WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
-"""Matches the rules of a picture that would fetch a font."""
-
-_LAST_SECONDS = 1.0
-"""Seconds from a signal that asks for an end, as of a closed terminal, to the end at the latest."""
+_WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)  # matches the rules of a picture that would fetch a font
+_LAST_SECONDS = 1.0  # seconds from a signal that asks for an end, as of a closed terminal, to the end at the latest
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,8 @@ from secateur_tui.host import Host
 
 T = TypeVar("T")
 
-ENGINE = "engine"
-"""The group of jobs that read, retrieve and decide."""
-
-DEBOUNCE = "debounce"
-"""The timer between the last key of a question and asking it."""
+ENGINE = "engine"  # the group of jobs that read, retrieve and decide
+DEBOUNCE = "debounce"  # the timer between the last key of a question and asking it
 
 
 class _Flood(Message):

@@ -50,11 +50,8 @@ from secateur_tui.state.bench_state import BenchState
 
 _ACTIONS: Mapping[type[AnyEvent], str] = {Undone: "undo", Redone: "redo", Refreshed: "refresh", BaselineSet: "ghost"}
 
-TOGETHER = 1.0
-"""Seconds within which an event belongs to the stop of the one before."""
-
-_LOOK_EVERY = 0.01
-"""Seconds between two looks at whether the answer is there."""
+TOGETHER = 1.0  # seconds within which an event belongs to the stop of the one before
+_LOOK_EVERY = 0.01  # seconds between two looks at whether the answer is there
 
 
 @dataclass(frozen=True)
@@ -221,8 +218,7 @@ class ReplayPlayer:
             case Opened():
                 opening = self._opening(event)
                 name = opening.kind.name
-                opened = self.stage.bench(name)
-                if opened is None:
+                if (opened := self.stage.bench(name)) is None:
                     self.stage.add_search(self._searching(opening))
                 else:
                     page, state = opened.kind_page, None

@@ -304,8 +304,7 @@ class Bench(Guarded, Screen[None]):
         do, quitting is all there is."""
         if self._too_small and action != actions.QUIT:
             return
-        reason = self.unavailable(action)
-        if reason:
+        if reason := self.unavailable(action):
             self.app.say(f"{actions.BY_ID[action].label}: {reason}")
         elif action.startswith(actions.BENCH):
             self.app.show_bench(action.removeprefix(actions.BENCH))
@@ -539,8 +538,7 @@ class Bench(Guarded, Screen[None]):
         return [draw_footer(keys, self.unavailable, cells, only, labels, typing=typing)]
 
     def _draw_caption(self, cells: int) -> Line:
-        view = self.state.view
-        if view is None:
+        if (view := self.state.view) is None:
             return self.kind_page.draw_caption(self.scene, cells)
         key = self.scene.keys.first_key("back")
         leave = f" · {key} shows all" if key else ""

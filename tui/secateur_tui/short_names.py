@@ -17,13 +17,11 @@ _WORDS = re.compile(r"(?<=.)(?:::|[/\\.#:\-_\[ ])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-
 _FILE_WORDS = re.compile(r"(?<=.)[/\\_\- ]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Places where the name of a file may be cut at last; its ending alone tells nothing."""
 
-_ENDS = re.compile(r"\w+\b|[^\w\s]+")
-"""Words of a text, and what stands between them: it may be cut behind each."""
+_ENDS = re.compile(r"\w+\b|[^\w\s]+")  # words of a text, and what stands between them: it may be cut behind each
 
 _WORD_CHARACTERS = string.ascii_letters + string.digits + "_"
 
-_LONGEST = 400
-"""Characters of a name that are looked at; no list is wider."""
+_LONGEST = 400  # characters of a name that are looked at; no list is wider
 
 
 def shorten_path(text: str, cells: int) -> str:
@@ -56,8 +54,7 @@ def shorten_paths(text: str, cells: int) -> str:
     return " ".join(shorten(word) if len(word) > most and "/" in word else word for word in words)
 
 
-SECTION = " > "
-"""Stands between the headings of a section's name."""
+SECTION = " > "  # stands between the headings of a section's name
 
 _SECTIONS = re.compile(r"(?<=.) > ")
 
@@ -90,8 +87,7 @@ def shorten_words(text: str, cells: int) -> str:
 def shorten_shared(text: str, cells: int, shared: int) -> str:
     """Returns a text with its last words cut off, and also those in the middle that others share which look the same
     without: so many first characters are shared. Expects visible text."""
-    start = len(text[:shared].rstrip(_WORD_CHARACTERS))
-    if not start or cell_width(text) <= cells:
+    if not (start := len(text[:shared].rstrip(_WORD_CHARACTERS))) or cell_width(text) <= cells:
         return shorten_words(text, cells)
     head = shorten_words(text[:start], cells // 3)
     return head + shorten_words(text[start:], cells - cell_width(head))

@@ -22,8 +22,7 @@ from textual.theme import Theme
 
 DEFAULT_THEME = "secateur-dark"
 
-BASE_COLOURS = tuple(name for name in PALETTE if name != "faint")
-"""Colours Textual's own themes have too."""
+BASE_COLOURS = tuple(name for name in PALETTE if name != "faint")  # colours Textual's own themes have too
 
 
 def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[Notice, ...]]:
@@ -72,8 +71,7 @@ _COLOURS = {
 }
 """Variable of the theme that colours a role."""
 
-_GROUNDS = {"cursor": "panel", "cursor-blurred": "surface"}
-"""Variable of the theme behind a role."""
+_GROUNDS = {"cursor": "panel", "cursor-blurred": "surface"}  # variable of the theme behind a role
 
 _BOLD = frozenset({"bold", "key", "cursor", "match"})
 _ITALIC = frozenset({"comment"})

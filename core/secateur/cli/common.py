@@ -78,8 +78,7 @@ def _terminate(signal_number: int, _frame: FrameType | None) -> NoReturn:
 _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECASE)
 
 
-MANY_FILES = 300
-"""Files whose first reading is long enough to be told what can be asked meanwhile."""
+MANY_FILES = 300  # files whose first reading is long enough to be told what can be asked meanwhile
 
 
 class CommandCall(argparse.Namespace):
@@ -215,8 +214,7 @@ class CommandCall(argparse.Namespace):
         imports no UI. Raises UsageError: it is not installed."""
         from importlib.metadata import entry_points  # slow to import
 
-        entry_point = next(iter(entry_points(group="secateur.inspector")), None)
-        if entry_point is None:
+        if (entry_point := next(iter(entry_points(group="secateur.inspector")), None)) is None:
             hint = "install the whole distribution: pip install secateur"
             raise UsageError("the inspector is not installed", hint=hint)
         inspector: Callable[..., Any] = entry_point.load()
@@ -238,8 +236,7 @@ def open_executor(address: str) -> Executor:
         UsageError: it is no address, or not a safe one.
         SecateurError: as `connect`.
     """
-    matched = _PROCESSES.fullmatch(address)
-    if matched is None:
+    if (matched := _PROCESSES.fullmatch(address)) is None:
         from secateur.executors.dask_cluster import connect
 
         return connect(address)

@@ -22,11 +22,8 @@ from secateur.terminal import visible
 OF_PATHS = frozenset(("CASES", "DIR", "FILE", "INPUT", "OUT.svg", "PATH"))
 """Names under which the help speaks of files and folders."""
 
-MOST_ENTRIES = 5_000
-"""Entries of a folder that are looked at."""
-
-_DESCRIBED = 80
-"""Characters of what is said of a word."""
+MOST_ENTRIES = 5_000  # entries of a folder that are looked at
+_DESCRIBED = 80  # characters of what is said of a word
 
 
 def complete(parser_for: Callable[[Sequence[str]], argparse.ArgumentParser]) -> None:
@@ -46,8 +43,7 @@ def complete(parser_for: Callable[[Sequence[str]], argparse.ArgumentParser]) -> 
 
 
 def _offer_words(prefix: str, action: argparse.Action, **_: object) -> Mapping[str, str]:
-    choices = getattr(action.type, CHOICES, ())
-    if choices:
+    if choices := getattr(action.type, CHOICES, ()):
         return dict.fromkeys(choices, "")
     if action.type is not Path and action.metavar not in OF_PATHS:
         return {}

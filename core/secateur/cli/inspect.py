@@ -184,8 +184,7 @@ def _headless(options: CommandCall) -> bool:
 
 
 def _scenario(options: CommandCall) -> int:
-    given = _given_flags(options)
-    if given:
+    if given := _given_flags(options):
         hint = "leave it out: the scenario says what is read, and under which settings"
         raise UsageError(f"{given[0]} does not go with a scenario", hint=hint)
     if _headless(options):
@@ -227,8 +226,7 @@ def _show_recording(options: CommandCall) -> int:
     from secateur_lab.commands.replay import play, print_replay
     from secateur_lab.replays.recording import read_recording
 
-    given = [*(["PATH"] if options.path != "." else []), *_given_flags(options)]
-    if given:
+    if given := [*(["PATH"] if options.path != "." else []), *_given_flags(options)]:
         hint = f"leave {given[0]} out: the recording says what is read, and under which settings"
         raise UsageError("--replay shows a recording alone", hint=hint)
     recording = read_recording(options.replay)

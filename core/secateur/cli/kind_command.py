@@ -182,8 +182,7 @@ _EXPLAINED = Input(
     least=0,
     words=("all",),
 )
-MOST_SESSIONS = 100
-"""Sessions that a shell offers, the newest."""
+MOST_SESSIONS = 100  # sessions that a shell offers, the newest
 
 
 class _Reports:
@@ -297,8 +296,7 @@ def _find_converter(flag: Flag) -> Callable[[str], Any]:
 
 def _settings(options: CommandCall, flag: Flag) -> Mapping[str, Any]:
     """Maps a flag that was given to its setting; empty where it was not given."""
-    value = getattr(options, flag.name.removeprefix("--").replace("-", "_"))
-    if value is None:
+    if (value := getattr(options, flag.name.removeprefix("--").replace("-", "_"))) is None:
         return {}
     if flag.values is not None:
         return flag.values(value)

@@ -173,8 +173,7 @@ def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[Comma
     if own := entry_points_of("secateur", COMMANDS_GROUP).get(name):
         module = import_module(own)
         return module.arguments, module.run
-    point = commands_beside()[0].get(name)
-    if point is None:
+    if (point := commands_beside()[0].get(name)) is None:
         hint = "install the whole distribution: pip install secateur"
         raise UsageError(f"the command {name} is not installed", hint=hint)
     try:

@@ -12,8 +12,7 @@ from secateur.cli import interruption
 from secateur.errors import SecateurError
 from secateur.recognised import may_hold_token, without_recognised
 
-_answered: TextIO | None = None
-"""The standard output that something was printed on."""
+_answered: TextIO | None = None  # the standard output that something was printed on
 
 
 def emit(text: str, stream: TextIO | None = None, *, passed: bool = False) -> None:
@@ -63,8 +62,7 @@ def on_terminal(stream: TextIO | None) -> bool:
 def _write(text: str, stream: TextIO | None) -> None:
     if stream is None:  # started with standard output closed
         raise OSError(0, "it is closed")
-    buffer = getattr(stream, "buffer", None)
-    if buffer is None:
+    if (buffer := getattr(stream, "buffer", None)) is None:
         stream.write(text)
     else:
         stream.flush()

@@ -14,11 +14,8 @@ from secateur.errors import UsageError, not_allowed
 from secateur.suggestions import suggestion
 from secateur.terminal import visible
 
-CHOICES = "choices"
-"""Attribute of an argparse type: the words that it takes."""
-
-COMPLETER = "completer"
-"""Attribute of an argument by which argcomplete asks for words."""
+CHOICES = "choices"  # attribute of an argparse type: the words that it takes
+COMPLETER = "completer"  # attribute of an argument by which argcomplete asks for words
 
 Converted = TypeVar("Converted")
 

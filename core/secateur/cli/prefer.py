@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
 ACTIONS = ("add", "remove", "list")
 
-NAMED = 5
-"""Symbols that an error names before it only counts."""
+NAMED = 5  # symbols that an error names before it only counts
 
 _TO_TURN_ON = "preference.enabled = true"
 

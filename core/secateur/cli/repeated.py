@@ -28,8 +28,7 @@ from secateur.retrieval.cache import ResultCache
 from secateur.terminal import visible
 from secateur.version import __version__
 
-COMMAND = "search"
-"""The command whose answers are kept."""
+COMMAND = "search"  # the command whose answers are kept
 
 _NEVER = frozenset(("-", "--no-cache", "--verbose", "--save", "--report", "--debug", "--refresh"))
 """Words of calls that are made each time: they read standard input, fetch, write files, or say what was done."""

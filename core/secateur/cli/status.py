@@ -27,8 +27,7 @@ SHOWN_PATHS = 20
 EXAMPLES = 4
 LABEL_CELLS = 11
 
-_COLUMNS = Column(9), Column(gap=1), Column()
-"""A label, a path, and what is said of it."""
+_COLUMNS = Column(9), Column(gap=1), Column()  # a label, a path, and what is said of it
 
 
 def arguments(parser: CommandParser) -> None:

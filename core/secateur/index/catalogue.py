@@ -26,8 +26,7 @@ from secateur.sources.walk import Skip
 KEPT_STATES = 4
 """Versions of the records for which a repository's state is kept: with and without vectors, by several counters."""
 
-_VERSION = 5
-"""Raise it when the content of the catalogue changes."""
+_VERSION = 5  # raise it when the content of the catalogue changes
 
 _MEMBERS = "members.catalogue"
 
@@ -70,8 +69,7 @@ class Catalogue:
     def open(cls, cache_dir: Path, path: Path) -> Catalogue:
         """Opens the catalogue of the workspace that a file describes; it is empty if nothing usable is kept."""
         folder = cache_dir / "workspaces" / folder_name(path)
-        arrays = arrayfile.load(folder / _MEMBERS)
-        if arrays is not None:
+        if (arrays := arrayfile.load(folder / _MEMBERS)) is not None:
             with suppress(msgspec.DecodeError, KeyError):
                 version, members = msgspec.msgpack.decode(
                     arrays["members"].tobytes(), type=tuple[int, dict[str, KeptMember]]

@@ -27,8 +27,7 @@ from secateur.sources.open import CLONED, SHALLOW, SourceOpener
 from secateur.sources.source import Source
 from secateur.sources.walk import Skip
 
-_EVERY_TIME = frozenset({CLONED, SHALLOW})
-"""Codes of notices that a source gives at every opening."""
+_EVERY_TIME = frozenset({CLONED, SHALLOW})  # codes of notices that a source gives at every opening
 
 
 @dataclass

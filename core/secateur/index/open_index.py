@@ -124,8 +124,7 @@ class OpenIndex(ABC):
         bare = numbers is not None and numbers.complete
         known = self._texts if numbers is None or not (spans or bare) else self._numbered.setdefault(numbers, {})
         key = path, snapshot.digests[path], bare
-        lines = known.get(key)
-        if lines is None:
+        if (lines := known.get(key)) is None:
             data = next((data for _, data in self.source.read([path])), None)
             if data is None or digest_of(data) != snapshot.digests[path]:
                 raise RepositoryError(
@@ -142,11 +141,9 @@ class OpenIndex(ABC):
     def lines_of(self, snapshot: Snapshot, pool: Pool, row: int) -> list[str]:
         """Returns the lines of a candidate's file. A credential has the same marker in all files of a pool, also in a
         file where no rule recognises it. Raises RepositoryError like `lines`."""
-        redactions = snapshot.redactions
-        if not redactions:
+        if not (redactions := snapshot.redactions):
             return self.lines(snapshot, pool.path[row])
-        numbers = self._pools.get(pool)
-        if numbers is None:
+        if (numbers := self._pools.get(pool)) is None:
             numbers = CredentialNumbers()
             # number the markers in the order of the pool, so that they do not depend on the text that is read first
             for path in dict.fromkeys(pool.path):

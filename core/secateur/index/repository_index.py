@@ -34,8 +34,7 @@ from secateur.sources.source import Source
 
 T = TypeVar("T")
 
-NOT_KEPT = "index_not_kept"
-"""Code of the notice that the index cannot be written."""
+NOT_KEPT = "index_not_kept"  # code of the notice that the index cannot be written
 
 
 class RepositoryIndex(OpenIndex):

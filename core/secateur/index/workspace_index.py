@@ -43,11 +43,8 @@ from secateur.sources.source import Source
 from secateur.sources.workspace_file import WorkspaceMember, answer_globs, is_workspace, read_workspace
 from secateur.sources.workspace_source import WorkspaceSource
 
-NOT_FOLLOWED = "calls_not_followed"
-"""Code of the notice that some calls between repositories are missing."""
-
-LEFT_OUT = "repository_left_out"
-"""Code of the notice that an answer is partial: a repository could not be read."""
+NOT_FOLLOWED = "calls_not_followed"  # code of the notice that some calls between repositories are missing
+LEFT_OUT = "repository_left_out"  # code of the notice that an answer is partial: a repository could not be read
 
 
 @dataclass(frozen=True)
@@ -221,8 +218,7 @@ class WorkspaceIndex(OpenIndex):
         """Makes the snapshot of a recorded state. Raises IndexingError: a repository has changed since it was opened,
         and what is kept of it cannot be used."""
         version = arrays_version(extractor.version)
-        known = self._manager.find(state.name, version)
-        if known is not None:
+        if (known := self._manager.find(state.name, version)) is not None:
             return known
         before = self._manager.newest(version)
         states, digests = (before.member_states, before.all_digests) if before is not None else ({}, {})
@@ -263,8 +259,7 @@ class WorkspaceIndex(OpenIndex):
 
     def unread(self, extractor: Extractor) -> Changes | None:
         """Lists the differences of all repositories; None if the workspace was never indexed."""
-        before = self._manager.newest(arrays_version(extractor.version))
-        if before is None:
+        if (before := self._manager.newest(arrays_version(extractor.version))) is None:
             return None
         states, digests = before.member_states, before.all_digests
         return _merge_changes(

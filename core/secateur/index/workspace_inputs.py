@@ -98,8 +98,7 @@ class WorkspaceInputs:
         }
 
 
-_PACKAGES = "workspace.packages"
-"""Array of the packages of each repository."""
+_PACKAGES = "workspace.packages"  # array of the packages of each repository
 
 _ENCODER = msgspec.msgpack.Encoder(order="deterministic")
 

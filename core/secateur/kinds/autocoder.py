@@ -59,8 +59,7 @@ def merge_args(args: object, settings: Settings | None) -> Settings:
         raise UsageError(f"args is a {kind}, not an object with attributes", hint="for example AutoCoderArgs(**args)")
     changes: dict[str, Any] = {}
     for field, key in FIELDS.items():
-        value = getattr(args, field, None)
-        if value is None:
+        if (value := getattr(args, field, None)) is None:
             continue
         changes[key] = check_value(key, value, f"args.{field}")
     try:

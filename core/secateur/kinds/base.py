@@ -189,8 +189,7 @@ class Kind(ABC, Generic[M, P]):
     @staticmethod
     def release(material: Any) -> None:
         """Lets go of what reading opened, when no outcome of the material is looked at any more."""
-        close = getattr(material, "close", None)
-        if close is not None:
+        if (close := getattr(material, "close", None)) is not None:
             close()
 
     def described(self, material: M) -> str:

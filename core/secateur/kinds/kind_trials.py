@@ -29,8 +29,7 @@ _LEAST_RUNS, _MOST_RUNS, _ENTRIES_RUN = 40, 1_000, 1_000_000
 """The number of runs is limited so that they decide at most `_ENTRIES_RUN` entries together, within these bounds."""
 
 
-Left = tuple[State, int]
-"""The state of an entry, and how many of its tokens go out."""
+Left = tuple[State, int]  # the state of an entry, and how many of its tokens go out
 
 
 def find_by_id(asked: Outcome[Any], outcome: Outcome[Any]) -> Sequence[Left]:

@@ -149,8 +149,7 @@ def typed(knob: Knob, text: str, settings: Settings) -> Settings:
         if word not in _SWITCHED:
             raise ConfigError(f"{word!r} is not on or off", hint="type on or off")
         return knob.put(settings, _SWITCHED[word])
-    match = _NUMBER.fullmatch(word)
-    if match is None:
+    if (match := _NUMBER.fullmatch(word)) is None:
         example = "4,000, 4k or +250" if knob.integer else "0.35 or +0.05"
         raise ConfigError(f"{word!r} is not a number", hint=f"for example {example}")
     amount = float(re.sub(r"[,_ ']", "", match[2])) * (1000 if match[3] else 1)

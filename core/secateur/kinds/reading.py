@@ -17,8 +17,7 @@ from typing import Any
 from secateur.errors import too_large, unreadable
 from secateur.terminal import clip
 
-LARGEST = 256 << 20
-"""Most bytes of an input: a hundred times the largest window of any model."""
+LARGEST = 256 << 20  # most bytes of an input: a hundred times the largest window of any model
 
 
 def read_file(path: Path, largest: int, what: str) -> bytes:

@@ -124,8 +124,7 @@ def _find_fault(made: object, name: str) -> str:
 
     if not isinstance(made, Kind):
         return "it is no secateur.Kind"
-    missing = [attribute for attribute in _DECLARED if not hasattr(made, attribute)]
-    if missing:
+    if missing := [attribute for attribute in _DECLARED if not hasattr(made, attribute)]:
         return f"it declares no {', '.join(missing)}"
     if made.name != name:
         return f"its name has to be {name}, as it is registered"
@@ -140,8 +139,7 @@ def _find_fault(made: object, name: str) -> str:
         return "its first input needs a title: the screen has a field for it"
     known = {**keys(), **declared_keys(name, made.table)}
     named = (made.budget.key, *(knob.key for knob in made.knobs), *(flag.key for flag in made.flags))
-    unknown = [key for key in named if key not in known]
-    if unknown:
+    if unknown := [key for key in named if key not in known]:
         return f"there is no setting {unknown[0]}"
     for key in (known[knob.key] for knob in made.knobs if knob is not made.budget):
         if key.kind is not bool and not key.choices and None in (key.low, key.high):

@@ -15,8 +15,7 @@ from secateur.model import TrimReport
 from secateur.terminal import clip, visible
 
 ROOT = "secateur"
-MOST_ACTIONS = 20
-"""Most changed inputs that a report lists."""
+MOST_ACTIONS = 20  # most changed inputs that a report lists
 
 _NAME_CELLS = 100
 

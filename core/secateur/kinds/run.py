@@ -230,8 +230,7 @@ def _explain_entry(
 ) -> str:
     """Reports what happened to one entry, and what is proven to change that, as text or JSON. Its name may be the end
     of its id. Raises UsageError: no entry has this name."""
-    ids = [*trials.ids]
-    if not ids:
+    if not (ids := [*trials.ids]):
         raise UsageError("there is no entry to explain", hint="the same without --why says why")
     named = [id_ for id_ in ids if id_ == name] or [id_ for id_ in ids if id_.endswith(name)]
     if len(named) != 1:

@@ -20,11 +20,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 T = TypeVar("T", bound=np.generic)
 
-QUANTUM = 1e-6
-"""Scores are rounded to multiples of this before they are compared."""
-
-UNREACHABLE = 0
-"""The distance of a candidate that no path of calls reaches; its distance term is 0 (REQ-GRAG-002)."""
+QUANTUM = 1e-6  # scores are rounded to multiples of this before they are compared
+UNREACHABLE = 0  # the distance of a candidate that no path of calls reaches; its distance term is 0 (REQ-GRAG-002)
 
 
 class Channel(IntEnum):
@@ -37,8 +34,7 @@ class Channel(IntEnum):
     GRAPH = 4
 
 
-LineRange = tuple[int, int]
-"""(first line, last line), both included."""
+LineRange = tuple[int, int]  # (first line, last line), both included
 
 
 class Pool(Struct, frozen=True, eq=False, dict=True, weakref=True):

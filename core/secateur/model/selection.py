@@ -17,8 +17,7 @@ from secateur.shape import Count, Shape
 NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
 """Reasons for which a row never goes out, at any budget."""
 
-LEAST_SAYING = 200
-"""The least budget at which a pack says what was left out."""
+LEAST_SAYING = 200  # the least budget at which a pack says what was left out
 
 
 class DecisionShape(Shape, frozen=True):

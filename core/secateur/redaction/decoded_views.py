@@ -208,8 +208,7 @@ def _list_decodings(data: bytes, lines: list[tuple[int, int]]) -> Iterator[tuple
         if start > offset:
             yield offset, start, b"\n"
         for escape in _ESCAPE.finditer(data, start, end):
-            plain = _decode_escape(escape)
-            if plain is not None:
+            if (plain := _decode_escape(escape)) is not None:
                 yield *escape.span(), plain
         offset = end
     if offset < len(data):
@@ -217,8 +216,7 @@ def _list_decodings(data: bytes, lines: list[tuple[int, int]]) -> Iterator[tuple
 
 
 def _decode_escape(escape: re.Match[bytes]) -> bytes | None:
-    kind = escape.lastgroup
-    if kind is None or kind == "quote":
+    if (kind := escape.lastgroup) is None or kind == "quote":
         return b""
     value = escape.group(kind)
     if kind == "markdown":

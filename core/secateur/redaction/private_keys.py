@@ -97,8 +97,7 @@ def _end_of(data: bytes, offset: int) -> int:
 def _is_body(text: bytes) -> bool:
     """Tells whether the text between the two lines is a key: most of its lines end with base64."""
     lines = [line.strip() for line in _NEW_LINE.split(text)]
-    lines = [line for line in lines if not _BLANK.match(line)]
-    if not lines:
+    if not (lines := [line for line in lines if not _BLANK.match(line)]):
         return False
     good = sum(_ends_with_base64(line) for line in lines)
     return good * 2 >= len(lines) and any(_RUN.search(line) for line in lines)
@@ -109,8 +108,7 @@ def _ends_with_base64(line: bytes) -> bool:
     if len(line) > 400:
         runs = _RUN.findall(line)
         return sum(map(len, runs)) * 4 >= len(line) * 3
-    word = _LAST_WORD.search(line)
-    if word is None:
+    if (word := _LAST_WORD.search(line)) is None:
         return False
     size = len(word.group(1))
     return size >= 40 or size * 4 >= len(line) * 3 or (size >= 16 and any(48 <= byte <= 57 for byte in word.group(1)))

@@ -87,8 +87,7 @@ class Redactor:
     def within(self, text: str, line_of: Callable[[int], int] | int = 1) -> tuple[Redaction, ...]:
         """Returns the credentials that this redactor replaced in a text. `line_of`: the line number of the text's first
         line; or a function from a line of the text, counted from 0, to the line number that it stands for."""
-        issued = self._numbers.issued
-        if not issued or "[redacted: " not in text:
+        if not (issued := self._numbers.issued) or "[redacted: " not in text:
             return ()
         line_number = line_of if callable(line_of) else (lambda index: line_of + index)
         redactions = []

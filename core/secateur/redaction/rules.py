@@ -111,8 +111,7 @@ def _apply_rule(rule: CredentialRule, needle: bytes, data: bytes, haystack: byte
     while offset >= 0:
         after = offset + len(needle)
         if not rule.at_word_start or _begins_word(data, offset):
-            match = _compile(rule.pattern).match(data, offset)
-            if match is not None:
+            if (match := _compile(rule.pattern).match(data, offset)) is not None:
                 group = match.lastindex or 0
                 if rule.is_credential is None or rule.is_credential(match.group(group)):
                     yield CredentialSpan(*match.span(group), rule.name)
@@ -320,8 +319,7 @@ def _find_url_passwords(data: bytes) -> Iterator[CredentialSpan]:
         offset = data.find(b"://", start)
         if data.find(b"@", start, offset if offset >= 0 else len(data)) < 0:
             continue
-        match = _AUTHORITY.match(data, start)
-        if match is None:
+        if (match := _AUTHORITY.match(data, start)) is None:
             continue
         hosts = list(_HOST.finditer(data, start, match.end()))
         slash = data.find(b"/", start, match.end())
@@ -332,8 +330,7 @@ def _find_url_passwords(data: bytes) -> Iterator[CredentialSpan]:
             port = re.compile(rb":\d{0,5}(?=/)").match(data, colon) if 0 <= colon < slash else None
             within = 0 <= colon < slash and (port is None or port.end() != slash)
             hosts = hosts if within else [host for host in hosts if host.start() < slash]
-            before = [host for host in hosts if host.start() < slash]
-            if before:
+            if before := [host for host in hosts if host.start() < slash]:
                 host = hosts[-1].group()
                 is_host = host == b"@localhost" or (b"." in host and _VERSION.fullmatch(host) is None)
                 hosts = hosts if is_host else before

@@ -184,8 +184,7 @@ class Scanning(Struct, frozen=True):
         text = data if view is None else view.text
         raw_spans, whole = self._scan(text, progress)
         values = {text[span.start : span.end]: span.rule for span in raw_spans}
-        escapes_view = decode_escapes(text)
-        if escapes_view is not None:
+        if (escapes_view := decode_escapes(text)) is not None:
             more = find_credentials(escapes_view.text)
             values |= {escapes_view.text[span.start : span.end]: span.rule for span in more}
             raw_spans += escapes_view.spans(more)

@@ -107,8 +107,7 @@ def _is_placeholder(value: bytes) -> bool:
     parts = [part.group() for part in _INTERPOLATION.finditer(value)]
     if parts and all(word_share(part) >= 0.8 for part in parts) and not is_random(_INTERPOLATION.sub(b"", value)):
         return True
-    whole = _INTERPOLATION.fullmatch(value)
-    if whole is None:
+    if _INTERPOLATION.fullmatch(value) is None:
         return False
     inner = value.strip(b"${}()<>%#[] ")
     return _STAND_IN.match(inner.lower()) is not None or not is_random(inner)

@@ -21,22 +21,14 @@ from secateur.remembered.store import RememberedError, RememberedFile
 
 FILE_NAME = "preferences.json"
 
-LEAST = 0.01
-"""The value below which a symbol is forgotten: rounding would remove its term."""
-
-MOST = 1_000
-"""The most symbols of a repository; the weakest are forgotten."""
-
-LONGEST = 1_000
-"""The most characters of a symbol id."""
-
-HALF_LIFE = 30
-"""Days after which a value is half of what it was: work on one part of a repository lasts weeks."""
+LEAST = 0.01  # the value below which a symbol is forgotten: rounding would remove its term
+MOST = 1_000  # the most symbols of a repository; the weakest are forgotten
+LONGEST = 1_000  # the most characters of a symbol id
+HALF_LIFE = 30  # days after which a value is half of what it was: work on one part of a repository lasts weeks
 
 DAY = 86_400
 
-DIGITS = 4
-"""Decimal places of a value."""
+DIGITS = 4  # decimal places of a value
 
 RULE = (
     f"A symbol is added with a strength from 0 to 1 (default 1). Its value halves every {HALF_LIFE}"

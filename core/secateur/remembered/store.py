@@ -23,8 +23,7 @@ from secateur.system.locks import one_at_a_time
 FOLDER = "repositories"
 SAID_FILE = "said.json"  # what was said about a repository, so that it is said once
 
-MAX_BYTES = 1 << 20
-"""A larger file is not read."""
+MAX_BYTES = 1 << 20  # a larger file is not read
 
 VERSION = 1
 

@@ -26,24 +26,17 @@ from secateur.system.files import new_file
 SPEC_FOLDER = ".devbooks/cache/graph-context"
 """The folder in which the graph-rag spec keeps answers, below the repository."""
 
-MAX_ENTRY_BYTES = 64 << 20
-"""Larger files are not entries of ours."""
-
-MAX_ENTRIES = 200
-"""Entries kept; the oldest go first."""
+MAX_ENTRY_BYTES = 64 << 20  # larger files are not entries of ours
+MAX_ENTRIES = 200  # entries kept; the oldest go first
 
 KEY_FILE = "cache.key"
 
-CALLS = "calls"
-"""The folder of the calls, below the user's."""
-
-CALL_SECONDS = 3600
-"""The time that a call is kept; no answer is kept longer."""
+CALLS = "calls"  # the folder of the calls, below the user's
+CALL_SECONDS = 3600  # the time that a call is kept; no answer is kept longer
 
 _MARKER, _MARK = ".gitignore", "*\n"
 
-_UNFINISHED = "[0-9a-f]" * 64 + ".json."
-"""The beginning of the names of half-written entries, as a pattern of `glob`."""
+_UNFINISHED = "[0-9a-f]" * 64 + ".json."  # the beginning of the names of half-written entries, as a pattern of `glob`
 
 _ENTRY = re.compile(r"[0-9a-f]{64}\.json")
 """Names of entries. The user may choose a folder that holds other files, which are not ours to remove."""

@@ -20,8 +20,7 @@ from secateur.settings import Relevance
 from secateur.sources.files import path_bytes
 from secateur.sources.source import Source, SourceFile
 
-PHASE = "choosing"
-"""Phase of progress while texts are looked through."""
+PHASE = "choosing"  # phase of progress while texts are looked through
 
 MOST_TERMS = 60
 """Most words of the query that are looked for, the heaviest first: pasted code has hundreds, and each costs a pass over
@@ -33,18 +32,14 @@ SHORTEST_TERM = 3
 MOST_BYTES = 96 << 20
 """Most text that is looked through, which takes a second of the processor; further files score by their paths."""
 
-IN_PATH = 2.0
-"""A word in the path counts this many times as much as a word in the text."""
+IN_PATH = 2.0  # a word in the path counts this many times as much as a word in the text
 
 ASIDE = 0.3
 """The share of their score that tests, documents, examples, vendored and generated files keep, unless the query asks
 for them."""
 
-SHORT_FILE = 5_000
-"""Bytes added to every length, so that tiny files do not come before all others."""
-
-LOOK_EVERY = 50
-"""Progress is reported once per this many files."""
+SHORT_FILE = 5_000  # bytes added to every length, so that tiny files do not come before all others
+LOOK_EVERY = 50  # progress is reported once per this many files
 
 
 class FirstFiles(Struct, frozen=True):

@@ -25,8 +25,7 @@ from secateur.suggestions import suggestion
 MOST_FIRST, MOST_FURTHER, MOST_NEIGHBOURS = 20, 5, 60
 """Most listed callers, and callees: of the symbol itself, of each of those, and in total."""
 
-NAMES_LISTED = 10
-"""Most symbols in an error about an ambiguous name."""
+NAMES_LISTED = 10  # most symbols in an error about an ambiguous name
 
 _AT_LINE = re.compile(r"(.+):(\d{1,9})(?:-\d{1,9})?")
 
@@ -89,8 +88,7 @@ def find_symbol(
     node = snapshot.row_of(symbol)
     if node >= 0:
         return IndexedSymbol(snapshot, node, lines)
-    at = _AT_LINE.fullmatch(symbol)
-    if at and at[1] in snapshot.digests:
+    if (at := _AT_LINE.fullmatch(symbol)) and at[1] in snapshot.digests:
         file, line = snapshot.paths.index(at[1]), int(at[2])
         first, after = np.searchsorted(snapshot.file, (file, file + 1)).tolist()
         for row in range(first, after):

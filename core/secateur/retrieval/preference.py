@@ -34,8 +34,7 @@ PLACE = f"{FILE_NAME} in your configuration folder"
 """The name of the file in warnings. It names no path: a pack may hold warnings, and must be the same on every
 machine."""
 
-NAMED = 3
-"""Most patterns that a notice names; it counts the others."""
+NAMED = 3  # most patterns that a notice names; it counts the others
 
 
 class Preferences(Struct, frozen=True):
@@ -113,13 +112,11 @@ def preference_notices(preferences: Preferences, candidates: Sequence[str], snap
     ]
     if not symbols and not patterns:
         return notices
-    gone = [symbol for symbol in symbols if snapshot.row_of(symbol) < 0]
-    if gone:
+    if gone := [symbol for symbol in symbols if snapshot.row_of(symbol) < 0]:
         message = f"Preferred and not here: {_name_first(gone)}. `secateur prefer remove SYMBOL` forgets it."
         notices.append(Notice("unknown_preference", message))
     there = [snapshot.symbol_id(row) for row in range(len(snapshot))] if patterns else []
-    lost = [pattern for pattern in patterns if not any(map(_compile_pattern(pattern), there))]
-    if lost:
+    if lost := [pattern for pattern in patterns if not any(map(_compile_pattern(pattern), there))]:
         near = {pattern: _find_near(pattern, snapshot) for pattern in lost[:NAMED]}
         shown = [pattern + (f" (near: {', '.join(near[pattern])})" if near.get(pattern) else "") for pattern in lost]
         notices.append(Notice("unknown_preference", f"{PLACE}: nothing here is called {_name_first(shown)}."))

@@ -35,14 +35,9 @@ TRANSLATED_WEIGHT = 0.5
 NO_WORD_HERE = Notice("no_gloss", "No word of the query, nor a translation of one, occurs here.")
 """The notice about a query in another language than the code."""
 
-REPEATED = 0.3
-"""The share of the line's weight that a further occurrence of a word adds; three of them count."""
-
-MIN_PLAIN = 3
-"""Letters of the shortest plain word: shorter words are the names of too many things."""
-
-SHORT_QUERY = 200
-"""Characters up to which a query that says "test" asks for tests; a longer text only mentions them."""
+REPEATED = 0.3  # the share of the line's weight that a further occurrence of a word adds; three of them count
+MIN_PLAIN = 3  # letters of the shortest plain word: shorter words are the names of too many things
+SHORT_QUERY = 200  # characters up to which a query that says "test" asks for tests; a longer text only mentions them
 
 # Chinese is written without spaces, so its letters end a URL, a name and a path.
 _URL = re.compile(r"(?:https?|ftp|file)://[!-~]+")
@@ -274,19 +269,13 @@ def parse_query(
 
 # --- the lines that count ---------------------------------------------------------------------------------------------
 
-TITLE = 2.0
-"""The first line of several says most."""
+TITLE = 2.0  # the first line of several says most
 
 PROSE = 1.0
 
-CODE = 0.5
-"""Pasted code and output: full of words, and few of them are the matter."""
-
-LONGEST_LINE = 400
-"""Characters read of a line; longer ones are data."""
-
-SAME_SHAPE = 2
-"""Lines alike but for their numbers that count; the rest of a table or a log says the same."""
+CODE = 0.5  # pasted code and output: full of words, and few of them are the matter
+LONGEST_LINE = 400  # characters read of a line; longer ones are data
+SAME_SHAPE = 2  # lines alike but for their numbers that count; the rest of a table or a log says the same
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r"\s*(```|~~~)")
@@ -364,14 +353,9 @@ def weigh_lines(text: str, form: frozenset[str] = frozenset()) -> list[tuple[str
 
 # --- the lines of an issue form ---------------------------------------------------------------------------------------
 
-MOST_FORMS = 30
-"""Most forms that are read: the first by path."""
-
-MOST_LINES = 500
-"""Most lines that are read of each form."""
-
-SHORTEST = 4
-"""A line with fewer letters may stand in a form by chance."""
+MOST_FORMS = 30  # most forms that are read: the first by path
+MOST_LINES = 500  # most lines that are read of each form
+SHORTEST = 4  # a line with fewer letters may stand in a form by chance
 
 _FORM_PATH = re.compile(
     r"(?:\.github/|\.gitea/|\.gitlab/|docs/)?issue_templates?(?:/[^/]+)?\.(?:md|markdown|txt|ya?ml)"
@@ -380,8 +364,7 @@ _FORM_PATH = re.compile(
 )
 _KEY = re.compile(r"(?:(?<!\s)\s+)?(?:- )?(?:label|description|placeholder|value|title):\s*[|>]?[+-]?")
 _MARKS = re.compile(r"[\W_]+")
-_NO_ANSWER = frozenset({"no response"})
-"""Words that a form fills in where nothing was written."""
+_NO_ANSWER = frozenset({"no response"})  # words that a form fills in where nothing was written
 
 
 def find_forms(paths: Sequence[str]) -> list[str]:

@@ -22,11 +22,8 @@ from msgspec import Struct
 
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk
 
-SHORT_QUERY = 200
-"""A single line with more characters is an issue: few titles are longer."""
-
-SHORTEST_MESSAGE = 3
-"""Words of the shortest message; fewer words ("import error") are a phrase."""
+SHORT_QUERY = 200  # a single line with more characters is an issue: few titles are longer
+SHORTEST_MESSAGE = 3  # words of the shortest message; fewer words ("import error") are a phrase
 
 
 class QueryKind(StrEnum):
@@ -123,8 +120,7 @@ def find_kind(text: str, frames: int = 0) -> RecognisedKind:
         frames: how many frames of a stack trace were recognised in it.
     """
     body = text.strip()
-    several = "\n" in body
-    if several and (frames or _TRACE.search(body)):
+    if (several := "\n" in body) and (frames or _TRACE.search(body)):
         return RecognisedKind(QueryKind.TRACE, because="it holds a stack trace")
     if several or len(body) > SHORT_QUERY:
         return RecognisedKind(
@@ -147,8 +143,7 @@ def find_kind(text: str, frames: int = 0) -> RecognisedKind:
 
 def _find_subject(texts: tuple[str, ...], body: str) -> str:
     for pattern in _patterns(texts, has_cjk(body)):
-        match = pattern.fullmatch(body)
-        if match:
+        if match := pattern.fullmatch(body):
             name = match["subject"]
             if name.lower() not in STOP_WORDS:
                 return name

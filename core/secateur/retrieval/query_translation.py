@@ -14,8 +14,7 @@ from msgspec import Struct
 
 from secateur.index.facts.lexical import CJK
 
-HAN = r"\u3400-\u9fff"
-"""Chinese characters, as the inside of a character class."""
+HAN = r"\u3400-\u9fff"  # chinese characters, as the inside of a character class
 
 _HAN = f"[{HAN}]+"
 _PARTS = rf"[{HAN}]+|[^\s{CJK}]+"
@@ -32,8 +31,7 @@ _PARTICLES = frozenset(_PARTICLE_TEXT.split())
 _GLOSSARY = Path(__file__).with_name("glossary_zh.txt")
 """Lines with a Chinese word and the English words that code uses for it."""
 
-_LONGEST_WORD = 8
-"""Most characters of a word that is looked up."""
+_LONGEST_WORD = 8  # most characters of a word that is looked up
 
 
 @lru_cache(maxsize=1)

@@ -68,24 +68,16 @@ SPREAD_KINDS = frozenset({QueryKind.QUESTION, QueryKind.PHRASE})
 FIRST_PLACES = 10
 """Best fragments that keep their relevance, however many of them one file has: often they answer together."""
 
-FURTHER = 0.5
-"""Behind the first places: the factor on a fragment whose file has a better one."""
-
-EVIDENCE_THRESHOLD = 0.001
-"""A fragment with more lexical or name evidence than this counts as found by that channel."""
+FURTHER = 0.5  # behind the first places: the factor on a fragment whose file has a better one
+EVIDENCE_THRESHOLD = 0.001  # a fragment with more lexical or name evidence than this counts as found by that channel
 
 ALWAYS_ASKED = ("lexical", "title", "name", "file")
 """Evidence that every query asks for. Other evidence counts in the divisor only if some fragment has it: a query that
 names no path loses nothing."""
 
-COMPARED = 500
-"""Copies are looked for among this many of the best fragments: more than a budget keeps."""
-
-SAME_SIZE = 0.05
-"""Texts that are nearly the same may differ in tokens by this share of the larger one."""
-
-PENALTY = "penalty"
-"""Name of the part that is negative."""
+COMPARED = 500  # copies are looked for among this many of the best fragments: more than a budget keeps
+SAME_SIZE = 0.05  # texts that are nearly the same may differ in tokens by this share of the larger one
+PENALTY = "penalty"  # name of the part that is negative
 
 
 class Scores(Struct, frozen=True, eq=False):

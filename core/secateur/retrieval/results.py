@@ -20,8 +20,7 @@ from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.preference import Preferences
 from secateur.settings import Settings, SmartPruning
 
-MAX_ROWS = 20_000
-"""A larger pool is not kept: reading it takes as long as finding it."""
+MAX_ROWS = 20_000  # a larger pool is not kept: reading it takes as long as finding it
 
 _DTYPES = {"f": "<f8", "i": "<i8", "b": "|b1"}
 _FASTEST = 1

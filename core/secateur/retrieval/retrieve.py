@@ -33,8 +33,7 @@ from secateur.suggestions import describe_unknown
 from secateur.terminal import clip, visible
 from secateur.tokens import Counter
 
-KEPT_VECTORS = 20_000
-"""Most vectors that are kept, of all models together: the latest ones, about 10 MB."""
+KEPT_VECTORS = 20_000  # most vectors that are kept, of all models together: the latest ones, about 10 MB
 
 _KIND = "vectors"
 
@@ -75,11 +74,8 @@ def document_of(snapshot: Snapshot, lines: Callable[[str], list[str]], row: int)
     return document_text(snapshot.symbol_id(row), text)
 
 
-ONLY = "only"
-"""Code of the notice that answers come from a part of the repository alone."""
-
-MODELLESS = ("none", "static")
-"""Values of `embedding.model` with which a search asks no model."""
+ONLY = "only"  # code of the notice that answers come from a part of the repository alone
+MODELLESS = ("none", "static")  # values of `embedding.model` with which a search asks no model
 
 
 class Retrieval(Struct, frozen=True):
@@ -188,8 +184,7 @@ def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, resul
     else:
         notices += _warn_of_low_relevance(query, result, settings)
     named = dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts))
-    unknown = [symbol for symbol in named if symbol not in result.known]
-    if unknown:
+    if unknown := [symbol for symbol in named if symbol not in result.known]:
         message = describe_unknown(unknown, symbols, "ids look like path/file.py::Class.method")
         notices.append(Notice("unknown_symbol", message))
     if settings.preference.enabled and result.fragments:

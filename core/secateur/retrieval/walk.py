@@ -31,23 +31,12 @@ if TYPE_CHECKING:
 Search = Callable[[str, Settings], tuple[Snapshot, Selection]]
 """Answers a query under settings: the snapshot that was searched, and the selection."""
 
-CONNECTING = (EdgeKind.CALLS, EdgeKind.INHERITS)
-"""Kinds of edges that connect a part."""
-
-MOST_ENDS = 8
-"""Most callers, and most callees, of one item that an account lists."""
-
-MOST_LEAVING = 100
-"""Most items that leave whose calls an account lists."""
-
-MOST_DROPPED = 20
-"""Most dropped items whose calls an account lists."""
-
-MOST_NODES = 400
-"""Most items that an account lists, counting the items that the others name."""
-
-MOST_PARTS, MOST_NAMES = 20, 50
-"""Most connected parts that an account lists, and most ids of one list."""
+CONNECTING = (EdgeKind.CALLS, EdgeKind.INHERITS)  # kinds of edges that connect a part
+MOST_ENDS = 8  # most callers, and most callees, of one item that an account lists
+MOST_LEAVING = 100  # most items that leave whose calls an account lists
+MOST_DROPPED = 20  # most dropped items whose calls an account lists
+MOST_NODES = 400  # most items that an account lists, counting the items that the others name
+MOST_PARTS, MOST_NAMES = 20, 50  # most connected parts that an account lists, and most ids of one list
 
 MOST_ENDS_OF_CHAINS, MOST_CHAINS = 20, 60
 """Chains are sought between this many of the best items; at most this many chains are listed."""
@@ -55,8 +44,7 @@ MOST_ENDS_OF_CHAINS, MOST_CHAINS = 20, 60
 MOST_NEXT, MOST_TOUCHED = 20, 3
 """Most items of the next step that are listed, and most ids of what each of them touches."""
 
-LINE_BITS = 32
-"""A file's number and a line, in one integer: the key by which fragments are found."""
+LINE_BITS = 32  # a file's number and a line, in one integer: the key by which fragments are found
 
 
 class CallMap:

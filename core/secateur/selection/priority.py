@@ -78,8 +78,7 @@ def terms_of(pool: Pool, settings: Settings) -> dict[str, FloatArray]:
     if settings.boosts:
         base, boost = quantised(sum(terms.values(), start=np.zeros(len(pool)))), np.zeros(len(pool))
         for symbol, factor in settings.boosts.items():
-            row = pool.row_of.get(symbol)
-            if row is not None:
+            if (row := pool.row_of.get(symbol)) is not None:
                 boost[row] = base[row] * (factor - 1.0)
         terms["boost"] = quantised(boost)
     return terms
@@ -91,8 +90,7 @@ _weighted_signals: WeakKeyDictionary[Pool, dict[str, tuple[float, FloatArray]]] 
 def _weighted(pool: Pool, signal: str, weight: float) -> FloatArray:
     """Returns the quantised term of a signal. The last one is kept, because a step of a knob changes one weight."""
     known = _weighted_signals.setdefault(pool, {})
-    kept = known.get(signal)
-    if kept is None or kept[0] != weight:
+    if (kept := known.get(signal)) is None or kept[0] != weight:
         kept = known[signal] = weight, quantised(weight * getattr(pool, signal))
     return kept[1]
 

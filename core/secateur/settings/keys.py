@@ -46,8 +46,7 @@ def key_of(name: str) -> Key:
 def kind_keys(kind: str) -> Mapping[str, Key]:
     """Returns the keys of the table that a kind of another distribution declares; empty if it declares none. Raises
     ConfigError: it is not installed, it cannot be imported, or its declaration is not a table of settings."""
-    point = others()[0].get(kind)
-    if point is None:
+    if (point := others()[0].get(kind)) is None:
         near = suggestion(kind, others()[0])
         hint = f"did you mean {OF_KINDS}{near}?" if near else "install the package that registers it"
         raise ConfigError(f"no installed package registers a kind of context named {shown(kind)}", hint=hint)

@@ -6,11 +6,8 @@ import os
 import signal
 from types import FrameType
 
-ENDING = (signal.SIGTERM, signal.SIGHUP)
-"""The signals by which the system, or a closed terminal, asks a program to end."""
-
-AWAITED = (signal.SIGINT, *ENDING)
-"""The signals that an event loop can wait for."""
+ENDING = (signal.SIGTERM, signal.SIGHUP)  # the signals by which the system, or a closed terminal, asks a program to end
+AWAITED = (signal.SIGINT, *ENDING)  # the signals that an event loop can wait for
 
 
 def end_by(number: int) -> None:

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     import mmap
 
-NOWHERE = Path(os.devnull) / "secateur"
-"""A folder that does not exist and cannot be made."""
+NOWHERE = Path(os.devnull) / "secateur"  # a folder that does not exist and cannot be made
 
 # Linux has O_PATH, which also opens a folder that may be written but not read
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

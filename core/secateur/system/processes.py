@@ -27,18 +27,15 @@ from functools import cache
 from pathlib import Path
 from typing import IO, NoReturn
 
-SYSTEM_FOLDERS = ("/usr/bin", "/bin")
-"""The folders of the system's programs."""
+SYSTEM_FOLDERS = ("/usr/bin", "/bin")  # the folders of the system's programs
 
 _LOOK_SECONDS = 1.0
 _PROBE_SECONDS = 5.0
 _CPU_TIMES = slice(10, 12)  # fields of /proc/PID/stat after name and state: time in user mode, time in the kernel
 
 _TASK_INFO = 4
-_TASK_INFO_WORDS = 12
-"""The size of macOS's `struct proc_taskinfo` in 64-bit words."""
-_OF_WORK = slice(2, 11)
-"""The words that hold times, and counts of faults, messages, calls and switches."""
+_TASK_INFO_WORDS = 12  # the size of macOS's `struct proc_taskinfo` in 64-bit words
+_OF_WORK = slice(2, 11)  # the words that hold times, and counts of faults, messages, calls and switches
 
 
 class Child(subprocess.Popen[bytes]):
@@ -102,8 +99,7 @@ def _setpriv() -> tuple[str, ...]:
 
     `preexec_fn` is not used: Python between fork and exec may wait forever for a lock that another thread held.
     """
-    binary = shutil.which("setpriv", path=os.pathsep.join(SYSTEM_FOLDERS))
-    if binary is None:
+    if (binary := shutil.which("setpriv", path=os.pathsep.join(SYSTEM_FOLDERS))) is None:
         return ()
     words = (binary, "--pdeathsig", "KILL", "--")
     try:

@@ -51,8 +51,7 @@ class Counter(Protocol):
     """Counts the tokens of texts. Safe to share between threads and to send to another process."""
 
     name: str
-    exact: bool
-    """True if the counts are those of the named encoding. Otherwise they must be shown as estimated."""
+    exact: bool  # True if the counts are those of the named encoding. Otherwise they must be shown as estimated.
 
     def count(self, text: str) -> int: ...
     def count_many(self, texts: Iterable[str]) -> list[int]: ...

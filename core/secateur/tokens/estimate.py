@@ -33,8 +33,7 @@ MARKS_LENGTH = 3
 FURTHER_MARK = 0.07
 LINE_BREAK = 1.18  # a line break, with the blanks and further breaks before it
 BLANKS = 1.0  # an indent or a gap, without the blank that belongs to the next word
-RAISED = 1.03
-"""The factor on the sum, so that an estimated budget is rather not exceeded."""
+RAISED = 1.03  # the factor on the sum, so that an estimated budget is rather not exceeded
 
 # Tokens for each character beyond ASCII.
 KANA = 0.75
@@ -42,11 +41,8 @@ HAN = 0.83
 HANGUL = 0.78
 OTHER_LOW = 0.37  # other characters below U+3000: accented Latin, Greek, Cyrillic, Arabic, ...
 OTHER_HIGH = 0.99
-LONGEST_TOKEN = 128
-"""The characters of the longest token: a text has at least its length divided by this as tokens."""
-
-CHARACTERS_PER_TOKEN = 4.0
-"""REQ-SP-004."""
+LONGEST_TOKEN = 128  # the characters of the longest token: a text has at least its length divided by this as tokens
+CHARACTERS_PER_TOKEN = 4.0  # REQ-SP-004
 
 _PIECES = re.compile(
     r"[ -/:-@\[-`{-~\t]?(?:[A-Z]*[a-z]+|[A-Z]+)"  # a word

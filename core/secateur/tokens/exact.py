@@ -87,8 +87,7 @@ LITTLE = 3_000_000
 SHORT = 300
 """The characters of a text whose known words are counted faster one by one than by a call of the loaded vocabulary."""
 
-NEWEST_UNICODE = 16
-"""The newest version of Unicode whose letters both tokenizers know."""
+NEWEST_UNICODE = 16  # the newest version of Unicode whose letters both tokenizers know
 
 Count = Callable[[list[str]], list[int]]
 
@@ -153,8 +152,7 @@ class ExactCounter:
             return None
         _counted[vocabulary] = so_far + letters
         with _loading:
-            little = _little.get(vocabulary)
-            if little is None:
+            if (little := _little.get(vocabulary)) is None:
                 little = _little[vocabulary] = WordCounter(vocabulary.words, PieceJoiner(vocabulary.file).count)
         return little
 
@@ -170,19 +168,16 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _load(vocabulary: Vocabulary) -> Count:
-    count = _loaded.get(vocabulary)
-    if count is None:
+    if (count := _loaded.get(vocabulary)) is None:
         with _loading:
-            count = _loaded.get(vocabulary)
-            if count is None:
+            if (count := _loaded.get(vocabulary)) is None:
                 count = _loaded[vocabulary] = _build(vocabulary)
     return count
 
 
 def _build(vocabulary: Vocabulary) -> Count:
     """Returns the fastest counter of texts without long runs of white space."""
-    toktok = _build_toktok(vocabulary)
-    if toktok is not None:
+    if (toktok := _build_toktok(vocabulary)) is not None:
         return toktok
     encode = tiktoken_encoding(vocabulary).encode_ordinary
     by_words = WordCounter(vocabulary.words, lambda word: len(encode(word)))

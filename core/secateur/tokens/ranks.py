@@ -47,8 +47,7 @@ CL100K = RankFile("cl100k_base.tiktoken.gz", "223921b76ee99bde995b7ff738513eef10
 
 def data_folder() -> Path:
     """Returns the folder of the packed rank files. Raises TokenizerError: the carrier is not installed."""
-    spec = find_spec(CARRIER)
-    if spec is None or spec.origin is None:
+    if (spec := find_spec(CARRIER)) is None or spec.origin is None:
         raise TokenizerError(f"the package {CARRIER}, which carries the token tables, is not installed", hint=_HINT)
     return Path(spec.origin).parent / "data"
 
@@ -99,8 +98,7 @@ _NUMBER = 4  # bytes
 FULLEST = 1.25
 """The least number of slots per token. With fewer, looking up bytes that are not a token takes many steps."""
 
-NEVER = 1 << 30
-"""The rank of bytes that are not a token."""
+NEVER = 1 << 30  # the rank of bytes that are not a token
 
 
 def pack(tokens: Sequence[bytes]) -> bytes:

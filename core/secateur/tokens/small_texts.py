@@ -46,21 +46,15 @@ _STANDS_FOR = {"Lu": "Z", "Lt": "Z", "Ll": "z", "Lm": "ª", "Lo": "ª", "Nd": "0
 _MARK, _BLANK, _OTHER = "\u0300", "\x0b", "!"
 _BLANKS = frozenset("\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | frozenset(map(chr, range(0x2000, 0x200B)))
 _UNSURE = frozenset({"Cn", "Cs"})
-_LONG_S = "ſ"
-"""A lower-case letter that a case-insensitive expression takes for an s."""
-
-LONGEST_WORD = 2000
-"""The most letters of a word; a text with a longer word, which is data, is left to tiktoken."""
-
-SHORT_WORD = 64
-"""The most bytes for which the simple way of joining is the faster one."""
+_LONG_S = "ſ"  # a lower-case letter that a case-insensitive expression takes for an s
+LONGEST_WORD = 2000  # the most letters of a word; a text with a longer word, which is data, is left to tiktoken
+SHORT_WORD = 64  # the most bytes for which the simple way of joining is the faster one
 
 MOST_JOINED = 200_000
 """The bytes of words that are joined here, twice as many as in 3 million characters of code. Joining more would take
 longer than to load the vocabulary for the rest."""
 
-REMEMBERED = 65_536
-"""The most words whose counts are kept, about 8 MB; then the cache is emptied."""
+REMEMBERED = 65_536  # the most words whose counts are kept, about 8 MB; then the cache is emptied
 
 
 class WordCounter:

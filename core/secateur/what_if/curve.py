@@ -13,14 +13,9 @@ from msgspec.structs import replace
 from secateur.model import FloatArray, IntArray
 from secateur.what_if.trials import BUDGET, Swept, TrialRuns, spread
 
-POINTS = 40
-"""About how many points a curve has."""
-
-DROPS_NAMED = 5
-"""Budgets above the present one that drop something, for which the items are listed."""
-
-LEAST_BEND = 0.05
-"""The share of the height that a curve must rise above the straight line to have a knee."""
+POINTS = 40  # about how many points a curve has
+DROPS_NAMED = 5  # budgets above the present one that drop something, for which the items are listed
+LEAST_BEND = 0.05  # the share of the height that a curve must rise above the straight line to have a knee
 
 
 class Point(Struct, frozen=True):
@@ -79,8 +74,7 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
         columns = swept.columns
         inside = columns.budgets <= trials.end
         height = columns.worth if trials.scored else columns.whole.astype(np.float64)
-        knee = knee_of(columns.budgets[inside], height[inside])
-        if knee is not None:
+        if (knee := knee_of(columns.budgets[inside], height[inside])) is not None:
             runs.at(BUDGET, knee)
     points: list[Point] = []
     for budget in map(int, runs.list_tried(BUDGET)):
@@ -123,8 +117,7 @@ def find_least(runs: TrialRuns) -> tuple[int | None, bool]:
     return above, True
 
 
-_PLENTY = 4
-"""Everything fits this many times the budget that should be enough."""
+_PLENTY = 4  # everything fits this many times the budget that should be enough
 
 
 def find_enough(runs: TrialRuns, swept: Swept | None) -> tuple[int | None, bool]:
@@ -149,8 +142,7 @@ def find_enough(runs: TrialRuns, swept: Swept | None) -> tuple[int | None, bool]
         below, above, step = above, above + step, 2 * step
     while above - below > 1 and above > runs.enough:
         middle = (above + below) // 2
-        enough = fits(middle)
-        if enough is None:
+        if (enough := fits(middle)) is None:
             return None, False
         above, below = (middle, below) if enough else (above, middle)
     runs.enough = above

@@ -20,14 +20,9 @@ from secateur.what_if.levers import Lever
 from secateur.what_if.shapes import CurveShape, DropShape, NotExaminedShape, NotKnownShape, PointShape, ProofFields
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
 
-LOSES_LISTED = 10
-"""The most ids that a budget would lose which are listed; the others are counted."""
-
-CHANGES_LISTED = 3
-"""The most ids of other changes that are listed on each side; the others are counted."""
-
-ITEMS_EXPLAINED = 40
-"""Explains this many items that go out whole, and as many of the others, if the caller names none."""
+LOSES_LISTED = 10  # the most ids that a budget would lose which are listed; the others are counted
+CHANGES_LISTED = 3  # the most ids of other changes that are listed on each side; the others are counted
+ITEMS_EXPLAINED = 40  # explains this many items that go out whole, and as many of the others, if the caller names none
 
 ITEMS_HELD = 300
 """For this many further items that do not go out whole, it is proven that holding them keeps them, unless all are asked
@@ -204,8 +199,7 @@ def explain_one(
 
 def sweep_budgets(runs: TrialRuns) -> Swept | None:
     """Decides at many budgets at once. If that is impossible, tries some budgets and returns None."""
-    swept = runs.trials.sweep()
-    if swept is None:
+    if (swept := runs.trials.sweep()) is None:
         for budget in runs.first_budgets:
             runs.at(BUDGET, budget)
         find_enough(runs, None)
@@ -219,8 +213,7 @@ def _nearest_to_turn(runs: TrialRuns) -> tuple[list[int], list[int]]:
     trials = runs.trials
     away = np.full(len(trials.ids), np.inf)
     for budget in runs.list_tried(BUDGET):
-        decided = runs.at(BUDGET, budget)
-        if decided is not None:
+        if (decided := runs.at(BUDGET, budget)) is not None:
             turned = decided.whole != trials.now.whole
             away[turned] = np.minimum(away[turned], abs(budget - trials.budget))
     order = np.lexsort((np.arange(len(away)), away, trials.fixed))

@@ -28,8 +28,7 @@ def knob_lever(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False
         )
     turning = partial(nearest_turn, runs, knob.name, knob.values.__getitem__, knob.place)
     sides = [turning(_outwards(knob, step), lambda decided: differs(runs, decided, item)) for step in (-1, 1)]
-    values = [knob.values[index] for index in sides if index is not None]
-    if not values:
+    if not (values := [knob.values[index] for index in sides if index is not None]):
         return _improving_value(runs, item, knob)
     return make_lever(runs, item, knob.name, min(values, key=lambda value: (abs(value - knob.present), value)))
 
@@ -97,8 +96,7 @@ def _outwards(knob: NumberKnob, step: int) -> Iterator[int]:
         away = away + 1 if knob.every else away * 2
 
 
-_LEAST_PART = 0.05
-"""A lever that keeps less than 1/20 of an item is not listed: a reader cannot use so small a part."""
+_LEAST_PART = 0.05  # a lever that keeps less than 1/20 of an item is not listed: a reader cannot use so small a part
 
 _LEAST_SHARE = 0.1
 """Of an item larger than the budget, a part that fills 1/10 of the budget is large enough to be listed."""
@@ -251,8 +249,7 @@ def _cheapest(
     below = before = present
     best = None
     for budget in budgets:
-        lever = lever_at(budget)
-        if lever is not None and (best is None or lever.cost < best.cost):
+        if (lever := lever_at(budget)) is not None and (best is None or lever.cost < best.cost):
             best, below = lever, before
         if best is not None and not best.others.dearer:
             break
@@ -289,15 +286,13 @@ def _held_with_room(runs: TrialRuns, item: int, best: Cost | None) -> Lever | No
         return lever if lever is not None and lever.state is State.KEPT else None
 
     rooms = sorted(room for room in {*sizes, *runs.few_rooms} if 0 < room <= most)
-    cheapest = _cheapest(runs, [present + room for room in rooms], lever_at)
-    if cheapest is None:
+    if (cheapest := _cheapest(runs, [present + room for room in rooms], lever_at)) is None:
         return None
     added = {*np.flatnonzero(trials.added).tolist()}  # summaries, which are written anew in any case
     lossy = not added.issuperset((*cheapest.others.loses, *cheapest.others.shortens))
     exact = max(1, trials.needed(item) - out, size - out)
     if lossy or cheapest.room > exact + present // _NEAR_ENOUGH:
-        swept = trials.sweep_held(item, most)
-        if swept is not None:
+        if (swept := trials.sweep_held(item, most)) is not None:
             whole = np.flatnonzero(swept.whole(item))
             budgets = swept.every[whole[[np.argmin(swept.dearer[whole])]]].tolist() if whole.size else []
         else:
@@ -339,8 +334,7 @@ def budget_lever(runs: TrialRuns, item: int, swept: Swept | None) -> Lever | Non
         beyond = swept.every > trials.budget if up else swept.every < trials.budget
         turning = swept.every[(whole == up) & beyond].tolist()
         nearest = turning[0 if up else -1] if turning else trials.budget
-        decided = runs.at(BUDGET, nearest)
-        if decided is not None and differs(runs, decided, item):
+        if (decided := runs.at(BUDGET, nearest)) is not None and differs(runs, decided, item):
             return make_lever(runs, item, BUDGET, nearest, again=_again(runs, item, nearest, swept) if up else 0)
         still = max(still, swept.high) if up else min(still, swept.low)
     end = runs.enough if up else runs.least

@@ -87,16 +87,14 @@ def nearest_turn(
     """Returns the number next to `still` whose value changes the decision: the first of `numbers` that does, or one
     before it, found by halving the distance. None if none does, or if a nearer one could not be tried."""
     for turn in numbers:
-        decided = runs.at(name, value_at(turn))
-        if decided is not None and changes(decided):
+        if (decided := runs.at(name, value_at(turn))) is not None and changes(decided):
             break
         still = turn
     else:
         return None
     while abs(turn - still) > 1:
         middle = (turn + still) // 2
-        decided = runs.at(name, value_at(middle))
-        if decided is None:
+        if (decided := runs.at(name, value_at(middle))) is None:
             return turn if runs.knows(name, value_at(middle)) else None
         turn, still = (middle, still) if changes(decided) else (turn, middle)
     return turn

@@ -18,8 +18,7 @@ from secateur.ledger import Reason, State
 from secateur.model import BoolArray, FloatArray, IntArray
 from secateur.progress import Progress, unreported
 
-BUDGET = "budget"
-"""The name that stands for the budget."""
+BUDGET = "budget"  # the name that stands for the budget
 
 HOLD = "hold"
 """The name that stands for holding an item, whose position is the value: pinning it, where pins are what holds. With a
@@ -36,11 +35,8 @@ FIXED = frozenset(
 )
 """Reasons that neither a budget nor a number setting changes, so that nothing needs to be tried for such an item."""
 
-_SPREAD = 16
-"""Budgets at equal distances that are tried first if budgets are tried one by one."""
-
-_BELOW = (0.75, 0.9, 0.95)
-"""Shares of the present budget that are tried then, too."""
+_SPREAD = 16  # budgets at equal distances that are tried first if budgets are tried one by one
+_BELOW = (0.75, 0.9, 0.95)  # shares of the present budget that are tried then, too
 
 _NEAR = 100
 """Budgets above the present one, up to FAR times it, that are tried then, too; at most a quarter of `Trials.most`."""
@@ -48,11 +44,8 @@ _NEAR = 100
 _FEW_ROOMS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100)
 """Percents of the present budget that are tried first as room beside it for an item that is held."""
 
-FAR = 2
-"""A budget of more than this many times the present one is the last of several levers."""
-
-SECONDS = 60.0
-"""The most seconds for all proofs of one decision."""
+FAR = 2  # a budget of more than this many times the present one is the last of several levers
+SECONDS = 60.0  # the most seconds for all proofs of one decision
 
 _CURVE_TIMES, _CURVE_LEAST = 8, 2_000
 """A curve ends at this many times the present budget, or at this many tokens if that is more."""

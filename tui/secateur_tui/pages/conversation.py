@@ -51,8 +51,7 @@ _LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
 _DESCRIPTION = re.compile(r'\{(?>.*?"description": ?")(.+?)"[,}]')
 """The description in the definition of a tool: all definitions of a request begin alike."""
 
-_FIRST_CHARS = 400
-"""Characters of a text's beginning that stand below the reason."""
+_FIRST_CHARS = 400  # characters of a text's beginning that stand below the reason
 
 
 class ConversationListing(ItemListing):

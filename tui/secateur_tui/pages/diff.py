@@ -361,7 +361,6 @@ class DiffWatch(FileWatch):
 
 def parse_head(text: str) -> dict[str, Any]:
     """Returns the head that its field asks for, as inputs of the kind: flags, or a revision."""
-    words = text.split()
-    if words and set(words) <= set(STATES):
+    if (words := text.split()) and set(words) <= set(STATES):
         return {word.removeprefix("--"): True for word in words}
     return {"head": " ".join(words) or None}

@@ -22,8 +22,7 @@ from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.budget_bar import BudgetPicture, picture_of
 from secateur_tui.widgets.listing import ItemListing
 
-LONGEST_INDENTED = 100_000
-"""Characters of JSON that are laid out for reading; no page shows more of it."""
+LONGEST_INDENTED = 100_000  # characters of JSON that are laid out for reading; no page shows more of it
 
 _STAGES = {"summarize": "1 summarize", "truncate": "2 truncate", "drop": "3 drop"}
 _STAGE_CELLS, _CHARS_CELLS = 11, 13

@@ -23,8 +23,7 @@ from secateur_tui.styled_text import Line, Span, line, stack_bar, wrap_words
 from secateur_tui.widgets.listing import ItemListing
 
 _SCORE_CELLS, _NAME_CELLS, _LEAST_BAR, _MOST_BAR = 6, 20, 8, 20
-_MOST_PIECES = 40
-"""Pieces of a file that the page Why lists."""
+_MOST_PIECES = 40  # pieces of a file that the page Why lists
 
 
 class FilesListing(ItemListing):

@@ -292,8 +292,7 @@ class KindPage(Generic[M, P]):
 
     def draw_notices(self, scene: Scene, cells: int) -> list[Line]:
         """Draws every notice about the answer."""
-        answer = scene.state.answer
-        if answer is None:
+        if (answer := scene.state.answer) is None:
             return []
         warned = sorted(answer.outcome.notices, key=lambda notice: notice.code not in self.first_warnings)
         first = sum(notice.code in self.first_warnings for notice in warned)

@@ -13,8 +13,7 @@ from secateur_tui.columns import NAME, Label, ListColumn
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.widgets.listing import ItemListing
 
-_NUMBER_CELLS = 9
-"""Cells of the numbers of lines: 1200-1299."""
+_NUMBER_CELLS = 9  # cells of the numbers of lines: 1200-1299
 
 
 class LogListing(ItemListing):

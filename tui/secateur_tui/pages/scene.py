@@ -17,8 +17,7 @@ from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.proving import ProvenCurve, ProvenHint
 from secateur_tui.widgets.listing import Crossing
 
-REST, PROOFS = "rest", "proofs"
-"""The timer before proofs are worked out, and the group of their job."""
+REST, PROOFS = "rest", "proofs"  # the timer before proofs are worked out, and the group of their job
 
 
 @dataclass

@@ -42,8 +42,7 @@ from secateur_tui.widgets.listing import ItemListing
 
 INDEXING = "indexing"
 
-PART = "part"
-"""The digest of the index that marks a partial answer."""
+PART = "part"  # the digest of the index that marks a partial answer
 
 MEANWHILE = "What you ask now is answered from the files that promise most; the whole answer takes its place."
 

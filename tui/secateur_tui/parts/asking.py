@@ -46,8 +46,7 @@ class Asking(ScreenPart):
 
     def painted(self) -> None:
         """Gives the keys to the list as soon as there is an answer without what the first field asks for."""
-        field = self._opened_in
-        if field is not None and self.state.answer is not None:
+        if (field := self._opened_in) is not None and self.state.answer is not None:
             self._opened_in = None
             if self.bench.focused is field and not field.value:
                 self.bench.go_home()
@@ -132,11 +131,8 @@ class Asking(ScreenPart):
             bench.answering.answer()
 
 
-REST = 20
-"""The pause after a look, as a multiple of the time it took: looking takes a twentieth of a processor at most."""
-
-REST_OF_ANSWERS = 3
-"""The same factor for an answer that is followed: following takes a quarter of a processor at most."""
+REST = 20  # the pause after a look, as a multiple of the time it took: looking takes a twentieth of a processor at most
+REST_OF_ANSWERS = 3  # the same factor for an answer that is followed: following takes a quarter of a processor at most
 
 
 class Staleness(ScreenPart):
@@ -184,11 +180,8 @@ class Staleness(ScreenPart):
         self._look_after(time.perf_counter() - start)
 
 
-NOTED = "first answer on the screen"
-"""The name under which it is remembered that the comparison was shown."""
-
-FEWEST = 5
-"""Candidates from which it is worth saying that all of them fit."""
+NOTED = "first answer on the screen"  # the name under which it is remembered that the comparison was shown
+FEWEST = 5  # candidates from which it is worth saying that all of them fit
 
 _SUGGESTING = "suggest"
 

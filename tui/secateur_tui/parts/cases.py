@@ -27,8 +27,7 @@ if TYPE_CHECKING:  # most sessions have no cases, and would start later
 
 PAGE = "cases"
 
-MOST_ROWS = 200
-"""Rows of the page; what follows is counted."""
+MOST_ROWS = 200  # rows of the page; what follows is counted
 
 
 class Cases(ScreenPart):
@@ -124,13 +123,11 @@ class Cases(ScreenPart):
             self.bench.post_message(Report(partial(show, done, total), PAGE))
             give_way()
 
-        held = self._held
-        if held is None:
+        if (held := self._held) is None:
             held = HeldCases(self.kind, self.state.opened)
             held.find(self.app.cases)
         self._held = held
-        result = held.measure(settings, stop)
-        if result is None:
+        if (result := held.measure(settings, stop)) is None:
             with open_measurer(self.app.environ, give_way) as measurer:
                 held.read(settings, measurer, reached)
             result = held.measure(settings, stop)

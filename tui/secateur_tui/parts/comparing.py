@@ -35,19 +35,14 @@ from secateur_tui.widgets.side_by_side_page import draw_side_by_side
 
 PAGE = "compare"
 
-ADOPTED_FROM = "what was before"
-"""The word of the other side once the right side was adopted."""
+ADOPTED_FROM = "what was before"  # the word of the other side once the right side was adopted
 
 
-GHOST = "ghost"
-"""The word for the baseline, which the present answer is compared with already."""
-
-COMMIT = "@"
-"""The prefix of a commit, because a branch may have the name of a profile or be a number."""
+GHOST = "ghost"  # the word for the baseline, which the present answer is compared with already
+COMMIT = "@"  # the prefix of a commit, because a branch may have the name of a profile or be a number
 
 
-_DIGITS = 19
-"""Digits from which a number is not a budget, because it would overflow a 64-bit integer."""
+_DIGITS = 19  # digits from which a number is not a budget, because it would overflow a 64-bit integer
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,7 @@ from secateur_tui.state.list_view import (
 from secateur_tui.styled_text import Line, Span, line, width
 from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers
 
-_LONGEST = 400
-"""Characters of a name that are looked at for its line."""
+_LONGEST = 400  # characters of a name that are looked at for its line
 
 
 def draw_hit(columns: ShownAnswer[Any], hit: Hit, cells: int) -> Line:
@@ -69,23 +68,12 @@ def _draw_choice(text: str, on: bool, _: int) -> Line:
 
 _TEXTS, _PAUSE = "texts", "texts-pause"
 
-LEAST_TEXT = 3
-"""Letters from which texts are searched: nearly every text holds a shorter word."""
-
-TEXTS_AT_ONCE = 50
-"""Texts that are searched before the search text is compared with what is typed now."""
-
-MOST_SECONDS = 5.0
-"""Seconds after which the search through texts ends."""
-
-MOST_TEXT_HITS = 100
-"""Hits in texts that are listed."""
-
-MOST_VALUES = 50
-"""Values of one facet that are offered."""
-
-_FIRST = {"distance": "nearest"}
-"""The word for the first place of an order, if that is not the largest figure."""
+LEAST_TEXT = 3  # letters from which texts are searched: nearly every text holds a shorter word
+TEXTS_AT_ONCE = 50  # texts that are searched before the search text is compared with what is typed now
+MOST_SECONDS = 5.0  # seconds after which the search through texts ends
+MOST_TEXT_HITS = 100  # hits in texts that are listed
+MOST_VALUES = 50  # values of one facet that are offered
+_FIRST = {"distance": "nearest"}  # the word for the first place of an order, if that is not the largest figure
 
 NONE_OF: Mapping[str, str] = {
     "changed": "no other decision differs from the ghost",
@@ -181,8 +169,7 @@ class ItemFinding(ScreenPart):
 
     async def _look_through(self, sought: str) -> None:
         """Adds matches in texts, a few texts at a time; the next key cancels the search."""
-        columns = self.state.columns
-        if columns is None:
+        if (columns := self.state.columns) is None:
             return
         listed = {offer.value for offer in self._hits(sought).lines}
         looking = search_texts(columns, sought, partial(self.kind_page.source_text, columns))

@@ -43,8 +43,7 @@ from secateur_tui.widgets.dialogue import AskPage, ChoiceLine, Chooser, ModalPag
 
 SCENARIO, YOURS, REPOSITORY, DEFAULT = "scenario", "yours", "repository", "default"
 
-_NEW = "mine"
-"""The name that is proposed for a new profile."""
+_NEW = "mine"  # the name that is proposed for a new profile
 
 
 class Keeping(ScreenPart):
@@ -195,11 +194,8 @@ class Keeping(ScreenPart):
             say(f"{command.words[0]} cannot be started: {getattr(error, 'strerror', None) or error}")
 
 
-SCREEN = "screen"
-"""The choice that exports the screen as it looks, and not a report."""
-
-MOST_COPIED = 70_000
-"""Characters that every terminal accepts on the clipboard; some accept more."""
+SCREEN = "screen"  # the choice that exports the screen as it looks, and not a report
+MOST_COPIED = 70_000  # characters that every terminal accepts on the clipboard; some accept more
 
 _PACK, _ITEM = "pack", "item"
 

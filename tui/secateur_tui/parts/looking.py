@@ -25,8 +25,7 @@ from secateur_tui.widgets.text_view import ItemText, PreviewText, TextView, draw
 
 _REST = "text"
 
-_BORDER = 6
-"""Cells of a border beside its title."""
+_BORDER = 6  # cells of a border beside its title
 
 
 class Looking(ScreenPart):

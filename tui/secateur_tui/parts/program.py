@@ -57,8 +57,7 @@ class Program(ScreenPart):
         return "" if recorded else "nothing is recorded: start with --record NAME.replay.jsonl"
 
     def do_caption(self) -> None:
-        recorder = self.app.recorder
-        if recorder is None:
+        if (recorder := self.app.recorder) is None:
             return
         words = "The recording shows this text with what is on the screen now. An empty one is removed."
         page = AskPage("Caption", lambda cells, _: wrap_words(words, cells), recorder.caption)
@@ -71,8 +70,7 @@ class Program(ScreenPart):
     def _offer(self, sought: str) -> tuple[str, str]:
         """Returns (id, label) of the action that the filter leaves first: one whose name is or begins with what is
         sought, then one that can be done."""
-        name = " ".join(sought.casefold().split())
-        if not name:
+        if not (name := " ".join(sought.casefold().split())):
             return "", ""
 
         def rank(action: Action) -> tuple[bool, bool, bool]:
@@ -103,8 +101,7 @@ class Program(ScreenPart):
         for title, explained in glossary_sections(knobs, bench, listed):
             sections[title] = [(word, text, "") for word, text in explained.items()]
         for title, entries in sections.items():
-            matching = [entry for entry in entries if _holds(sought, title, *entry[:2])]
-            if matching:
+            if matching := [entry for entry in entries if _holds(sought, title, *entry[:2])]:
                 lines += [*([()] if lines else []), line(Span(title, "bold accent"))]
                 lines += [drawn for entry in matching for drawn in draw_entry(*entry, cells)]
         if lines and not everything:

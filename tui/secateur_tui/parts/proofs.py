@@ -34,8 +34,7 @@ from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.listing import Crossing
 from secateur_tui.widgets.proof_pages import draw_curve
 
-CURVE = "curve"
-"""The page of the curve."""
+CURVE = "curve"  # the page of the curve
 
 
 class Proofs(ScreenPart):
@@ -86,8 +85,7 @@ class Proofs(ScreenPart):
         if answer is None or not state.listed or state.needs_reading:
             return
         item = answer.entry_number(state.cursor)
-        another = scene.proven_of is not answer
-        if another:
+        if another := scene.proven_of is not answer:
             crossed = scene.crossings
             self.state_taken()
             scene.proven_of = answer
@@ -115,8 +113,7 @@ class Proofs(ScreenPart):
 
     async def _run(self) -> None:
         prover, unwanted, state, item, scene = self.app.prover, threading.Event(), self.state, self._item, self._scene
-        answer = scene.proven_of
-        if answer is None or answer is not state.answer:
+        if (answer := scene.proven_of) is None or answer is not state.answer:
             return
         curve = self.bench.page == CURVE or scene.curve is not None
 
@@ -129,10 +126,8 @@ class Proofs(ScreenPart):
                 raise Cancelled
 
         def prove() -> None:
-            proving = self._proving
-            if proving is None:
-                trials = self.kind_page.trials(state)
-                if trials is None or answer is not state.answer:
+            if (proving := self._proving) is None:
+                if (trials := self.kind_page.trials(state)) is None or answer is not state.answer:
                     return
                 proving = Proving(trials)
                 if answer is scene.proven_of:

@@ -74,8 +74,7 @@ def draw_figures(now: Figures, was: Figures, cells: int) -> Line:
     return choose_fitting([line(" judged  ", figures[0], counts, figures[1]), line(" judged  ", *figures)], cells)
 
 
-INSTANT = 0.2
-"""Seconds up to which a comparison runs at every step of a knob; a slower one waits for a pause."""
+INSTANT = 0.2  # seconds up to which a comparison runs at every step of a knob; a slower one waits for a pause
 
 _list_keys = lru_cache(maxsize=32)(deciding_keys)
 

@@ -25,8 +25,7 @@ from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage
 
-STEP = 10
-"""Tokens of the finest step of the budget by key; any number can be typed."""
+STEP = 10  # tokens of the finest step of the budget by key; any number can be typed
 
 
 class Turning(ScreenPart):
@@ -249,8 +248,7 @@ class Turning(ScreenPart):
 _NOT_TUNED = ("profiles", "kinds", "ui.", "llm.", "embedding.", "index.", "graph_rag.cache_")
 """Prefixes of keys that cannot be tuned in the inspector."""
 
-NAMED_CHANGES = 3
-"""Changes of settings that are named; the rest is counted."""
+NAMED_CHANGES = 3  # changes of settings that are named; the rest is counted
 
 
 def describe_change(page: KindPage[Any, Any], before: Settings, after: Settings) -> str:

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 PAGE = "window"
 _CUTS, _REST = "window-cuts", "window-rest"
-_GAUGE_CELLS = 40
-"""The largest width of the gauge, in cells."""
+_GAUGE_CELLS = 40  # the largest width of the gauge, in cells
 
 REST_OF_LEDGERS = 3
 """The pause before the ledger of a followed session is made again, as a multiple of the time it took: at most a quarter

@@ -24,23 +24,15 @@ from secateur.settings import Settings
 
 P = TypeVar("P")  # what the kind decided
 
-States = npt.NDArray[np.int8]
-"""A State, or a Reason, per item."""
+States = npt.NDArray[np.int8]  # a State, or a Reason, per item
 
 Facets = Mapping[str, Callable[[], Sequence[str]]]
 """Values per item by what a list can be filtered by, in the order in which that is offered; "" for none."""
 
-LONGEST_BESIDE = 1_000
-"""Characters of the text beside a name that are used: more than any list has room for."""
-
-ABSENT = -1
-"""The number of an item that the other answer does not have."""
-
-MOST_FOLDERS = 2
-"""Folders of a path that filters use: deeper folders hold too few items."""
-
-_LAST = np.iinfo(np.int64).max
-"""The position that stands for a missing position."""
+LONGEST_BESIDE = 1_000  # characters of the text beside a name that are used: more than any list has room for
+ABSENT = -1  # the number of an item that the other answer does not have
+MOST_FOLDERS = 2  # folders of a path that filters use: deeper folders hold too few items
+_LAST = np.iinfo(np.int64).max  # the position that stands for a missing position
 
 
 class SameColumn:

@@ -20,8 +20,7 @@ from secateur.settings import Settings, with_profile, with_values
 from secateur_tui.state.answer import ShownAnswer, compare
 from secateur_tui.state.list_view import HIDDEN, WHOLE, ListChoice, ListedItems, ListView, find_nearest, make_view
 
-Inputs = Mapping[str, str]
-"""The text of each field of the input."""
+Inputs = Mapping[str, str]  # the text of each field of the input
 
 
 K = TypeVar("K", bound=Any)  # the page of a kind, which reads it: a `KindPage`

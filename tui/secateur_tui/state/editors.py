@@ -13,13 +13,11 @@ from pathlib import Path, PurePath
 
 from secateur.errors import UsageError
 
-VARIABLES = ("VISUAL", "EDITOR")
-"""Variables that name the editor; the first that is set counts."""
+VARIABLES = ("VISUAL", "EDITOR")  # variables that name the editor; the first that is set counts
 
 HINT = 'set EDITOR, for example export EDITOR="nvim" or EDITOR="code --wait"'
 
-_PLUS, _COLON = ("+{line}", "{path}"), ("{path}:{line}",)
-"""Words that say the place."""
+_PLUS, _COLON = ("+{line}", "{path}"), ("{path}:{line}",)  # words that say the place
 
 _OF_TERMINALS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(g?vi|vim|gvim|view|ex|vimx|nvim|vi-.*|vim\..*|nano|pico|micro|kak|joe|jmacs|mg|ne|emacs.*|emacsclient)", _PLUS),

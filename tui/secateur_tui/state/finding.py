@@ -23,35 +23,16 @@ from secateur.model import IntArray
 
 from secateur_tui.state.answer import ShownAnswer
 
-MOST_HITS = 200
-"""Hits that are listed; the others are counted."""
-
-LONGEST_SOUGHT = 200
-"""Letters of the search text that count."""
-
-ENOUGH = 20
-"""Enough hits by words: from here on letters and near names are not tried."""
-
-MOST_TRIED = 5_000
-"""Names that are compared one by one."""
-
-MOST_LACKING = 2
-"""Letters that a near name may lack."""
-
-LEAST_NEAR, NEAR_SCORE = 3, 65.0
-"""Letters from which near names are sought, and the similarity (of 100) that they need."""
-
-LONGEST_NAME = 255
-"""Letters of a name that are compared; longer ones count as equally long."""
-
-MOST_TEXTS = 2_000
-"""Items, in the order of the list, whose texts are looked through."""
-
-_NONE = 99
-"""The match of an item that was not found."""
-
-_BEHIND = "\U0010ffff"
-"""Sorts after every other character."""
+MOST_HITS = 200  # hits that are listed; the others are counted
+LONGEST_SOUGHT = 200  # letters of the search text that count
+ENOUGH = 20  # enough hits by words: from here on letters and near names are not tried
+MOST_TRIED = 5_000  # names that are compared one by one
+MOST_LACKING = 2  # letters that a near name may lack
+LEAST_NEAR, NEAR_SCORE = 3, 65.0  # letters from which near names are sought, and the similarity (of 100) that they need
+LONGEST_NAME = 255  # letters of a name that are compared; longer ones count as equally long
+MOST_TEXTS = 2_000  # items, in the order of the list, whose texts are looked through
+_NONE = 99  # the match of an item that was not found
+_BEHIND = "\U0010ffff"  # sorts after every other character
 
 
 class Match(IntEnum):
@@ -110,8 +91,7 @@ class Haystack:
     def find(self, sought: str, place: IntArray, most: int = MOST_HITS) -> FoundItems:
         """Returns the best items for what is sought; nothing for blanks. `place` is the line of each item: of equal
         hits that on the higher line is the better one."""
-        words = sought[:LONGEST_SOUGHT].casefold().split()
-        if not words or not len(self):
+        if not (words := sought[:LONGEST_SOUGHT].casefold().split()) or not len(self):
             return FoundItems((), 0)
         match, length = np.full(len(self), _NONE, dtype=np.int64), self._lengths.copy()
         match[self._find_holding(self._texts, words)] = Match.ID
@@ -178,8 +158,7 @@ def _measure_span(letters: str, name: str) -> int | None:
     better the hit; None where they are not in it."""
     at = 0
     for letter in letters:
-        at = name.find(letter, at) + 1
-        if not at:
+        if not (at := name.find(letter, at) + 1):
             return None
     end = first = at
     for letter in reversed(letters):  # the same letters may stand closer together, before the last one

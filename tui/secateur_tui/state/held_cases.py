@@ -26,11 +26,8 @@ from secateur_lab.evaluation.metrics import figures
 from secateur_lab.scenarios.running import check_hermetic, deciding_keys
 from secateur_lab.scenarios.toml_writing import flat
 
-MOST_READINGS = 2
-"""Inputs of a case that are kept: a knob that reads again may be turned back."""
-
-STEERING: Mapping[str, Any] = {"pins": (), "excludes": (), "boosts": {}}
-"""Settings about items of one question."""
+MOST_READINGS = 2  # inputs of a case that are kept: a knob that reads again may be turned back
+STEERING: Mapping[str, Any] = {"pins": (), "excludes": (), "boosts": {}}  # settings about items of one question
 
 WHOLE, PART, DROPPED, NO_ANSWER = "kept", "shortened", "dropped", "no answer"
 
@@ -186,8 +183,7 @@ class HeldCases:
             if own not in known:
                 known[own] = self._settings_of(case, turned)
             kind, inputs = case.asked
-            material = held.readings.get(kind.reading_of(inputs, known[own]))
-            if material is None:
+            if (material := held.readings.get(kind.reading_of(inputs, known[own]))) is None:
                 return None
             try:
                 ranked = answer_of(kind, material, inputs, known[own]).ledger.ranked

@@ -51,8 +51,7 @@ class FileWatch:
         """Says what changed since; "" if nothing did. Raises ReplacedError."""
         if not self._path:
             return ""
-        place = _place_of(self._path)
-        if place and self._place and place != self._place:
+        if (place := _place_of(self._path)) and self._place and place != self._place:
             whom = "yours" if place[1] == os.geteuid() else f"user {place[1]}"
             what = "replaced by a link" if place[0] != self._place[0] else "replaced by a file"
             raise ReplacedError(f"{what} of {whom}", hint="name the file that is to be followed")

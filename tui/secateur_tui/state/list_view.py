@@ -19,11 +19,8 @@ from secateur.model import BoolArray, IntArray
 
 from secateur_tui.state.answer import SameColumn, ShownAnswer
 
-LIST_ORDER = ""
-"""The name of the answer's own order."""
-
-HIDDEN = -1
-"""The line of an item that the list does not show."""
+LIST_ORDER = ""  # the name of the answer's own order
+HIDDEN = -1  # the line of an item that the list does not show
 
 
 @lru_cache(maxsize=2)
@@ -61,8 +58,7 @@ class ListChoice:
         return replace(self, filters=rest if chosen in self.filters else (*rest, chosen))
 
 
-WHOLE = ListChoice()
-"""The whole list in its own order."""
+WHOLE = ListChoice()  # the whole list in its own order
 
 
 class ListedItems(Protocol):
@@ -116,8 +112,7 @@ class ListView:
         return " · ".join(parts)
 
 
-NAME = "name"
-"""The order by name."""
+NAME = "name"  # the order by name
 
 
 def make_view(answer: ShownAnswer[Any], choice: ListChoice) -> ListView:

@@ -33,8 +33,7 @@ _WRAPPER, _FREE, _OVER, _OUTSIDE = -1, -2, -3, -4
 
 _DRAWN = {_WRAPPER: ("░", "faint"), _FREE: ("·", "faint"), _OVER: ("▚", "error"), _OUTSIDE: (" ", "")}
 _EDGE, _THIN, _MARK = "▌", "▁", "▼"
-_LEAST_FRAME = 3
-"""The least cells of a frame; with less room all frames are drawn as one."""
+_LEAST_FRAME = 3  # the least cells of a frame; with less room all frames are drawn as one
 _TITLE = "Budget ─ "
 
 

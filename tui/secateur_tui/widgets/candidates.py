@@ -47,8 +47,7 @@ from secateur_tui.widgets.listing import ItemListing, draw_label, mark_order, me
 _LEAST_BREAKDOWN, _MOST_BREAKDOWN = 10, 28
 """Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it."""
 
-_NAME_CELLS, _PLACE_CELLS = 20, 12
-"""Cells that names take before paths have any, and the least of paths."""
+_NAME_CELLS, _PLACE_CELLS = 20, 12  # cells that names take before paths have any, and the least of paths
 
 TITLES = {
     "priority": "prio",
@@ -191,8 +190,7 @@ def _draw_candidate(answer: ShownAnswer[Any], row: int, cells: int) -> Line:
 
 _SHORTEST_BAR = 3
 _COMMIT_CELLS = 7
-_LINES, _WORD_CELLS = 6, 14
-"""Lines that are listed for a word, and the width of the column of words."""
+_LINES, _WORD_CELLS = 6, 14  # lines that are listed for a word, and the width of the column of words
 
 
 def format_figure(number: float, exact: bool = False) -> str:
@@ -282,8 +280,7 @@ def draw_why(
 
 def _draw_words(pool: Pool, row: int, query_lines: Mapping[str, Sequence[int]] | None, cells: int) -> list[Line]:
     """Tells which words of the query are in its name, its path and its lines, and which are not."""
-    terms = pool.facts.get("terms", {})
-    if not terms or query_lines is None:
+    if not (terms := pool.facts.get("terms", {})) or query_lines is None:
         return []
     asked = {term: word for word in reversed(words(pool.query)) for term in word_terms(word) if term in terms}
     named = {term for _, _, term in find_terms(visible(pool.qualname[row]), terms)}
@@ -306,8 +303,7 @@ def _draw_words(pool: Pool, row: int, query_lines: Mapping[str, Sequence[int]] |
 
 def _draw_term(answer: SearchAnswer, decision: Decision, name: str, term: float, cells: int, exact: bool) -> list[Line]:
     signal, pool, row = SIGNALS[name], answer.selection.pool, decision.row
-    factors = value_and_weight(name, pool, answer.settings, row)
-    if factors is None:
+    if (factors := value_and_weight(name, pool, answer.settings, row)) is None:
         factor = answer.settings.boosts.get(pool.symbol_id[row], 1.0)
         sum_text = f"× {decimal(factor)} on the sum = {format_figure(term, exact)}"
     else:

@@ -19,8 +19,7 @@ from secateur_tui.widgets.listing import Between, ItemListing, draw_row, draw_ti
 
 _above = attrgetter("above")
 
-_LINES_BEFORE = 3
-"""Lines in sight above an item that a jump leads to."""
+_LINES_BEFORE = 3  # lines in sight above an item that a jump leads to
 
 
 class ItemList(LineView, can_focus=True):

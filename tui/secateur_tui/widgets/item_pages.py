@@ -40,11 +40,8 @@ from secateur_tui.widgets.text_view import ItemText, text_lines
 
 T = TypeVar("T")
 
-LONGEST_COMPARED = 20_000
-"""Characters of a text that are compared: some dozen screens."""
-
-MOST_COMPARED = 400
-"""Lines that are compared: the comparison may take the square of it."""
+LONGEST_COMPARED = 20_000  # characters of a text that are compared: some dozen screens
+MOST_COMPARED = 400  # lines that are compared: the comparison may take the square of it
 
 
 NOTHING_CHANGED: Sequence[Line] = (
@@ -54,11 +51,8 @@ NOTHING_CHANGED: Sequence[Line] = (
 """The page of changes while nothing differs from the baseline."""
 
 
-LONGEST_LIST = 200
-"""Items listed under one heading; the rest is counted."""
-
-_MOVES = 8
-"""Largest moves in rank that are listed."""
+LONGEST_LIST = 200  # items listed under one heading; the rest is counted
+_MOVES = 8  # largest moves in rank that are listed
 
 
 def draw_rest(count: int, listed: int = LONGEST_LIST) -> list[Line]:

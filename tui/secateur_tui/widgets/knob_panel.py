@@ -18,14 +18,12 @@ from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, clip_line, fit_text, line, mark_cursor, plain, width
 from secateur_tui.widgets.line_view import LineView
 
-_SCALES = (1.0, 2.0, 5.0, 10.0)
-"""Possible ends of a slider's track; the smallest that holds the value is used."""
+_SCALES = (1.0, 2.0, 5.0, 10.0)  # possible ends of a slider's track; the smallest that holds the value is used
 
 _BEFORE, _PLACE, _AFTER = "━", "◆", "─"
 
 _LABEL, _LONG_LABEL = 10, 18
-_ROOMY = 60
-"""Cells from which a knob has its whole name."""
+_ROOMY = 60  # cells from which a knob has its whole name
 
 _VALUE = 7
 _RANGE = 9

@@ -63,15 +63,13 @@ class LineView(Guarded, ScrollView):
 
     def repaint_lines(self) -> None:
         """Paints the lines in sight that differ from what is on screen."""
-        palette = self.app.palette
-        if palette is not self._palette:
+        if (palette := self.app.palette) is not self._palette:
             self._palette = palette
             self.refresh()
             return
         region, top = self.scrollable_content_region, self.scroll_offset.y
         drawn = {y: self.draw_in_sight(y, region.width) for y in range(region.height)}
-        changed = [y for y, spans in drawn.items() if self._painted.get(y) != spans]
-        if changed:
+        if changed := [y for y, spans in drawn.items() if self._painted.get(y) != spans]:
             self.refresh(*(Region(0, y, region.width, 1) for y in changed))
         self._drawn, self._drawn_at = drawn, (region.width, top)
 

@@ -42,12 +42,10 @@ _LEAST_COLUMN, _LEAST_PLACE = 14, 6
 """The least cells of the column of places, and of a place behind a long name; with fewer it is left out."""
 
 
-_NUMBER = re.compile(r":[0-9]+$")
-"""Matches the line number behind a path, which is dropped before the path is cut."""
+_NUMBER = re.compile(r":[0-9]+$")  # matches the line number behind a path, which is dropped before the path is cut
 
 
-SORTED = "▾"
-"""Stands behind the title of the column that the list is ordered by."""
+SORTED = "▾"  # stands behind the title of the column that the list is ordered by
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +74,17 @@ class Between(NamedTuple):
     draw: Callable[[int], Line]
 
 
-SAVED = "saved"
-"""The figure of an order that has no column of its own."""
+SAVED = "saved"  # the figure of an order that has no column of its own
 
 _COLUMNS_OF = {"tokens": ("in", "tokens"), "tokens out": ("out", "tokens"), SAVED: (SAVED,)}
 """By figure the columns that show it, the first that a list has."""
 
-LEAST_FIGURE = 5
-"""The least width of a column of tokens."""
-
-_WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)
-"""Reasons of items that would leave whole under a larger budget."""
-
-_COMPARED = 1_000
-"""Labels that are compared: all of a search in most repositories."""
+LEAST_FIGURE = 5  # the least width of a column of tokens
+_WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)  # reasons of items that would leave whole under a larger budget
+_COMPARED = 1_000  # labels that are compared: all of a search in most repositories
 
 
-LabelOf = Callable[[Any, int], Label]
-"""Returns what an item of an answer is called."""
+LabelOf = Callable[[Any, int], Label]  # returns what an item of an answer is called
 
 
 class ItemListing:
@@ -243,8 +234,7 @@ def mark_order(columns: Sequence[ListColumn], by: str) -> Sequence[ListColumn]:
     """Returns the columns with a mark in the title of what orders the list: a column, or a figure. A figure without a
     column takes the place of the last one."""
     known = [column.id for column in columns]
-    marked = next((id_ for id_ in _COLUMNS_OF.get(by, (by,)) if id_ in known), "")
-    if not marked:
+    if not (marked := next((id_ for id_ in _COLUMNS_OF.get(by, (by,)) if id_ in known), "")):
         last = columns[-1]
         figure = replace(last, id=by, title=by, least=max(last.least, len(by) + 1), wants=max(last.wants, len(by) + 1))
         columns, marked = (*columns[:-1], figure), by

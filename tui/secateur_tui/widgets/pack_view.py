@@ -27,8 +27,7 @@ LONGEST = 4_000_000
 _MOST_MISSED = 50
 """Parts that may be missing from the text, such as reformatted JSON, before the search for further parts ends."""
 
-NONE = -1
-"""The item of a line that belongs to no item."""
+NONE = -1  # the item of a line that belongs to no item
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +79,7 @@ class PackText:
 
 
 _TAB = 4
-_LONGEST_LINE = 20_000
-"""Characters of a line that are drawn; a line of JSON may hold all there is."""
+_LONGEST_LINE = 20_000  # characters of a line that are drawn; a line of JSON may hold all there is
 
 
 class PackView(TextView):

@@ -19,21 +19,16 @@ from secateur.what_if.trials import BUDGET, HOLD, Trials
 from secateur_tui.state.proving import ProvenCurve, ProvenHint
 from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
 
-ROWS = 8
-"""Lines of the curve."""
+ROWS = 8  # lines of the curve
 
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille character, by row from the top and by column."""
 
-_NAMED = 3
-"""Items named on each side of a change; the rest is counted."""
+_NAMED = 3  # items named on each side of a change; the rest is counted
 
 _EMPTY = 0x2800
-_FIGURES = 8
-"""Width of a column of figures."""
-
-_AXIS_CELLS = 8
-"""The width of the figures beside the curve."""
+_FIGURES = 8  # width of a column of figures
+_AXIS_CELLS = 8  # the width of the figures beside the curve
 
 
 def draw_curve(proven: ProvenCurve, cells: int) -> list[Line]:

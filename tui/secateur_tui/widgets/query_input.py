@@ -18,11 +18,8 @@ from textual.widgets import Input
 from secateur_tui.guards import Guarded
 from secateur_tui.short_names import shorten_path
 
-NEWLINE = "␊"
-"""The sign that the field shows for the end of a line, as `visible` does."""
-
-MOST_PASTED = 20_000
-"""The most characters of a paste: an issue with a long traceback has half as many."""
+NEWLINE = "␊"  # the sign that the field shows for the end of a line, as `visible` does
+MOST_PASTED = 20_000  # the most characters of a paste: an issue with a long traceback has half as many
 
 
 class QueryInput(Guarded, Input):

@@ -24,14 +24,9 @@ from secateur_tui.styled_text import (
 )
 from secateur_tui.widgets.item_pages import LONGEST_LIST, draw_group, draw_rest
 
-_TWO_COLUMNS = 76
-"""Cells from which the sides stand beside each other."""
-
-_GAP = 2
-"""Cells between the sides, and between a name and its path."""
-
-_REGION = re.compile("L([0-9]+)")
-"""Matches the name in the id of a region of a file: its first line."""
+_TWO_COLUMNS = 76  # cells from which the sides stand beside each other
+_GAP = 2  # cells between the sides, and between a name and its path
+_REGION = re.compile("L([0-9]+)")  # matches the name in the id of a region of a file: its first line
 
 
 def draw_side_by_side(sides: SideBySide, labels: tuple[str, str], cells: int) -> list[Line]:

@@ -30,8 +30,7 @@ from secateur_tui.styled_text import (
 )
 from secateur_tui.widgets.line_view import LineView
 
-PAN = 8
-"""Cells that one key pans."""
+PAN = 8  # cells that one key pans
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -281,8 +280,7 @@ def text_lines(text: str, role: str = "") -> Iterator[Line]:
         yield line(Span(f"… {more:,} more characters", "faint"))
 
 
-_LONGEST_LINE = 2_000
-"""Characters of a line that are drawn; no terminal is wider."""
+_LONGEST_LINE = 2_000  # characters of a line that are drawn; no terminal is wider
 
 
 @dataclass(frozen=True, eq=False, slots=True)

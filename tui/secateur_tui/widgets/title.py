@@ -40,8 +40,7 @@ class TitleFacts:
     benches: Sequence[BenchTitle]
 
 
-_LEAST_SOURCE = 18
-"""Cells of the source that come before everything behind it."""
+_LEAST_SOURCE = 18  # cells of the source that come before everything behind it
 
 
 def draw_title(facts: TitleFacts, cells: int) -> Line:

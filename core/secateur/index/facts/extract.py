@@ -28,14 +28,9 @@ if TYPE_CHECKING:
     from secateur.index.facts.embedding.vectors import Embedder
     from secateur.tokens import Counter
 
-RECORD_VERSION = 6
-"""Raise it when the shape of `Record` changes."""
-
-DIGEST_BYTES = 16
-"""The length of a content digest."""
-
-HEAD_BYTES = 65536
-"""The first bytes of a file, which it is classified by."""
+RECORD_VERSION = 6  # raise it when the shape of `Record` changes
+DIGEST_BYTES = 16  # the length of a content digest
+HEAD_BYTES = 65536  # the first bytes of a file, which it is classified by
 
 
 class Record(msgspec.Struct, frozen=True, array_like=True):

@@ -20,15 +20,11 @@ import numpy.typing as npt
 
 from secateur.model import FloatArray
 
-HALF_LIFE_DAYS = 180
-"""A change this old counts half."""
-
-MASS_COMMIT_FILES = 30
-"""A commit of more files than this counts only MASS_COMMIT_FILES / files."""
+HALF_LIFE_DAYS = 180  # a change this old counts half
+MASS_COMMIT_FILES = 30  # a commit of more files than this counts only MASS_COMMIT_FILES / files
 
 DAY = 86_400
-UNITS = 10**9
-"""Weights are integers in these units: sums are exact, in whatever order commits come."""
+UNITS = 10**9  # weights are integers in these units: sums are exact, in whatever order commits come
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,8 +24,7 @@ from secateur.index.facts.runs import RunCounts, RunTable
 LEXICON_VERSION = 2
 """Raise it when the same text yields other words. It is part of the key of everything made from words."""
 
-MAX_WORD = 64
-"""Longer runs are hashes, keys or encoded data, not words."""
+MAX_WORD = 64  # longer runs are hashes, keys or encoded data, not words
 
 _WORD = re.compile(r"[^\W\d]\w*|\d+")
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -48,8 +47,7 @@ STOP_WORDS = frozenset(_STOP_TEXT.split())
 
 Hashes = npt.NDArray[np.uint64]
 
-REMEMBERED = 65_536
-"""Entries of the caches from a term to its hash and from a word to its terms."""
+REMEMBERED = 65_536  # entries of the caches from a term to its hash and from a word to its terms
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -81,8 +79,7 @@ def _terms_of(word: str) -> tuple[str, ...]:
             return (stem(word),)
     elif has_cjk(word):
         return _mixed_terms(word)
-    whole = word.strip("_").lower()
-    if not whole:
+    if not (whole := word.strip("_").lower()):
         return ()
     parts = [part.lower() for part in _PARTS.findall(word)]
     if len(parts) <= 1:
@@ -162,8 +159,7 @@ def _count_hashes(run: str) -> dict[int, int]:
     return {hash_of(term): times for term, times in term_counts(run).items()}
 
 
-_TERMS = RunTable(_count_hashes)
-"""The terms of every run that this process has met."""
+_TERMS = RunTable(_count_hashes)  # the terms of every run that this process has met
 
 
 def has_cjk(text: str) -> bool:

@@ -15,29 +15,17 @@ from msgspec import Struct
 from secateur.index.store.splices import Splice
 from secateur.model import FloatArray, IntArray
 
-EXACT = 1.0
-"""Score if the query wrote the qualified name or its last part."""
-
-HALF_NAMED = 0.5
-"""Score if only the last part matches, under another owner: `Cart.total` finds `Order.total`."""
-
-OWNER_NAMED = 0.25
-"""Score of the owner of a name: `Cart.total` also says something about `Cart`."""
-
-PLAIN_NAMED = 0.2
-"""Score if a plain word of the query is also a name: it was perhaps meant as a word."""
+EXACT = 1.0  # score if the query wrote the qualified name or its last part
+HALF_NAMED = 0.5  # score if only the last part matches, under another owner: `Cart.total` finds `Order.total`
+OWNER_NAMED = 0.25  # score of the owner of a name: `Cart.total` also says something about `Cart`
+PLAIN_NAMED = 0.2  # score if a plain word of the query is also a name: it was perhaps meant as a word
 
 NEAR_FACTOR = 0.8
 """The similarity of a near name is multiplied by this, so that a typing error never beats a name that exists."""
 
-NEAR_CUTOFF = 82.0
-"""The least similarity (0..100) of a near name."""
-
-NEAR_MIN_LENGTH = 5
-"""Shorter words are similar to too many names."""
-
-NEAR_LIMIT = 5
-"""The most near names for one word."""
+NEAR_CUTOFF = 82.0  # the least similarity (0..100) of a near name
+NEAR_MIN_LENGTH = 5  # shorter words are similar to too many names
+NEAR_LIMIT = 5  # the most near names for one word
 
 NEAR_WORDS = 20
 """The most words that near names are looked up for, the first of the query: a pasted log has thousands of words."""

@@ -27,8 +27,7 @@ _COLUMNS = ("terms", "start", "document", "count", "length")
 
 Positions = npt.NDArray[np.int64]
 
-Term = tuple[int, float]
-"""(hash of a term, its weight)."""
+Term = tuple[int, float]  # (hash of a term, its weight)
 
 
 @dataclass(frozen=True, eq=False)

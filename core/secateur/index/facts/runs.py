@@ -34,12 +34,10 @@ MOST_RUNS = 65_536
 MOST_LETTERS = 2_000_000
 """Limits on numbered runs and on their total letters; above either, the next texts start with an empty numbering."""
 
-FIRST_SIZE = 4096
-"""The first size of a table's arrays."""
+FIRST_SIZE = 4096  # the first size of a table's arrays
 
 _LOW_BITS = 32
-_LOW = (1 << _LOW_BITS) - 1
-"""A pair (text, run or key) is sorted as one number: the text stands above these bits."""
+_LOW = (1 << _LOW_BITS) - 1  # a pair (text, run or key) is sorted as one number: the text stands above these bits
 
 _UNLEARNED = -1
 

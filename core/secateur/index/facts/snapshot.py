@@ -30,8 +30,7 @@ not be read."""
 KINDS = tuple(FragmentKind)
 FOREIGN = frozenset({"test", "vendored", "generated", "example", "documentation"})
 """Flags of files that are not the repository's own code."""
-PATH_TERMS_LIMIT = 4096
-"""The most characters of a path whose words are indexed."""
+PATH_TERMS_LIMIT = 4096  # the most characters of a path whose words are indexed
 
 
 @dataclass(frozen=True, eq=False)

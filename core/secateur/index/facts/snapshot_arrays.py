@@ -27,11 +27,8 @@ if TYPE_CHECKING:
 CODE = frozenset({FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS, FragmentKind.REGION})
 """Kinds of fragments that can be hotspots: prose and configuration change often without being complicated."""
 
-INGREDIENTS = 2
-"""The number of columns of `wrapping`; see `render.pack.ingredients`."""
-
-LINKS_FAILED = "links_failed"
-"""Code of the notice that names files whose calls could not be resolved."""
+INGREDIENTS = 2  # the number of columns of `wrapping`; see `render.pack.ingredients`
+LINKS_FAILED = "links_failed"  # code of the notice that names files whose calls could not be resolved
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +143,7 @@ def word_bags(files: Read) -> dict[str, TermBag]:
     }
 
 
-FILE_FIELDS = frozenset({"files", "paths"})
-"""The fields of `word_bags` whose documents are files."""
+FILE_FIELDS = frozenset({"files", "paths"})  # the fields of `word_bags` whose documents are files
 
 
 def unindexed_arrays(files: Read) -> Arrays:

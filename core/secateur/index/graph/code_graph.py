@@ -26,8 +26,7 @@ from secateur.model import distinct
 if TYPE_CHECKING:
     import networkx
 
-HUB_CAP = 200
-"""Most steps followed from one node in one direction, surest first: the cap stops at hubs."""
+HUB_CAP = 200  # most steps followed from one node in one direction, surest first: the cap stops at hubs
 
 DISPATCHED = (int(How.IMPLEMENTATION), int(How.OVERRIDE))
 """Rules that lead from a call on a base type to the methods that override or implement the called one. A search follows

@@ -15,8 +15,7 @@ from typing import BinaryIO
 from secateur.system.files import new_file
 from secateur.system.locks import lock, remove_unless_held
 
-SUFFIX = ".part"
-"""The ending of unfinished files."""
+SUFFIX = ".part"  # the ending of unfinished files
 
 
 @contextmanager

@@ -14,8 +14,7 @@ from secateur.system.locks import one_at_a_time
 
 FILE_NAME = "index.sqlite"
 
-BROKEN = ".broken"
-"""The ending of files that were set aside. The next sweep removes them."""
+BROKEN = ".broken"  # The ending of files that were set aside. The next sweep removes them.
 
 
 def folder_of(cache_dir: Path, root: Path) -> Path:

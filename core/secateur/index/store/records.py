@@ -22,15 +22,13 @@ from secateur.errors import IndexingError
 from secateur.index.store.folder import BROKEN, FILE_NAME, discard, file_id, set_aside, tidy, with_logs
 from secateur.system.locks import one_at_a_time
 
-BUSY_SECONDS = 30.0
-"""The time that a writer waits for another."""
+BUSY_SECONDS = 30.0  # the time that a writer waits for another
 
 WAL_ATTEMPTS = 100
 WAL_PAUSE = 0.02
 """Attempts to switch to WAL, and seconds between them: another process makes a database in a few milliseconds."""
 
-KEPT_VERSIONS = 4
-"""Contents that are kept for each path, so that switching between branches reads nothing again."""
+KEPT_VERSIONS = 4  # contents that are kept for each path, so that switching between branches reads nothing again
 
 KEPT_RUNS = 100
 """Writing runs after which unused records are deleted. The differing files of a branch that was left for longer are
@@ -44,16 +42,14 @@ WAL_LIMIT = 16 << 20
 """Bytes of the log that stay on disk after it is written back. The first run on a large repository makes it much
 longer."""
 
-LAYOUT = 2
-"""Raise it when the tables change. A database of another layout is begun again."""
+LAYOUT = 2  # Raise it when the tables change. A database of another layout is begun again.
 
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)
 """Errors that SQLite raises; UnicodeDecodeError if a damaged name is a part of its message."""
 
 _CHECKSUM_BYTES = 8
 
-_LAST_GENERATION = 1 << 53
-"""More runs than there can be: a larger number is damaged."""
+_LAST_GENERATION = 1 << 53  # more runs than there can be: a larger number is damaged
 
 _TABLES = """
 CREATE TABLE record (

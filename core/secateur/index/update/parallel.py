@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from secateur.index.facts.embedding.vectors import Embedder
     from secateur.tokens import Counter
 
-INLINE_BYTES = 2_000_000
-"""The most text that this process reads itself: it is done before others would have started."""
+INLINE_BYTES = 2_000_000  # the most text that this process reads itself: it is done before others would have started
 
 LARGE_FILE_BYTES = 100_000
 """Larger files are never read in this process: it could not be interrupted while a parser runs, and would not survive a
@@ -41,17 +40,10 @@ TASK_BYTES = 250_000
 """The size of one task: large enough to make sending it cheap, and small enough that no process waits long for the last
 one."""
 
-TASKS_AHEAD = 3
-"""Tasks that wait or run for each process. This bounds the memory of files that are read ahead."""
-
-LOOK_EVERY = 0.25
-"""Seconds between two checks whether the work is still wanted."""
-
-CRASHED = "parser_crashed"
-"""The problem of a file over which a process died."""
-
-TIMED_OUT = "parse_timeout"
-"""The problem of a file that took too much processor time."""
+TASKS_AHEAD = 3  # Tasks that wait or run for each process. This bounds the memory of files that are read ahead.
+LOOK_EVERY = 0.25  # seconds between two checks whether the work is still wanted
+CRASHED = "parser_crashed"  # the problem of a file over which a process died
+TIMED_OUT = "parse_timeout"  # the problem of a file that took too much processor time
 
 File = tuple[str, bytes]
 Extracted = tuple[str, bytes, bytes]  # path, content, encoded record
@@ -136,8 +128,7 @@ class _Processes:
     def finish(self, files: Sequence[File], future: Future[TaskOutcome[list[bytes]]]) -> Iterator[Extracted]:
         """Yields the records of files that were sent to a process. If the process died, each file is sent alone, to
         find the one that it died over."""
-        records = self._wait(future).value
-        if records is None and self._usable:
+        if (records := self._wait(future).value) is None and self._usable:
             self._usable = self._wait(self.submit([])).error is None
         if records is None and self._usable:
             singles = [self.submit([file]) for file in files]

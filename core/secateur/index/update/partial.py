@@ -22,8 +22,7 @@ from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.sources.source import Source
 
-PARTIAL = "partial"
-"""The code of the notice that an answer was made from a part of the files."""
+PARTIAL = "partial"  # the code of the notice that an answer was made from a part of the files
 
 MOST_COMMITS = 2_000
 """The most commits that are read: the whole history of a large repository takes as long as the answer may."""
@@ -74,8 +73,7 @@ def part_of(
     tell("listing", 0, 0)
     if not most or sum(entry.size for entry in list_unrecorded(source, store, extractor)) <= most:
         return None
-    chosen = choose(source, most, tell)
-    if not chosen:
+    if not (chosen := choose(source, most, tell)):
         return None
     state = record(source, store, extractor, progress, only=chosen)
     files: list[tuple[str, bytes, Record]] = []

@@ -27,14 +27,9 @@ from secateur.progress import FIRST, Progress, unreported
 from secateur.sources.files import path_bytes
 from secateur.sources.source import Source, SourceFile
 
-FEW = 20
-"""The most files that are looked up one by one."""
-
-COMMIT_EVERY = 100
-"""Records in one transaction, which a power cut can lose."""
-
-SNAPSHOT_VERSION = 10
-"""Raise it when the same records make other arrays."""
+FEW = 20  # the most files that are looked up one by one
+COMMIT_EVERY = 100  # records in one transaction, which a power cut can lose
+SNAPSHOT_VERSION = 10  # raise it when the same records make other arrays
 
 
 class IndexStatus(Struct, frozen=True):
@@ -132,8 +127,7 @@ def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None
         _identity(extractor.version, source, [(entry.path, digests[entry.path]) for entry in entries])
     ):
         return Changes()
-    newest = files.newest(origin[0])
-    if newest is None:
+    if (newest := files.newest(origin[0])) is None:
         return None
     changed = unread_files(source, store, extractor, newest.snapshot.all_digests)
     return Changes(changed, newest.snapshot.origin[1] != origin[1])
@@ -224,8 +218,7 @@ def _plan(
     missing = []
     for entry in entries:
         key = path_bytes(entry.path)
-        digest = seen.get((key, entry.token))
-        if digest is not None and (key, digest) in known:
+        if (digest := seen.get((key, entry.token))) is not None and (key, digest) in known:
             digests[entry.path] = digest
         else:
             missing.append(entry)
@@ -283,8 +276,7 @@ def _read(
                 keep()
     finally:  # after an interruption, everything that was extracted is kept
         keep()
-    rest = [path for path in digests if path not in stored]
-    if rest:
+    if rest := [path for path in digests if path not in stored]:
         with store.writing():
             store.remember(looks(rest), generation)
     tell(phase, len(missing), len(missing))

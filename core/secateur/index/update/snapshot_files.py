@@ -27,8 +27,7 @@ from secateur.sources.files import path_bytes
 if TYPE_CHECKING:
     import secateur.index.update.edits  # noqa: F401 - the type checker needs to see it
 
-KEPT_SNAPSHOTS = 4
-"""Snapshots that are kept, so that switching between branches makes none again."""
+KEPT_SNAPSHOTS = 4  # snapshots that are kept, so that switching between branches makes none again
 
 
 class StoredSnapshot(NamedTuple):
@@ -55,8 +54,7 @@ class SnapshotFiles:
 
     def load(self, name: str, version: str) -> StoredSnapshot | None:
         """Loads a state; None if it was not saved or cannot be used."""
-        folder = self._store.kept
-        if folder is None:
+        if (folder := self._store.kept) is None:
             return None
         return self._whole(folder, name, version) or self._first(sorted(folder.glob(f"{name}.*.delta")), version)
 
@@ -103,8 +101,7 @@ class SnapshotFiles:
         return StoredSnapshot(after, base, stored.whole) if after is not None else None
 
     def _whole(self, folder: Path, name: str, version: str) -> StoredSnapshot | None:
-        arrays = _load_arrays(folder / f"{name}.arrays", version)
-        if arrays is None:
+        if (arrays := _load_arrays(folder / f"{name}.arrays", version)) is None:
             return None
         snapshot = Snapshot(arrays)
         return StoredSnapshot(snapshot, name, snapshot)

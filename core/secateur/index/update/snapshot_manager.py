@@ -37,18 +37,14 @@ if TYPE_CHECKING:
     from secateur.index.update.graph_update import Linker
 
 
-MOST_EDITED = 0.2
-"""The share of changed files above which a snapshot is built again instead of edited."""
+MOST_EDITED = 0.2  # the share of changed files above which a snapshot is built again instead of edited
 
 LARGEST_DELTA = 0.02
 """The share of changed files above which an edited snapshot is saved whole: every process that loads a delta has to
 apply it."""
 
-FEW = 20
-"""Up to this many changed files, both shares do not matter."""
-
-FactsOfFiles = Sequence[tuple[str, FileFacts]]
-"""(path, facts) of files."""
+FEW = 20  # up to this many changed files, both shares do not matter
+FactsOfFiles = Sequence[tuple[str, FileFacts]]  # (path, facts) of files
 
 Repair = Callable[[Mapping[str, bytes]], list[tuple[str, bytes, Record]]]
 """Reads files again whose records are missing or damaged; takes path -> digest of the expected content."""
@@ -125,8 +121,7 @@ class SnapshotManager:
     def find(self, name: str, version: str) -> Snapshot | None:
         """Returns the snapshot of a state if it is in memory or on disk. `version`: that of the arrays."""
         if self._snapshot is None or self._name != name:
-            stored = self._files.load(name, version)
-            if stored is None:
+            if (stored := self._files.load(name, version)) is None:
                 return None
             self._snapshot, self._name = self._begin_with(stored), name
         return self._snapshot
@@ -164,8 +159,7 @@ class SnapshotManager:
         if self._snapshot is not None and self._name == name:
             return self._snapshot
         # the cheapest way first: edit the snapshot in memory, load this state, edit the newest on disk, build
-        snapshot = self._edit(self._snapshot, present, origin, inputs, FEW)
-        if snapshot is None:
+        if (snapshot := self._edit(self._snapshot, present, origin, inputs, FEW)) is None:
             snapshot = self._begin_with(self._files.load(name, origin[0]))
         if snapshot is None:
             newest = self._begin_with(self._files.newest(origin[0]))
@@ -219,8 +213,7 @@ class SnapshotManager:
         damaged: dict[str, bytes] = {}
         stored = update.edits.read_records(self._store, present, origin[0])
         for (path, digest), data in zip(present, stored, strict=True):
-            record = update.edits.record_of(data)
-            if record is None:
+            if (record := update.edits.record_of(data)) is None:
                 damaged[path] = digest
             else:
                 files.append((path, digest, record))
@@ -312,8 +305,7 @@ class SnapshotManager:
 MOST_NEWS = 5_000
 """The most commits that are put before a known history. If more came, the whole history is read again."""
 
-KEPT_HISTORIES = 4
-"""Histories that are kept, so that switching between branches reads none again."""
+KEPT_HISTORIES = 4  # histories that are kept, so that switching between branches reads none again
 
 
 class Histories:
@@ -325,12 +317,10 @@ class Histories:
 
     def of(self, source: Source) -> CommitHistory:
         """Returns the history of the source's commit, and keeps it if it was read to its end."""
-        wanted = source.history_id
-        if not wanted:
+        if not (wanted := source.history_id):
             return _read(source)
         if self._last is None or self._last[0] != wanted:
-            history = self.load(wanted)
-            if history is None:
+            if (history := self.load(wanted)) is None:
                 history = self._extend_known(source) or _read(source)
                 if incomplete(source):
                     return history

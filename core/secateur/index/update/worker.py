@@ -20,8 +20,7 @@ from secateur.settings import Embedding
 from secateur.system.processes import grant
 from secateur.tokens import Counter, get_counter
 
-FILE_SECONDS = 30
-"""The most processor time for one file; the largest files that are indexed take two seconds."""
+FILE_SECONDS = 30  # the most processor time for one file; the largest files that are indexed take two seconds
 
 
 class ExtractTask(Struct, frozen=True):

@@ -285,8 +285,7 @@ _FORMATS = (
         _make_pydantic,
     ),
 )
-API_FORMATS: Mapping[str, ApiFormat] = MappingProxyType({form.name: form for form in _FORMATS})
-"""Formats by name."""
+API_FORMATS: Mapping[str, ApiFormat] = MappingProxyType({form.name: form for form in _FORMATS})  # formats by name
 
 
 def api_format_of(values: Sequence[Any]) -> ApiFormat | None:

@@ -37,20 +37,14 @@ CACHE_WRITE_PRICE = 1.25
 """Prices of a token that a provider reads from its prompt cache, or writes to it, relative to an ordinary token:
 Anthropic's for five minutes."""
 
-COUNTED_AT_ONCE = 500
-"""Texts in one batch of a counting thread; the progress bar moves after each batch."""
-
-ITEMS_A_STEP = 1_000
-"""Items between two steps of the progress bar."""
-
-LONGEST_NAME = 100
-"""Longest name of a tool in an entry."""
+COUNTED_AT_ONCE = 500  # texts in one batch of a counting thread; the progress bar moves after each batch
+ITEMS_A_STEP = 1_000  # items between two steps of the progress bar
+LONGEST_NAME = 100  # longest name of a tool in an entry
 
 OF_MESSAGE = "of one message"
 """Starts a key of `MeasuredTranscript.known` whose value depends on one message; the message's index comes second."""
 
-COUNTING_THREADS = 2
-"""Two threads take two thirds of the time of one; more wait for each other."""
+COUNTING_THREADS = 2  # two threads take two thirds of the time of one; more wait for each other
 
 Result = TypeVar("Result")
 
@@ -247,8 +241,7 @@ def count_texts(texts: Sequence[str], counter: Counter, progress: Progress | Non
     return dict(zip(texts, counts, strict=True))
 
 
-_PIN = re.compile(r"messages\[(\d{1,9})\]")
-"""The id of a message in the ledger."""
+_PIN = re.compile(r"messages\[(\d{1,9})\]")  # the id of a message in the ledger
 
 
 def pinned_messages(pins: Iterable[str]) -> frozenset[int]:
@@ -296,14 +289,9 @@ def target_tokens(zone: ConversationPrune, total: int) -> int:
 _NUMBERED = re.compile(r" #\d+\Z")
 """The end of an id if several entries have one name: a summary, and the message that joins it to the rest."""
 
-SUMMARY_MARK = "[Summary of "
-"""The start of every summary."""
-
-NOTED = "[Noted.]"
-"""The assistant's message after a summary."""
-
-BRIDGE = "[Earlier steps are summarised above. Continue.]"
-"""The user's message after a summary in the assistant's role."""
+SUMMARY_MARK = "[Summary of "  # the start of every summary
+NOTED = "[Noted.]"  # the assistant's message after a summary
+BRIDGE = "[Earlier steps are summarised above. Continue.]"  # the user's message after a summary in the assistant's role
 
 _HEADING = re.compile(
     re.escape(SUMMARY_MARK) + r"[\d,]+ earlier messages, in (?:excerpts|a model's words(?: and in excerpts)?)"

@@ -20,21 +20,15 @@ from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 LONGEST_LINE = 300
 """Longest line in a summary, in characters; a longer one is cut to the text around its first sign of worth."""
 
-SHORTEST_EXCERPT = 48
-"""Shortest useful excerpt of a line, in characters."""
+SHORTEST_EXCERPT = 48  # shortest useful excerpt of a line, in characters
 
 LONGEST_LOOKED_AT = 240_000
 """Most characters of a text that are scored, half at its start and half at its end; the middle of a longer log is
 skipped."""
 
-LONGEST_SCORED = 2_000
-"""Most characters of a line that are scored; a longer line is data."""
-
-LONGEST_ARGUMENT = 120
-"""Longest argument of a call that is repeated; of a longer one only the size is given."""
-
-PLAIN_SHARE = 0.3
-"""Share of a summary that lines without a sign of worth may fill: room that is not needed stays free."""
+LONGEST_SCORED = 2_000  # most characters of a line that are scored; a longer line is data
+LONGEST_ARGUMENT = 120  # longest argument of a call that is repeated; of a longer one only the size is given
+PLAIN_SHARE = 0.3  # share of a summary that lines without a sign of worth may fill: room that is not needed stays free
 
 LOOKED_SHARE = 0.1
 """Share of a group's characters for the output of tools that only read, at least one line: they can read again."""
@@ -108,8 +102,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])|(?<=[。！？])")
 _WORD = re.compile(r"\w+")
 
 
-MOST_KNOWN = 2_000_000
-"""Characters of messages whose spoken lines are kept between decisions, about 35 MB."""
+MOST_KNOWN = 2_000_000  # characters of messages whose spoken lines are kept between decisions, about 35 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +132,7 @@ class SpokenLines:
     def of(self, message: Message) -> Iterator[SpokenLine]:
         """Yields the competing lines of a message."""
         for part in message.parts:
-            lines = self._known.get((message.role, part))
-            if lines is None:
+            if (lines := self._known.get((message.role, part))) is None:
                 lines = tuple(read_line(speaker, text) for speaker, text in _speech_lines(message.role, part))
                 if self._room > 0:
                     self._known[message.role, part] = lines

@@ -48,8 +48,7 @@ from secateur.tokens import Counter, get_counter
 
 ASSISTANT = "assistant"
 
-LEAST_ROOM = 0.1
-"""Share of the safe zone that has to come before the next cut, where a cut could not make room."""
+LEAST_ROOM = 0.1  # share of the safe zone that has to come before the next cut, where a cut could not make room
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,8 +205,7 @@ def _with_renewed(fold: Fold, history: Sequence[Any], number: int, counter: Coun
             for _, part in message.results
             if (part.tool, part.arguments) == (note.tool, note.arguments) and not is_unchanged_note(part)
         )
-        text = next(reads, "")
-        if text and text not in standing:
+        if (text := next(reads, "")) and text not in standing:
             changed[note] = text
     if not changed:
         return fold
@@ -222,14 +220,12 @@ def _with_renewed(fold: Fold, history: Sequence[Any], number: int, counter: Coun
     )
 
 
-PROFILE = "recommended"
-"""The profile under which `Live` prunes."""
+PROFILE = "recommended"  # the profile under which `Live` prunes
 
 _OF_SESSION = "safe_zone_tokens", "keep_tools"
 """Settings of `[conversation_prune]` that are of the session and not of the way to cut: those of any profile count."""
 
-RECALL = "recall"
-"""The name of the tool that gives back what was taken out; a server's name may stand before it."""
+RECALL = "recall"  # the name of the tool that gives back what was taken out; a server's name may stand before it
 
 
 @dataclass(frozen=True, slots=True)

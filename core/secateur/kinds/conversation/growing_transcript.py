@@ -118,8 +118,7 @@ class GrowingTranscript:
             self._said = (Notice(COMPACTED, "The session was compacted: what came before is not sent any more."),)
 
     def _with_notices(self) -> MeasuredTranscript | None:
-        measured = self._measured
-        if measured is None or not self._said:
+        if (measured := self._measured) is None or not self._said:
             return measured
         transcript = replace(measured.transcript, notices=(*self._said, *measured.transcript.notices))
         return replace(measured, transcript=transcript)

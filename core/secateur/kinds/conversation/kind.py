@@ -52,14 +52,9 @@ if TYPE_CHECKING:
 SUMMARIZING = ("summarize", "hybrid", "staged")
 """Strategies whose summaries a language model may write, if one is set (`[llm]`)."""
 
-NAME_CELLS = 16
-"""Least width of the names of messages."""
-
-LONGEST_ROW_NAME = 40
-"""Longest name of a tool in the text, in cells."""
-
-SHOWN_MESSAGES = 40
-"""Most changed messages that the text lists without --verbose."""
+NAME_CELLS = 16  # least width of the names of messages
+LONGEST_ROW_NAME = 40  # longest name of a tool in the text, in cells
+SHOWN_MESSAGES = 40  # most changed messages that the text lists without --verbose
 
 _ROLE_CELLS = 32
 _COLUMNS = (
@@ -189,8 +184,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         return KindTrials(self, material, inputs, settings, outcome, find_entries=find_entries)
 
     def hold(self, outcome: Outcome[Pruned], index: int, settings: Settings) -> Settings | str:
-        item = item_of(outcome.payload, index)
-        if item is None or item.number < 0:
+        if (item := item_of(outcome.payload, index)) is None or item.number < 0:
             return "only a message is pinned"
         return super().hold(outcome, index, settings)
 
@@ -306,8 +300,7 @@ def item_of(pruned: Pruned, index: int) -> MessageDecision | None:
 
 def message_of(pruned: Pruned, index: int) -> Message | None:
     """The message of an entry as it came; a message that the pruner added, as it goes out."""
-    item = item_of(pruned, index)
-    if item is None:
+    if (item := item_of(pruned, index)) is None:
         return Message("$", "system", {}, head_of(pruned)[index : index + 1]) if index < len(head_of(pruned)) else None
     return pruned.transcript.messages[item.number] if item.number >= 0 else parse_item(item, pruned.transcript)
 

@@ -20,8 +20,7 @@ Anthropic."""
 
 MEDIA_KINDS = ("image", "image_url", "input_image", "input_audio", "document", "file")
 
-HEADER = 1 << 18
-"""Characters of base64 that are searched for the size: photographs carry a preview before it."""
+HEADER = 1 << 18  # characters of base64 that are searched for the size: photographs carry a preview before it
 
 _LONG_EDGE = 1568
 _PIXELS_A_TOKEN = 750

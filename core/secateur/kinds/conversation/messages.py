@@ -63,12 +63,10 @@ def success_of(text: str) -> bool | None:
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 SYSTEM_ROLES = ("system", "developer")
 RESULT_ROLES = ("tool", "function")
-ASIDE = "aside"
-"""Role of a line that is not sent to a model."""
+ASIDE = "aside"  # role of a line that is not sent to a model
 
 Where = tuple[str | int, ...]
-Put = Callable[[Any, str], Any]
-"""Converts a text to the shape of the value that it replaces, as the format requires."""
+Put = Callable[[Any, str], Any]  # converts a text to the shape of the value that it replaces, as the format requires
 
 
 def put_text(old: Any, text: str) -> Any:  # noqa: ARG001
@@ -425,8 +423,7 @@ def one_line(written: str) -> str:
 
 
 def _text_field(owner: dict[str, Any], key: str, location: str, where: Where) -> str:
-    value = owner.get(key)
-    if value is not None and not isinstance(value, str):
+    if (value := owner.get(key)) is not None and not isinstance(value, str):
         raise malformed(_path_text(location, (*where, key)), f"is text, not {json_type(value)}")
     return value or ""
 

@@ -26,26 +26,13 @@ from secateur.model import ModelCall, Notice, Reason, State
 from secateur.settings import Settings
 from secateur.tokens import Counter
 
-ANSWER_TOKENS = 2000
-"""Most tokens of one answer: what a small model writes at once without losing the thread."""
-
-LEAST_ROOM = 32
-"""Summaries with less room than this, in tokens, stay excerpts."""
-
-SHARE_OF_QUESTION = 0.25
-"""Share of a question's text that one message may take; a longer one is sent as excerpts."""
-
-WORDS_A_TOKEN = 0.6
-"""Words of English prose in a token, estimated low: models count words better than tokens."""
-
-PART_TOKENS = 8
-"""Tokens of the words that name the speaker of a part."""
-
-JSON_TOKENS = 64
-"""Tokens of an answer's brackets, quotes and field name."""
-
-CHARACTERS_A_TOKEN = 3
-"""Characters of a transcript in a token, estimated low."""
+ANSWER_TOKENS = 2000  # most tokens of one answer: what a small model writes at once without losing the thread
+LEAST_ROOM = 32  # summaries with less room than this, in tokens, stay excerpts
+SHARE_OF_QUESTION = 0.25  # share of a question's text that one message may take; a longer one is sent as excerpts
+WORDS_A_TOKEN = 0.6  # words of English prose in a token, estimated low: models count words better than tokens
+PART_TOKENS = 8  # tokens of the words that name the speaker of a part
+JSON_TOKENS = 64  # tokens of an answer's brackets, quotes and field name
+CHARACTERS_A_TOKEN = 3  # characters of a transcript in a token, estimated low
 
 MOST_CHARACTERS_A_TOKEN = 16
 """A text with more characters than this for each token it may have is rejected without counting it."""
@@ -147,8 +134,7 @@ def plan_summaries(
         gone = sum(measured.tokens[index] for index in numbers)
         most = max(item.after, min(int(gone * SUMMARY_SHARE), item.after + spare))
         heading = f"{SUMMARY_MARK}{len(numbers):,} earlier messages, in a model's words]"
-        pieces = _pieces(measured, numbers, most - counter.count(heading) - 1, settings)
-        if pieces:
+        if pieces := _pieces(measured, numbers, most - counter.count(heading) - 1, settings):
             spare -= max(0, most - item.after)
             summaries.append(_Summary(row, gone, heading, most, pieces))
     questions = tuple(

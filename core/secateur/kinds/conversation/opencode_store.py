@@ -20,11 +20,8 @@ from secateur.errors import SecateurError, shown, too_large, unreadable
 from secateur.kinds.reading import LARGEST
 from secateur.sources.growing_file import regular_files
 
-MOST_ROWS = 200_000
-"""Most messages, and most parts of messages, that are read of one session."""
-
-WAIT = 2.0
-"""Seconds to wait for a database that is being written to."""
+MOST_ROWS = 200_000  # most messages, and most parts of messages, that are read of one session
+WAIT = 2.0  # seconds to wait for a database that is being written to
 
 _KNOWN = ("id", "directory", "title", "version", "parent_id", "model", "revert", "time_created", "time_updated")
 """Columns of a session that are read if they exist."""
@@ -41,8 +38,7 @@ def database_and_session(location: str) -> tuple[Path, str] | None:
 def stored_session(location: str) -> dict[str, Any] | None:
     """Reads the session at a location as `{"info", "messages"}`; None if there is no store. Raises SecateurError:
     `UNREADABLE`, `TOO_LARGE`: the store cannot be read, or does not hold the session."""
-    database = database_and_session(location)
-    if database is not None:
+    if (database := database_and_session(location)) is not None:
         return _read_database(*database)
     path = Path(location)
     return _read_files(path) if _is_heading(path) else None
@@ -50,8 +46,7 @@ def stored_session(location: str) -> dict[str, Any] | None:
 
 def stamp_of(location: str) -> tuple[int, ...] | None:
     """A stamp that changes when the session is written to; None if there is no store."""
-    database = database_and_session(location)
-    if database is not None:
+    if (database := database_and_session(location)) is not None:
         return tuple(part for file in (database[0], Path(f"{database[0]}-wal")) for part in _stamp(file))
     path = Path(location)
     if not _is_heading(path):
@@ -115,8 +110,7 @@ def sessions_in(path: Path) -> list[dict[str, Any]]:
 def _read_database(path: Path, session: str) -> dict[str, Any]:
     try:
         with closing(open_database(path)) as connection:
-            known = next(session_rows(connection, session), None)
-            if known is None:
+            if (known := next(session_rows(connection, session), None)) is None:
                 raise SecateurError(
                     f"{shown(path)} holds no session {shown(session)}",
                     hint="`secateur sessions --agent opencode` lists those that there are",
@@ -141,12 +135,10 @@ def _messages(connection: sqlite3.Connection, session: str, path: Path) -> list[
                 raise too_large(path, LARGEST, "session")
             yield row
 
-    there = columns_of(connection, "session_message")
-    if there:
+    if there := columns_of(connection, "session_message"):
         order = "seq" if "seq" in there else "time_created, id"
         found = rows(f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}")
-        newer = [_value(data, {"id": name, "type": kind}) for name, kind, data in found]
-        if newer:
+        if newer := [_value(data, {"id": name, "type": kind}) for name, kind, data in found]:
             return newer
     if not columns_of(connection, "message"):
         return []

@@ -30,10 +30,8 @@ from secateur.model import Reason
 from secateur.progress import unreported
 
 LONGEST_PATH = 1024
-LONGEST_COMMAND = 4096
-"""Longest shell command that is read."""
-LONGEST_NOTE = 400
-"""Longest result that only says that a file is unchanged."""
+LONGEST_COMMAND = 4096  # longest shell command that is read
+LONGEST_NOTE = 400  # longest result that only says that a file is unchanged
 
 _PATH_KEYS = (
     "path",
@@ -173,10 +171,8 @@ def _accesses_in_arguments(tool: str, arguments: dict[str, Any]) -> Iterator[Fil
         operation = operation or _operation(tool, whole=not rest)
         if operation:
             yield FileAccess(arguments[named[0]], operation)
-    elif command is not None and not named:
-        shown = _printed_file(tool, command)
-        if shown:
-            yield FileAccess(shown, FileOperation.READ)
+    elif command is not None and not named and (shown := _printed_file(tool, command)):
+        yield FileAccess(shown, FileOperation.READ)
     for text in arguments.values():
         if isinstance(text, str):
             yield from _accesses_in_patch(tool, text)
@@ -219,32 +215,18 @@ def _printed_file(tool: str, command: Any) -> str:
     return paths[0] if words and words[0] in _PRINTERS and len(paths) == 1 and len(paths[0]) <= LONGEST_PATH else ""
 
 
-MARK = "[tool result cleared: "
-"""The start of every placeholder."""
-
-CONTENT_MARK = "[content cleared: "
-"""The start of the placeholder for a content that a call wrote into a file."""
-
-ERRORS_MARK = "\n[errors in it:]\n"
-"""The text between a placeholder and the lines that stay."""
-
-LONGEST_ERROR, LONGEST_ERRORS = 300, 20 * 301
-"""Most characters of one kept line, and of all kept lines together."""
-
-LONGEST_REPORT = 20_000
-"""Lines of a result that are searched for errors."""
-
-DIGEST_DIGITS = 12
-"""Hexadecimal digits of the SHA-256 in a placeholder."""
+MARK = "[tool result cleared: "  # the start of every placeholder
+CONTENT_MARK = "[content cleared: "  # the start of the placeholder for a content that a call wrote into a file
+ERRORS_MARK = "\n[errors in it:]\n"  # the text between a placeholder and the lines that stay
+LONGEST_ERROR, LONGEST_ERRORS = 300, 20 * 301  # most characters of one kept line, and of all kept lines together
+LONGEST_REPORT = 20_000  # lines of a result that are searched for errors
+DIGEST_DIGITS = 12  # hexadecimal digits of the SHA-256 in a placeholder
 
 SHOWN_ARGUMENTS = 120
 """Longest arguments of a call that a placeholder repeats; longer ones can be read in the call, which stays."""
 
-LONGEST_WAY = 400
-"""Longest text on how to get a result back."""
-
-LOOKED = (FileOperation.READ, FileOperation.READ_PART)
-"""Operations that only read a file."""
+LONGEST_WAY = 400  # longest text on how to get a result back
+LOOKED = (FileOperation.READ, FileOperation.READ_PART)  # operations that only read a file
 
 _BACK = {
     Reason.REPEATED: "the same text came again later",

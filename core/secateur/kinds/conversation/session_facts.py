@@ -27,8 +27,7 @@ from secateur.shape import Count, Number, Shape
 RECENT_REQUESTS = 20
 """Number of last requests that give the growth: enough for a rate, few enough to describe the current work."""
 
-WIDE_WINDOW = 1_000_000
-"""The larger window of Anthropic's models, assumed if a request exceeded the usual window."""
+WIDE_WINDOW = 1_000_000  # the larger window of Anthropic's models, assumed if a request exceeded the usual window
 
 
 WindowSource = Literal["reported", "model", "observed", ""]

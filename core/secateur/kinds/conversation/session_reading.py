@@ -22,11 +22,8 @@ from secateur.kinds.conversation.unreadable import (
 )
 from secateur.model import Notice
 
-UNKNOWN_KINDS = "unknown_records"
-"""Code of the warning that a session holds records of unknown kinds."""
-
-NAMED_KINDS = 5
-"""Most unknown kinds that the warning names."""
+UNKNOWN_KINDS = "unknown_records"  # code of the warning that a session holds records of unknown kinds
+NAMED_KINDS = 5  # most unknown kinds that the warning names
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,7 @@ from secateur.render.page import Column, Section, count_noun, not_shown
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
 
-SHOWN_TOOLS = 15
-"""Most rows of the window's contents that the text lists."""
+SHOWN_TOOLS = 15  # most rows of the window's contents that the text lists
 
 TOOL_CELLS = 32
 _CONTENTS = (
@@ -29,8 +28,7 @@ _STRATEGIES = (
 
 def session_page(measured: MeasuredTranscript, settings: Settings) -> tuple[list[tuple[str, str]], list[Section]]:
     """Makes the lines of the head and the sections about a session; both empty if it is not a session of an agent."""
-    facts = session_facts(measured, settings.context_budget.windows)
-    if facts is None:
+    if (facts := session_facts(measured, settings.context_budget.windows)) is None:
         return [], []
     head = [("session", visible(session_line(facts))), *zip(("window", "forecast"), window_lines(facts), strict=True)]
     shares = window_contents(measured)

@@ -70,8 +70,7 @@ def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned,
     """Merges both decisions and reports them for the original messages."""
     cleared, items = {item.number: item for item in first.items}, list[MessageDecision]()
     for item in second.items:
-        before = cleared.get(item.number, item)
-        if before is item:  # a summary
+        if (before := cleared.get(item.number, item)) is item:  # a summary
             items.append(item)
         elif item.state is State.KEPT:  # its message may have got another parent line
             why = item.reason if before.state is State.KEPT else before.reason
@@ -239,8 +238,7 @@ def _link_lines(measured: MeasuredTranscript, items: Sequence[MessageDecision]) 
     before = ""  # name of the last speaking line: the parent of a line that names none (see `claude_code`)
 
     def parent_of(raw: Mapping[str, Any], *, gone: bool) -> Any:
-        named = raw.get("parentUuid", "")
-        if named is None:
+        if (named := raw.get("parentUuid", "")) is None:
             return None
         if isinstance(named, str) and named in names:
             return heirs.get(named, named)

@@ -34,8 +34,7 @@ from secateur.tokens import Counter
 if TYPE_CHECKING:
     from secateur.kinds.kind_trials import Left
 
-_LEAD = re.compile(r"- [^:]{1,80}: |  ")
-"""The speaker before a line of a summary."""
+_LEAD = re.compile(r"- [^:]{1,80}: |  ")  # the speaker before a line of a summary
 
 SUMMARY_SHARE = 0.4
 """Largest summary, as a share of the text that it replaces: a longer one saves too little for what it leaves out."""
@@ -43,13 +42,9 @@ SUMMARY_SHARE = 0.4
 SUMMARIES_OF_ROOM = 0.5
 """Share of the free room that summaries may take; the rest is for the latest messages, unchanged."""
 
-GROUPS_A_STEP = 50
-"""Groups between two steps of the progress bar."""
-
-SUMMARY_TRIES = 4
-"""Attempts at a summary that fits; the last is a heading alone."""
-SUMMARY_STEP = 0.95
-"""Each attempt is shorter by this factor than the tokens of the last attempt require."""
+GROUPS_A_STEP = 50  # groups between two steps of the progress bar
+SUMMARY_TRIES = 4  # attempts at a summary that fits; the last is a heading alone
+SUMMARY_STEP = 0.95  # each attempt is shorter by this factor than the tokens of the last attempt require
 
 
 def summarize(

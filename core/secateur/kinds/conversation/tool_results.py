@@ -90,14 +90,9 @@ class TranscriptPruner:
         return result.messages
 
 
-COMPARED_EDITS = 20
-"""Most later edits of a file that are compared to find out whether they replace an earlier edit."""
-
-RESULTS_A_STEP = 1_000
-"""Results between two steps of the progress bar."""
-
-LEAST_SAVING = 20
-"""Least tokens that clearing a result must save; other results are cleared last."""
+COMPARED_EDITS = 20  # most later edits of a file that are compared to find out whether they replace an earlier edit
+RESULTS_A_STEP = 1_000  # results between two steps of the progress bar
+LEAST_SAVING = 20  # least tokens that clearing a result must save; other results are cleared last
 
 NOTE_SHARE = 0.1
 """A later read shorter than this share of the earlier one is taken for a note that the file is unchanged, which some
@@ -320,8 +315,7 @@ def _order_results(measured: MeasuredTranscript) -> Sequence[ToolResult]:
             if (call := calls.get((index, part_index))) is not None:
                 stale = _find_replacement(part, touched, reads, written, changed, edits)
                 ordered += [ToolResult(*call, *stale, answer=(index, part_index))] if stale is not None else []
-            cleared = is_cleared(part)
-            if not cleared:
+            if not (cleared := is_cleared(part)):
                 same_text.setdefault((part.tool, part.text), index)
             for touch in touched if part.success is not False else ():
                 if touch.operation is FileOperation.WRITTEN:
@@ -358,8 +352,7 @@ def _find_replacement(
 ) -> tuple[int, Reason] | None:
     """Finds the message that makes a written content needless for all its files, and why; None if nothing was written.
     Adds the texts that the call of `part`, its result, replaced to `edits`."""
-    paths = [touch.path for touch in touched if touch.operation not in LOOKED]
-    if not paths:
+    if not (paths := [touch.path for touch in touched if touch.operation not in LOOKED]):
         return None
     old, new = replaced_texts(part)
     reasons: list[tuple[int, Reason]] = []

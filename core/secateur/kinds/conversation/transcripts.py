@@ -89,8 +89,7 @@ def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
         text, invalid = data.decode("utf-8-sig"), -1
     except UnicodeDecodeError as error:
         text, invalid = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape"), error.start
-    start = text.lstrip()[:1]
-    if not start:
+    if not (start := text.lstrip()[:1]):
         raise malformed(name, "is empty")
     lines = [(index, line) for index, line in enumerate(text.split("\n"), 1) if line.strip()]
     several = len(lines) > 1

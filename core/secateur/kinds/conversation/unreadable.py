@@ -22,23 +22,12 @@ from secateur.kinds.conversation.messages import Message, MessagePart, PartKind,
 from secateur.model import Notice
 from secateur.render.page import count_noun
 
-DAMAGED = "damaged"
-"""Role of an unreadable message."""
-
-UNREADABLE = "unreadable_messages"
-"""Code of the warning that names unreadable messages."""
-
-NAMED = 3
-"""Most unreadable messages that the warning names."""
-
-INVALID_UTF8 = "invalid_utf8"
-"""Code of the warning that bytes of a file are not UTF-8."""
-
-LEAST_UNDERSTOOD = 0.8
-"""Share of the records of a file that must be messages, and not be of another agent."""
-
-LEAST_RECORDS = 10
-"""Least records of a file that tell damage from another format."""
+DAMAGED = "damaged"  # role of an unreadable message
+UNREADABLE = "unreadable_messages"  # code of the warning that names unreadable messages
+NAMED = 3  # most unreadable messages that the warning names
+INVALID_UTF8 = "invalid_utf8"  # code of the warning that bytes of a file are not UTF-8
+LEAST_UNDERSTOOD = 0.8  # share of the records of a file that must be messages, and not be of another agent
+LEAST_RECORDS = 10  # least records of a file that tell damage from another format
 
 
 class UnreadLine(str):
@@ -137,11 +126,8 @@ def _without_media(value: Any, media: list[int]) -> Any:
     return [_without_media(part, media) for part in value] if isinstance(value, list) else value
 
 
-UNPAIRED = "unpaired_calls"
-"""Code of the warning."""
-
-LONGEST_ID = 60
-"""Characters of an id that the warning shows."""
+UNPAIRED = "unpaired_calls"  # code of the warning
+LONGEST_ID = 60  # characters of an id that the warning shows
 
 
 def warn_of_unpaired(messages: Sequence[Message]) -> tuple[Notice, ...]:

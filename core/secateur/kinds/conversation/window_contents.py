@@ -34,11 +34,8 @@ STALE = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED)
 """Reasons why a result or a written content is dead weight: it was repeated, the file was read again or rewritten, or
 it changed."""
 
-REMINDER = "<system-reminder>"
-"""The start of a text that an agent adds to a user's message."""
-
-LONGEST_TOOL = 100
-"""Longest name of a tool, in characters."""
+REMINDER = "<system-reminder>"  # the start of a text that an agent adds to a user's message
+LONGEST_TOOL = 100  # longest name of a tool, in characters
 
 
 class WindowShareShape(Shape, frozen=True):
@@ -117,8 +114,7 @@ def _shares(measured: MeasuredTranscript) -> Iterator[WindowShare]:
                     row.calls, row.of_calls = row.calls + 1, row.of_calls + size
                 else:
                     row.results, row.largest = row.results + 1, max(row.largest, size)
-                why = stale.get((index, part_index))
-                if why is not None and not is_cleared(part):
+                if (why := stale.get((index, part_index))) is not None and not is_cleared(part):
                     row.stale[why] += size
             row.tokens += size
     if measured.head:

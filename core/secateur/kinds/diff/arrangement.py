@@ -29,8 +29,7 @@ def first_fit_decreasing(sizes: Sequence[int], capacity: int, names: Sequence[st
     A tree over the room in the bins finds the first bin with room, so that n sizes take n log n steps. Raises
     UsageError: a size above the capacity or below 0.
     """
-    wrong = next((size for size in sizes if not 0 <= size <= capacity), None)
-    if wrong is not None:
+    if (wrong := next((size for size in sizes if not 0 <= size <= capacity), None)) is not None:
         raise UsageError(
             f"a size of {wrong:,} does not go into bins of {capacity:,}", hint="split what is larger than a bin first"
         )
@@ -63,8 +62,7 @@ def fewest_bins(sizes: Sequence[int], capacity: int) -> int:
     For every k: a size above capacity - k has a bin for itself, a size above half of the capacity needs its own bin,
     and the other sizes from k on need room beside those or more bins (Martello and Toth's second bound).
     """
-    ordered = sorted(size for size in sizes if size > 0)
-    if not ordered:
+    if not (ordered := sorted(size for size in sizes if size > 0)):
         return 1 if sizes else 0
     sums = [0, *accumulate(ordered)]
     half = capacity // 2
@@ -236,8 +234,7 @@ class Arrangement:
             if self._room[target] >= self._sizes[position]:
                 self._move(position, target)
                 return True
-            partner = self._find_partner(position, home, target, gain)
-            if partner is not None:
+            if (partner := self._find_partner(position, home, target, gain)) is not None:
                 self._move(partner, home)
                 self._move(position, target)
                 return True

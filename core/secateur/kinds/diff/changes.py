@@ -272,8 +272,7 @@ class HunkReader:
     def _hunk(self) -> tuple[Hunk, int, int]:
         start = self._at
         head = self._lines[start]
-        plain = _HUNK.fullmatch(head)
-        if plain:
+        if plain := _HUNK.fullmatch(head):
             old: tuple[tuple[int, int], ...] = (_range(plain[1], plain[2]),)
             new, section = _range(plain[3], plain[4]), plain[5]
         else:

@@ -267,8 +267,7 @@ def page_of(chunks: Chunks, notices: Sequence[Notice], *, verbose: bool = False)
             rows.append(row)
         title = f"chunk {chunk.index}/{chunk.of}  {chunk.tokens:,} tokens  {chunk.tokens / chunks.plan.limit:.0%}"
         sections.append(_section(title, rows, verbose))
-    left = chunks.plan.skipped
-    if left:
+    if left := chunks.plan.skipped:
         rows = [[f"{entry.entry.before:,}", visible(entry.path), visible(entry.reason)] for entry in left]
         sections.append(_section(f"not seen, or not whole: {len(left):,}", rows, verbose))
     return Page(_figures(chunks), sections, notices)

@@ -171,8 +171,7 @@ class Comparison:
         if asked.base is not None:
             base = self._merge_base(asked.base, head)
             return base, head, f"{asked.base}...{name} (from {base[:_SHORT]} to {head[:_SHORT]})"
-        left_main = self._start(head)
-        if left_main is not None:
+        if (left_main := self._start(head)) is not None:
             base, branch = left_main
             return base, head, f"{branch}...{name} (commits from {base[:_SHORT]} to {head[:_SHORT]})"
         if asked.head is None:
@@ -194,8 +193,7 @@ class Comparison:
             raise bare_repository(self._git.root, "Name two revisions with --base and --head.")
 
     def _merge_base(self, rev: str, head: str) -> str:
-        base = self._git.merge_base(self._git.resolve(rev), head)
-        if base is None:
+        if (base := self._git.merge_base(self._git.resolve(rev), head)) is None:
             raise RepositoryError(
                 f"{rev} and {head[:_SHORT]} have no commit in common in {self._git.root}",
                 hint="Name another base. In a shallow clone fetch more of the history.",
@@ -235,8 +233,7 @@ class Comparison:
             ones = count_noun(len(untracked), "file that git does not track is", "files that git does not track are")
             files = f"{ones} not in it (the first is {untracked[0].path})."
             self._note("untracked_files", f"{files} --untracked takes them in.")
-        unmerged = self._git.list_unmerged()
-        if unmerged:
+        if unmerged := self._git.list_unmerged():
             sides = "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
             files = count_noun(len(unmerged), "file is", "files are")
             self._note("unmerged", f"{files} in conflict (the first is {unmerged[0]}): {sides}.")
@@ -315,8 +312,7 @@ class Comparison:
         for name in RULES_FILES:
             if name in texts:
                 names_by_text.setdefault(texts[name].decode("utf-8", "replace").removeprefix("\ufeff").strip(), name)
-        touched = sorted(changed.intersection(RULES_FILES))
-        if touched:
+        if touched := sorted(changed.intersection(RULES_FILES)):
             self._note(
                 RULES_CHANGED, f"{', '.join(touched)} changes here. The rules in the chunks are those from before."
             )

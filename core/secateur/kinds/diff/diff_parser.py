@@ -70,8 +70,7 @@ def parse_git_names(fields: str) -> tuple[str, str] | None:
     """
     fields = fields.removesuffix("\r")
     if '"' in fields:
-        first = _QUOTED.match(fields)
-        if first:
+        if first := _QUOTED.match(fields):
             apart = fields[first.end() : first.end() + 1] == " "
             return (unquote(first[1]), parse_name(fields[first.end() + 1 :])) if apart else None
         cut = fields.find(' "')
@@ -150,8 +149,7 @@ class _DiffReader(HunkReader):
         while self._at < len(self._lines):
             start, self._path = self._at, ""
             try:
-                patch = self._patch()
-                if patch is None:
+                if (patch := self._patch()) is None:
                     self._refuse_stray_line(self._lines[start])
             except Damage as damage:
                 damages.append(damage)
@@ -233,8 +231,7 @@ class _DiffReader(HunkReader):
             if "mode" in header[1]:
                 modes.update(_MODES.findall(header[2]))
             self._at += 1
-        ids = _IDS.fullmatch(headers.get("index", ""))
-        if ids and ids[3]:
+        if (ids := _IDS.fullmatch(headers.get("index", ""))) and ids[3]:
             modes.add(ids[3])
         old, new = names or ("", "")
         binary = False

@@ -131,8 +131,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         environment = environment.redacting(loaded.settings)
         diff = diff_of(inputs, environment)
         environment.found[_PREPARED] = diff, environment.redactor
-        settings_notice = distrust_notice(diff, loaded.origins)
-        if settings_notice is None:
+        if (settings_notice := distrust_notice(diff, loaded.origins)) is None:
             return loaded
         environment.found[_NOTICE] = settings_notice
         return load(None, None)
@@ -247,8 +246,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         words.differing(key for key in self.deciding_keys if key != _IGNORE)
         for name in _NAMED:
             words.input(name, inputs[name])
-        diff = inputs["diff"]
-        if diff is None:
+        if (diff := inputs["diff"]) is None:
             return words.line(inputs["path"])
         words.words(*([f"--diff={diff}"] if diff.startswith("-") else ["--diff", diff]))
         return words.line(*([inputs["path"]] if inputs["path"] != "." or diff.startswith("-") else []))

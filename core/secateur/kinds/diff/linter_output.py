@@ -83,8 +83,7 @@ def read_findings(data: bytes, name: str = "the linter's output") -> Findings:
             raise SecateurError(
                 f"{name}: not the JSON it begins as: {error}", hint=hint, code="LINTER_OUTPUT"
             ) from error
-        entries = _read_json(value)
-        if entries is None:
+        if (entries := _read_json(value)) is None:
             raise SecateurError(f"{name}: JSON of no known linter", hint=hint, code="LINTER_OUTPUT")
     else:
         entries = (("", finding) for finding in _read_lines(text))
@@ -120,11 +119,9 @@ def group_by_file(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[di
 
 def _read_lines(text: str) -> Iterator[Finding]:
     for line in text.split("\n"):
-        match = _LINE.fullmatch(line.strip())
-        if match:
+        if match := _LINE.fullmatch(line.strip()):
             severity, message = WARNING, match["message"]
-            labelled = _SEVERITY.fullmatch(message)
-            if labelled:
+            if labelled := _SEVERITY.fullmatch(message):
                 severity, message = _LEVELS.get(labelled[1].lower(), REMARK), labelled[2]
             yield Finding(match["path"], int(match["line"]), int(match["column"] or 0), severity, "", message)
 

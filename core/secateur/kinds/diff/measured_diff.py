@@ -166,8 +166,7 @@ class MeasuredDiff:
             left -= len(file.change.text if content is None else content)
             if left < 0:
                 break
-            outline = self.outline(file.number)
-            if outline is not None:
+            if (outline := self.outline(file.number)) is not None:
                 outlines[file.number] = outline
         return links(outlines, {file.number: file.change.path for file in self.files})
 
@@ -288,17 +287,14 @@ def _notices(diff: Diff) -> list[Notice]:
         lines, go = count_noun(count, "line belongs", "lines belong"), "does" if count == 1 else "do"
         message = f"{lines} to no changed file (the first is line {first:,}) and {go} not go out."
         notices.append(Notice("text_outside", message))
-    damaged = [change for change in diff.changes if change.fault not in ("", NOT_IN_CLONE)]
-    if damaged:
+    if damaged := [change for change in diff.changes if change.fault not in ("", NOT_IN_CLONE)]:
         files = count_noun(len(damaged), "changed file is", "changed files are")
         names = listed([change.path for change in damaged], _NAMED)
         sentence = f"{files} damaged in the diff and left out: {names}; {damaged[0].fault}."
         notices.append(Notice("damaged_files", f"{sentence} Make the diff again to see the whole change."))
-    foreign = [change.path for change in diff.changes if sendable(change.text) != change.text]
-    if foreign:
+    if foreign := [change.path for change in diff.changes if sendable(change.text) != change.text]:
         notices.append(Notice("invalid_utf8", f"Bytes that are not UTF-8 go out as U+FFFD: {listed(foreign, _NAMED)}."))
-    hidden = [change.path for change in diff.changes if _HIDDEN.search(change.text)]
-    if hidden:
+    if hidden := [change.path for change in diff.changes if _HIDDEN.search(change.text)]:
         sentence = "Characters that a reader does not see, or that reorder what he sees, are in"
         notices.append(Notice("hidden_characters", f"{sentence} {listed(hidden, _NAMED)}."))
     return notices

@@ -58,8 +58,7 @@ def notes(
     messages = [notice.message for notice in notices if notice.code in _SHOWN_CODES]
     notice_lines = [f"- {one_line(message, 2 * LONGEST_PLACE)}\n" for message in messages]
     for named in _NAME_COUNTS:
-        lines = notice_lines + _list_left_out(left_out, of, named)
-        if not lines:
+        if not (lines := notice_lines + _list_left_out(left_out, of, named)):
             return ""
         text = "".join([heading(2, "About This Diff"), *lines, "\n"])
         if counter.count(text) <= room:

@@ -132,8 +132,7 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
     verdicts |= without_room
     left_out = [(file.change.path, verdict) for file in measured.files if (verdict := verdicts[file.number])]
     room = min(MOST_TOKENS, limit // SHARE, capacity - LEAST_CAPACITY)
-    notes_text = notes(measured.notices, left_out, len(measured.files), room, measured.counter)
-    if notes_text:
+    if notes_text := notes(measured.notices, left_out, len(measured.files), room, measured.counter):
         capacity_beside_notes = capacity - measured.counter.count(notes_text)
         smaller_pieces, without_room = _all_pieces(measured, verdicts, capacity_beside_notes)
         if without_room:  # notes may not push a file out
@@ -272,8 +271,7 @@ def _notices(plan: Plan) -> tuple[Notice, ...]:
     measured, coverage = plan.measured, plan.coverage
     notices = list(measured.notices)
     findings = plan.lines_under(LINTER)
-    missing = findings["lines"] - findings["shown"]
-    if missing:
+    if missing := findings["lines"] - findings["shown"]:
         some = f"{missing:,} of {findings['lines']:,} findings of linters"
         notices.append(Notice("remarks_left_out", f"{some} had no room, or are of files that do not go out."))
     if not coverage:
@@ -335,8 +333,7 @@ def ledger_of(plan: Plan, tokens: Sequence[int]) -> Ledger:
     measured = plan.measured
     entries = [entry.entry for entry in plan.coverage]
     for name, title in LINES.items():
-        offered = [remark.tokens for remark in measured.remarks_under(title)]
-        if offered:
+        if offered := [remark.tokens for remark in measured.remarks_under(title)]:
             lines, spent = plan.shown(title)
             state = State.KEPT if lines == len(offered) else State.SHORTENED if lines else State.DROPPED
             counted = {"shown": lines, "lines": len(offered)}

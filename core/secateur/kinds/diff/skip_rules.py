@@ -39,8 +39,7 @@ class Attributes:
         for path, content in files.items():
             folder = path.rpartition("/")[0]
             for attribute in (GENERATED, VENDORED):
-                patterns = list(_patterns(path_text(content), attribute))
-                if patterns:
+                if patterns := list(_patterns(path_text(content), attribute)):
                     self._rules[folder, attribute] = Rules.of(patterns)
 
     def says(self, path: str, attribute: str) -> bool | None:
@@ -148,8 +147,7 @@ class Pruner:
         """The first rule that leaves the file out; None if no rule does."""
         if change.fault:
             return Verdict(Reason.DAMAGED, {"fault": change.fault})
-        chosen = self._user_pattern(change.path)
-        if chosen is not None:
+        if (chosen := self._user_pattern(change.path)) is not None:
             return Verdict(Reason.PATTERN, {"pattern": chosen}) if chosen else None
         return verdict_by_path(change.path) or self._verdict_by_facts(change, facts)
 
@@ -161,8 +159,7 @@ class Pruner:
         folder_path, is_folder = path, False
         while folder_path:
             raw = path_bytes(folder_path)
-            excluded = self._together.decide(raw, is_folder=is_folder)
-            if excluded is not None:
+            if (excluded := self._together.decide(raw, is_folder=is_folder)) is not None:
                 if not excluded:
                     return ""
                 last_first = reversed(self._patterns)

@@ -55,8 +55,7 @@ class TemporaryObjects:
         self._of = git.root
         self._sha256 = digits == _SHA256_DIGITS
         self._objects_of_it = common_folder(git.git_dir).resolve() / "objects"
-        binary = find_git(os.environ.get("PATH", ""), outside=git.top or git.git_dir)
-        if binary is None:
+        if (binary := find_git(os.environ.get("PATH", ""), outside=git.top or git.git_dir)) is None:
             raise RepositoryError(
                 "git was not found on the PATH", hint="Install git, or give a diff with --diff.", code="NO_BINARY"
             )
@@ -164,8 +163,7 @@ class FilesOnDisk:
                     commit = self._submodule_commit(path) if entry.mode == GITLINK else None
                     listing[path] = (entry.mode, commit or entry.oid)
                     continue
-                mode = self._mode(entry)
-                if mode is None:
+                if (mode := self._mode(entry)) is None:
                     continue
                 data = self._target(path) if mode == SYMBOLIC_LINK else None
                 data = folder.read(entry.path, LARGEST_FILE) if data is None else data

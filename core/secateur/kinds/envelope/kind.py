@@ -239,8 +239,7 @@ class _TrimmedPlaces:
         holds it or lies in it. The first such place counts."""
         states: dict[int, State] = {}
         for length in range(len(path) + 1):
-            index = self._at.get(path[:length])
-            if index is not None:
+            if (index := self._at.get(path[:length])) is not None:
                 _, begin, state = self._rows[index]
                 if length == len(path):
                     states[index] = state if begin is None or start is not None else State.SHORTENED

@@ -286,8 +286,7 @@ class Shrinking:
 
         self._settle(limits[-1], make)
         for node, before in zip(nodes, whole, strict=True):
-            now = node.value
-            if now is not before:
+            if (now := node.value) is not before:
                 start = len(now) - 1 if isinstance(now, list) else None
                 self.cut_record.add(node.path, Stage.DROP, Reason.ENTRIES_DROPPED, start)
 

@@ -93,8 +93,7 @@ def plan_questions(measured: MeasuredFiles, settings: Settings) -> ModelQuestion
         file = files[number]
         rows = number_lines(split_lines(file.source.source_code), window, LONGEST_LINE)
         used = accumulate(counter.count_many(f"{row}\n" for row in rows))
-        fitting = rows[: bisect_right(list(used), room)]
-        if fitting:
+        if fitting := rows[: bisect_right(list(used), room)]:
             lines = window[0], window[0] + len(fitting) - 1
             questions.append(_question(rules.strategy, file, lines, "\n".join(fitting), request))
             shown.append((number, lines))
@@ -121,8 +120,7 @@ def apply_replies(
             files[file_index] = _apply_snippets(files[file_index], file_answers, counter)
     notices = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may judge better
     notices += notices_of(replies)
-    failed = sum(reply.value is None for reply in replies)
-    if failed:
+    if failed := sum(reply.value is None for reply in replies):
         message = f"What {failed:,} of {len(replies):,} questions were about is decided without the model."
         notices.append(Notice("model_fallback", message))
     if asking.unasked:

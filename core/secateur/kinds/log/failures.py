@@ -67,8 +67,7 @@ def _block_start(text: str) -> _BlockStart | None:
     head = text[:_HEAD]
     if _is_result(head):
         return _BlockStart("result", levels.RESULT)
-    match = _STYLE.match(head)
-    if match and match.lastindex:
+    if (match := _STYLE.match(head)) and match.lastindex:
         style, grade, _ = levels.STYLES[match.lastindex - 1]
         return _BlockStart(style, grade)
     low = text.lower()
@@ -114,8 +113,7 @@ class _Bodies:
         self._known: dict[int, str] = {}  # a small cache: a line is read several times
 
     def __getitem__(self, index: int) -> str:
-        line_body = self._known.get(index)
-        if line_body is None:
+        if (line_body := self._known.get(index)) is None:
             if len(self._known) >= LONGEST_BLOCK:
                 self._known.clear()
             line_body = self._known[index] = body(self._lines[index][:_LONGEST_BODY])
@@ -305,14 +303,12 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             continue
         end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
         if head.style in ("numbered", "ruff") and not _fails_below(bodies, index, end, head.style):
-            head = _block_of_level(bodies[index])
-            if head is None:
+            if (head := _block_of_level(bodies[index])) is None:
                 continue
             end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
         start = _first_line(bodies, index, floor, head.style)
         if head.style == "located":
-            message = _message_below_code(bodies, index)
-            if message is None:
+            if (message := _message_below_code(bodies, index)) is None:
                 continue
             index = message
         floor = end  # no line is in two blocks

@@ -127,13 +127,11 @@ def severity_of(text: str) -> int | None:
     >>> severity_of("E1125 10:00:41.000000       1 gateway.go:41] refused"), severity_of("build finished: 0 errors")
     (2, None)
     """
-    priority = _PRIORITY.match(text)
-    if priority is not None:
+    if (priority := _PRIORITY.match(text)) is not None:
         text = text[priority.end() :]
         if int(priority[1]) % 8 <= 3:
             return LIKELY
-    field = _LEVEL_FIELD.search(text)
-    if field and _ERROR_FIELD.fullmatch(field[1]):
+    if (field := _LEVEL_FIELD.search(text)) and _ERROR_FIELD.fullmatch(field[1]):
         return LIKELY
     harmless = _HARMLESS_LEVEL.match(text)
     if (field and _HARMLESS_FIELD.fullmatch(field[1])) or _INSTALLED.match(text):

@@ -173,8 +173,7 @@ def excerpt(line: str, longest: int, words: Sequence[str] = ()) -> str:
     head = min(_BEGINNING, longest // 2)
     asked = [offset for word in words if (offset := low.find(word)) >= head]
     found = DECIDES.finditer(line, head) if _MAY_DECIDE.search(line, head) else ()
-    offsets = sorted({*asked, *(match.start() for match in islice(found, _MOST_PLACES))})
-    if not offsets:
+    if not (offsets := sorted({*asked, *(match.start() for match in islice(found, _MOST_PLACES))})):
         return line[:longest]
     near = [[offsets[0], offsets[0]]]
     for offset in offsets:
@@ -199,8 +198,7 @@ def _decode(data: bytes) -> tuple[str, list[Notice]]:
     """Decodes a log to text with uniform line breaks, and returns notices about the changes. Raises SecateurError: the
     log has more than MOST_LINES lines."""
     notices = []
-    encoding = _UTF16.get(data[:2])
-    if encoding is not None:
+    if (encoding := _UTF16.get(data[:2])) is not None:
         text = data[2:].decode(encoding, "replace")
     else:
         text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
@@ -220,8 +218,7 @@ def _decode(data: bytes) -> tuple[str, list[Notice]]:
             notices.append(Notice("control_sequences", message))
     if "\r" in text:
         lines = [line.rstrip("\r") for line in text.split("\n")]
-        overwritten = sum("\r" in line for line in lines)
-        if overwritten:
+        if overwritten := sum("\r" in line for line in lines):
             subject = count_noun(overwritten, "line that was", "lines that were")
             message = f"Of {subject} overwritten after a carriage return, the last state is shown."
             notices.append(Notice("overwritten", message))

@@ -164,8 +164,7 @@ class LogText:
 
     def note(self, start: int) -> str:
         """The note below a repeated error; "" for other lines."""
-        more = self._log.failures.times.get(start, 1) - 1
-        if not more:
+        if not (more := self._log.failures.times.get(start, 1) - 1):
             return ""
         if start in self._log.failures.timed:
             errors = count_noun(more, "later error equals", "later errors equal")
@@ -173,8 +172,7 @@ class LogText:
         return self._mark_line(f"the above comes {count_noun(more, 'more time')}")
 
     def _gap_marks(self, start: int, end: int) -> Iterator[str]:
-        count = end - start
-        if not count:
+        if not (count := end - start):
             return
         repeats = self._log.lines.repeats
         repeated = self._log.repeated[end] - self._log.repeated[start]
@@ -218,8 +216,7 @@ class LogText:
 
     def _count(self, marks: Sequence[str]) -> int:
         """Counts marks; new ones together, since a call of the counter takes as long as 50 of them."""
-        new = [mark for mark in dict.fromkeys(marks) if mark not in self._costs]
-        if new:
+        if new := [mark for mark in dict.fromkeys(marks) if mark not in self._costs]:
             self._costs.update(zip(new, self._counter.count_many(mark + "\n" for mark in new), strict=True))
         return sum(map(self._costs.__getitem__, marks))
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 RECOMMENDED = "recommended"
 
-NAMED = 3
-"""The most others that the sentence names."""
+NAMED = 3  # the most others that the sentence names
 
 
 class FirstAnswer(Struct, frozen=True):

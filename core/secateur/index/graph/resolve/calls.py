@@ -22,11 +22,8 @@ from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Tar
 from secateur.languages.syntax.scopes import CALLED_ITSELF, MACRO
 from secateur.model import FragmentKind
 
-IMPLEMENTATIONS = 8
-"""The most implementations or overrides that a call is linked to: of many, each is unlikely."""
-
-AMBIGUOUS = 3
-"""The most definitions of a name that a call is linked to if its receiver is unknown."""
+IMPLEMENTATIONS = 8  # the most implementations or overrides that a call is linked to: of many, each is unlikely
+AMBIGUOUS = 3  # the most definitions of a name that a call is linked to if its receiver is unknown
 
 OVERLOAD_PENALTY = 100
 """Confidence (per mille) that is subtracted if a name has several definitions in its scope: only one of them is
@@ -154,8 +151,7 @@ class CallResolver:
         module = self.symbols.modules[file]
         if name in module.names:
             return self._make_edges(module.names[name], How.SAME_SCOPE)
-        target = self.names.resolve_name(file, name)
-        if target is EXTERNAL:
+        if (target := self.names.resolve_name(file, name)) is EXTERNAL:
             return OUTSIDE
         if isinstance(target, Module):
             return self._make_edges(self.names.default_export(target, name), How.DEFAULT_EXPORT)
@@ -193,8 +189,7 @@ class CallResolver:
         is visible in all code after its definition."""
         if name in self.symbols.rules[file].builtins:
             return OUTSIDE
-        outcome = self._bare(file, -1, cls, name)
-        if outcome is not UNKNOWN:
+        if (outcome := self._bare(file, -1, cls, name)) is not UNKNOWN:
             return outcome
         named = self.symbols.functions[self.symbols.family[file]].get(name, ())
         macros = [gid for gid in named if not self.names.is_class(gid)]
@@ -253,8 +248,7 @@ class CallResolver:
         elif cls >= 0 and rules.implicit_self and (of_field := self.names.field_type(cls, head)) is not None:
             target = of_field
         else:
-            target = self.names.resolve_name(file, head)
-            if target is None:
+            if (target := self.names.resolve_name(file, head)) is None:
                 if head in rules.builtins:
                     return EXTERNAL, how
                 target = self.names.find_unimported_class(file, head)

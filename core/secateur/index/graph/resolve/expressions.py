@@ -16,11 +16,8 @@ from secateur.index.graph.resolve.names import Names
 from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target
 from secateur.model import FragmentKind
 
-OF_RECEIVER = "=self"
-"""The return type of methods that return their receiver."""
-
-_VARIABLES = 8
-"""The longest chain of module-level variables that are made from one another."""
+OF_RECEIVER = "=self"  # the return type of methods that return their receiver
+_VARIABLES = 8  # the longest chain of module-level variables that are made from one another
 
 _SEGMENT = re.compile(r"(<[^<>]*>|[^.<>()\[\]#]+)((?:\(\d*\)|\[\]|#\d+)*)(?:\.|$)")
 _SUFFIX = re.compile(r"\(\d*\)(?:#\d+)?|\[\]")
@@ -75,8 +72,7 @@ class Expressions:
         also begin at depth 0.
         """
         key = (file, cls, text)
-        known = self._memo.get(key)
-        if known is not None and depth + known[2] <= _VARIABLES:
+        if (known := self._memo.get(key)) is not None and depth + known[2] <= _VARIABLES:
             self._reached = max(self._reached, depth + known[2])
             return known[0], known[1]
         if depth == 0 and key in self._cut:
@@ -94,8 +90,7 @@ class Expressions:
         return answer
 
     def _value(self, file: int, cls: int, text: str, depth: int) -> tuple[Value, How]:
-        segments = _segments(text)
-        if not segments:
+        if not (segments := _segments(text)):
             return None, How.ANNOTATION
         (head, suffixes), *rest = segments
         value, how = self._head(file, cls, head, suffixes, depth)
@@ -129,8 +124,7 @@ class Expressions:
             if scope is not None and head in scope.variables:
                 defined_in, written = scope.variables[head]
                 return self._rest(self.resolve_type(defined_in, -1, written, depth), suffixes, depth), how
-        target = self._scope(file, cls, head)
-        if target is None:
+        if (target := self._scope(file, cls, head)) is None:
             return (EXTERNAL if head in rules.builtins else None), how
         if call and isinstance(target, tuple):
             return self._resolve_call(target, suffixes, depth), how
@@ -208,8 +202,7 @@ class Expressions:
         call = bool(suffixes) and suffixes[0].startswith("(")
         if not call and not self._attributes_call(cls) and (field := self._find_declared(cls, name, depth)) is not None:
             return self._rest(field, suffixes, depth)  # a field and a method may have the same name in such a language
-        definitions = self.names.overloads(cls, name)
-        if definitions:
+        if definitions := self.names.overloads(cls, name):
             if self.names.is_class(definitions[0]):
                 return self._rest(definitions, suffixes, depth)
             if call or self._attributes_call(cls):
@@ -300,8 +293,7 @@ def _segments(text: str) -> list[tuple[str, list[str]]]:
     out: list[tuple[str, list[str]]] = []
     at = 0
     while at < len(text):
-        match = _SEGMENT.match(text, at)
-        if match is None:
+        if (match := _SEGMENT.match(text, at)) is None:
             return []
         out.append((match[1], _SUFFIX.findall(match[2])))
         at = match.end()

@@ -81,8 +81,7 @@ def _link_bases(names: Names, file: int, builder: EdgeBuilder) -> None:
 def _link_imports(names: Names, file: int, builder: EdgeBuilder) -> None:
     source = names.symbols.region_of(file)
     for statement in names.symbols.facts[file].imports:
-        target = names.resolve_import(file, statement)
-        if target is EXTERNAL or target is None:
+        if (target := names.resolve_import(file, statement)) is EXTERNAL or target is None:
             continue
         imported: Gids = ()
         if not isinstance(target, Module):

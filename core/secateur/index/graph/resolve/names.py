@@ -23,11 +23,8 @@ NESTING = 40
 """The deepest chain of lookups for one name. In real code, re-exports and declared types make chains of three or
 four."""
 
-ANCESTORS = 64
-"""The most classes of one method resolution order."""
-
-STARS = 256
-"""The most star imports that are searched for one name."""
+ANCESTORS = 64  # the most classes of one method resolution order
+STARS = 256  # the most star imports that are searched for one name
 
 
 def symbols_of(files: Sequence[tuple[str, FileFacts]], *, of_members: bool = False) -> Symbols:
@@ -143,8 +140,7 @@ class Names:
         return EXTERNAL if outside and rules.stars_hide_unknown else None
 
     def _find_variable_class(self, module: Module, name: str) -> Target:
-        entry = module.variables.get(name)
-        if entry is None or entry[1] == name:
+        if (entry := module.variables.get(name)) is None or entry[1] == name:
             return None
         file, written = entry
         if written.startswith("="):
@@ -168,8 +164,7 @@ class Names:
             return module if module is not None else self._resolve_path(file, use_dots(statement.module))
         if not statement.module and rules.has_default_export:
             return self.resolve_name(file, statement.symbol)  # exported from this file under another name
-        module = finder.find_module(file, statement.module, statement.level)
-        if module is None:
+        if (module := finder.find_module(file, statement.module, statement.level)) is None:
             separator = "." if statement.module and not statement.module.endswith(".") else ""
             return self._resolve_path(file, use_dots(statement.module) + separator + statement.symbol)
         if statement.symbol == "default":
@@ -214,8 +209,7 @@ class Names:
     def resolve_dotted_name(self, file: int, name: str) -> Target:
         """Resolves a dotted name in the scope of a file."""
         head, *rest = name.split(".")
-        target = self.resolve_name(file, head)
-        if target is None and not rest:
+        if (target := self.resolve_name(file, head)) is None and not rest:
             return self.find_unimported_class(file, head)
         for segment in rest:
             if target is None:
@@ -331,8 +325,7 @@ class Names:
         """Returns the definitions of `name` in the first class of the resolution order that has it, and that class;
         ((), -1) if no class has it."""
         for owner in self.find_mro(gid)[0][1 if skip_own else 0 :]:
-            definitions = self.symbols.members.get(owner, {}).get(name)
-            if definitions:
+            if definitions := self.symbols.members.get(owner, {}).get(name):
                 return definitions, owner
         return (), -1
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 from secateur.index.graph.resolve.edges import CONFIDENCE, How
 from secateur.index.graph.resolve.expressions import Elements, Expressions, Foreign, Value, split
 
-CallTarget = tuple[int, int, How]
-"""(definition, confidence per mille, rule)."""
-
-_UNDECIDED = 3
-"""So many definitions that fit equally well are too many to trust any of them."""
+CallTarget = tuple[int, int, How]  # (definition, confidence per mille, rule)
+_UNDECIDED = 3  # so many definitions that fit equally well are too many to trust any of them
 
 _EXACT, _SUBCLASS, _CONVERTED, _ANYTHING, _UNKNOWN = 8, 6, 4, 2, 3
 """Grades of how well an argument fits a parameter; an unknown type fits a little."""
@@ -53,8 +50,7 @@ class Overloads:
 
     def _fit(self, file: int, cls: int, passed: list[str], gid: int) -> int:
         """Scores how well arguments fit the parameters of a definition; -1 if they do not fit."""
-        wanted = split(self._symbols.parameters[gid])
-        if wanted and wanted[-1].endswith("..."):
+        if (wanted := split(self._symbols.parameters[gid])) and wanted[-1].endswith("..."):
             if len(passed) < len(wanted) - 1:
                 return -1
             last = wanted.pop().removesuffix("...")
@@ -104,8 +100,7 @@ class Overloads:
                 return _ANYTHING
             known = library.knows(written) and (library.knows(parameter) or self._class(gid, parameter) is not None)
             return -1 if known else _UNKNOWN - 2
-        wanted = self._class(gid, parameter)
-        if wanted is None and plain == library.root:
+        if (wanted := self._class(gid, parameter)) is None and plain == library.root:
             return _ANYTHING
         if wanted is None:
             return -1 if library.knows(parameter) or parameter.endswith("[]") else _UNKNOWN - 2

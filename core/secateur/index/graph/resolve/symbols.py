@@ -22,8 +22,7 @@ from secateur.model import FileFacts, Fragment, FragmentKind
 OVERLOADS = 6
 """The most definitions of a name that a scope keeps: enough for overloads, and few enough for generated code."""
 
-SELECTED_OVERLOADS = 32
-"""The same for languages whose calls choose an overload by their arguments."""
+SELECTED_OVERLOADS = 32  # the same for languages whose calls choose an overload by their arguments
 
 DEFINITIONS = frozenset({FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS})
 

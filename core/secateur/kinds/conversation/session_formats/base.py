@@ -15,14 +15,9 @@ from typing import Any, ClassVar
 
 from secateur.kinds.conversation.messages import Message, MessagePart, Where
 
-LONGEST_FACT = 300
-"""Characters kept of a title, a folder or a name."""
-
-MOST_TOKENS = 1 << 40
-"""Larger counts are not tokens of a request."""
-
-LATEST_SECOND = 253402300799
-"""The last second of the year 9999; larger numbers are not times."""
+LONGEST_FACT = 300  # characters kept of a title, a folder or a name
+MOST_TOKENS = 1 << 40  # larger counts are not tokens of a request
+LATEST_SECOND = 253402300799  # the last second of the year 9999; larger numbers are not times
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,7 @@ from secateur.kinds.conversation.session_formats.base import (
 
 SPEAKERS = ("user", "assistant")
 
-ATTACHMENT = "attachment"
-"""The type of a line that Claude Code sends as a reminder: a file, a list of tasks, memory."""
+ATTACHMENT = "attachment"  # the type of a line that Claude Code sends as a reminder: a file, a list of tasks, memory
 
 UNSENT = frozenset(
     (
@@ -56,8 +55,7 @@ def sent_lines(values: Sequence[Mapping[str, Any]]) -> set[int]:
     if not spoken:  # the session of a subagent, whose file holds nothing else
         return {index for index in lines if _is_message(values[index])}
     reminding = {index for index in lines if reminds(values[index])}
-    route = _walk_back(values, lines, max([*spoken, *reminding]), compacted)
-    if route is None:
+    if (route := _walk_back(values, lines, max([*spoken, *reminding]), compacted)) is None:
         return {*spoken, *reminding}
     return _complete_answers(values, spoken, route & set(spoken)) | (route & reminding)
 

@@ -62,8 +62,7 @@ ITEMS = frozenset(("message", "reasoning", *_CALLS, *_RESULTS, *_OTHERS))
 SILENT = frozenset(("ghost_snapshot", "compaction", "compaction_summary", "item_reference", "other"))
 """Items without countable tokens."""
 _EXITED = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
-_EXIT_CHARS = 400
-"""Characters of a result that are searched for its exit code."""
+_EXIT_CHARS = 400  # characters of a result that are searched for its exit code
 _FIRST_TEXT: Where = ("content", 0, "text")
 _SET_UP = re.compile(r"\s*<(?:environment_context|user_instructions|permissions instructions|[a-z_]+_context)>")
 """The start of a text that Codex adds under the user's name."""

@@ -37,8 +37,7 @@ from secateur.kinds.conversation.session_formats.base import (
 _ROLES = {"user": "user", "gemini": "assistant"}
 _TYPES = frozenset(("user", "gemini", "info", "error", "warning"))
 _CALL_KEYS, _RESPONSE_KEYS = ("functionCall", "function_call"), ("functionResponse", "function_response")
-_MEDIA_KEYS = ("inlineData", "fileData", "inline_data", "file_data")
-"""Keys in the spelling of JSON and of Python."""
+_MEDIA_KEYS = ("inlineData", "fileData", "inline_data", "file_data")  # keys in the spelling of JSON and of Python
 _FAILED = frozenset(("error", "cancelled"))
 
 

@@ -32,8 +32,7 @@ from secateur.kinds.conversation.session_formats.base import (
     text_at,
 )
 
-CLEARED = "[Old tool result content cleared]"
-"""The text that opencode sends in place of a result that it cleared."""
+CLEARED = "[Old tool result content cleared]"  # the text that opencode sends in place of a result that it cleared
 
 _ROLES = {"user": "user", "synthetic": "user", "shell": "user", "assistant": "assistant", "system": "system"}
 _ROLES |= {"compaction": "system"}
