@@ -13,20 +13,7 @@ from hashlib import blake2b
 from typing import Any, TypeVar
 
 import msgspec
-from secateur import (
-    Engine,
-    Kind,
-    Notice,
-    Outcome,
-    Pool,
-    SecateurError,
-    Selection,
-    State,
-    UsageError,
-    clip,
-    get_counter,
-    visible,
-)
+import secateur
 
 from secateur_agents.mcp import shapes
 from secateur_agents.mcp.roots import Roots
@@ -118,17 +105,19 @@ def page_of_cursor(cursor: str) -> tuple[str, int]:
     """Parses a cursor into (result, page). Raises UsageError: it is not a valid cursor."""
     result, _, page = cursor.rpartition(".")
     if not result or not page.isascii() or not page.isdigit() or len(page) > 6:
-        raise UsageError("cursor is not valid for this server", hint="leave it out, or give the `next` of an answer")
+        raise secateur.UsageError(
+            "cursor is not valid for this server", hint="leave it out, or give the `next` of an answer"
+        )
     return result, int(page)
 
 
-def other_page() -> UsageError:
+def other_page() -> secateur.UsageError:
     """Returns the error of a cursor whose page the call does not have."""
     message = "cursor: this call has no such page; its files or its arguments changed"
-    return UsageError(message, hint="call again without a cursor")
+    return secateur.UsageError(message, hint="call again without a cursor")
 
 
-def name_pages(engine: Engine, selection: Selection, budget: int, count: Count) -> list[str]:
+def name_pages(engine: secateur.Engine, selection: secateur.Selection, budget: int, count: Count) -> list[str]:
     """Returns pages of at most `budget` tokens each, which list candidates of a search, the best first: place,
     declaration and what led to each."""
     pool = selection.pool
@@ -137,25 +126,25 @@ def name_pages(engine: Engine, selection: Selection, budget: int, count: Count) 
     found = []  # each with its declaration, and the words of the query that it holds
     for row in rows:
         declaration = content = pool.qualname[row]
-        with suppress(SecateurError):  # its file changed since
+        with suppress(secateur.SecateurError):  # its file changed since
             signature, content = engine.signature(pool, row), engine.content(pool, row)
             declaration = " ".join(signature.split()).rstrip(" {:")
         found.append((row, declaration, sought & {*_WORD.findall(f"{pool.path[row]} {content}".lower())}))
     common = Counter(word for *_, words in found for word in words)
     for cells in _DECLARATION_CELLS:
         lines = (
-            f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]} {clip(declaration, cells)}"
+            f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]} {secateur.clip(declaration, cells)}"
             f" [{' '.join(sorted(words, key=lambda word: (common[word], word))[:_WORDS]) or _other_reason(pool, row)}]"
             for row, declaration, words in found
         )
-        written = (visible(text) + "\n" for text in lines)
+        written = (secateur.visible(text) + "\n" for text in lines)
         pages = fill_pages((line for line in written if count(line) < budget), count, budget)[:MOST_PAGES]
         if pages[0].count("\n") >= min(len(rows), budget // LINE_TOKENS):
             break
     return pages
 
 
-def _other_reason(pool: Pool, row: int) -> str:
+def _other_reason(pool: secateur.Pool, row: int) -> str:
     """Names what led to a candidate that shares no word with the query: the call to it, or a part of its relevance."""
     parts = sorted((-float(column[row]), name) for name, column in pool.parts.get("relevance", {}).items())
     return (pool.predecessor_edge[row] or (parts[0][1] if parts and parts[0][0] else "")).replace("_", " ")
@@ -165,10 +154,10 @@ def _other_reason(pool: Pool, row: int) -> str:
 
 
 def account_of(
-    kind: Kind[Any, Any],
-    outcome: Outcome[Any],
+    kind: secateur.Kind[Any, Any],
+    outcome: secateur.Outcome[Any],
     roots: Roots,
-    notices: Iterable[Notice],
+    notices: Iterable[secateur.Notice],
     asked: shapes.PagedCall,
     names: int = 0,
 ) -> tuple[shapes.PrunedAnswer, list[str]]:
@@ -179,14 +168,14 @@ def account_of(
         asked: the arguments, which determine the name of the result together with the text.
         names: tokens of a page with names of a search in place of the text; 0: the text.
     """
-    count, found, ledger = get_counter(outcome.settings.tokens.counter).count, outcome.payload, outcome.ledger
+    count, found, ledger = secateur.get_counter(outcome.settings.tokens.counter).count, outcome.payload, outcome.ledger
     if names:
         pages = name_pages(found.engine, found.selection, names, count)
     else:
         pages = split_pages(kind.pieces(outcome), count)
-    numbers, dropped = ledger.listed(LEFT_OUT_LISTED), ledger.sums[State.DROPPED].number
-    kept = [number for number in numbers if ledger.entries[number].state is not State.DROPPED]
-    others = [number for number in numbers if ledger.entries[number].state is State.DROPPED]
+    numbers, dropped = ledger.listed(LEFT_OUT_LISTED), ledger.sums[secateur.State.DROPPED].number
+    kept = [number for number in numbers if ledger.entries[number].state is not secateur.State.DROPPED]
+    others = [number for number in numbers if ledger.entries[number].state is secateur.State.DROPPED]
     first = (item_of(kind, outcome, number) for number in kept[:ITEMS_LISTED])
     items = first_fitting(first, count, _ITEMS_ROOM, as_json)
     best = (item_of(kind, outcome, number) for number in others[:LEFT_OUT_LISTED])
@@ -221,14 +210,14 @@ def name_of(*parts: object) -> str:
     return digest.hexdigest()
 
 
-def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], number: int) -> shapes.ResultItem:
+def item_of(kind: secateur.Kind[Any, Any], outcome: secateur.Outcome[Any], number: int) -> shapes.ResultItem:
     """Describes an entry, with its reason in words."""
     description, entry = kind.describe(outcome, number), outcome.ledger.entries[number]
     match = _PLACE.fullmatch(description.place or description.name)
     return shapes.ResultItem(
         id=entry.id,
         state=entry.state.label,
-        reason=clip(description.because, _REASON_CHARS),
+        reason=secateur.clip(description.because, _REASON_CHARS),
         tokens=entry.after or entry.before,
         file=match[1] if match else "",
         lines=match[2] if match else "",

@@ -10,22 +10,10 @@ from functools import partial
 from typing import Any
 
 import anyio
+import mcp_types
 import msgspec
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
-    INVALID_PARAMS,
-    CallToolRequestParams,
-    CallToolResult,
-    InputRequiredResult,
-    ListRootsRequest,
-    ListRootsResult,
-    ListToolsResult,
-    NotificationParams,
-    TextContent,
-    Tool,
-    ToolAnnotations,
-)
 from secateur import Progress, SecateurError, __version__, count_tokens, separate_call
 
 from secateur_agents.mcp import shapes
@@ -88,15 +76,15 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
     calls = CallQueue()
     known: Sequence[RootFolder] | None = None  # the roots of the client, until they change; None: not asked yet
 
-    async def list_tools(_context: Any, _params: Any) -> ListToolsResult:
-        hints = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+    async def list_tools(_context: Any, _params: Any) -> mcp_types.ListToolsResult:
+        hints = mcp_types.ToolAnnotations(read_only_hint=True, open_world_hint=False)
         tools = [
-            Tool(name=name, description=about, input_schema=shapes.schema_of(call), annotations=hints)
+            mcp_types.Tool(name=name, description=about, input_schema=shapes.schema_of(call), annotations=hints)
             for name, (call, about) in TOOLS.items()
         ]
-        return ListToolsResult(tools=tools)
+        return mcp_types.ListToolsResult(tools=tools)
 
-    async def readable(context: Any, params: CallToolRequestParams) -> Sequence[RootFolder] | None:
+    async def readable(context: Any, params: mcp_types.CallToolRequestParams) -> Sequence[RootFolder] | None:
         """Returns the folders that a call may read; None if the client must be asked first."""
         nonlocal known
         capabilities = context.session.client_capabilities
@@ -104,27 +92,31 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
             return folders
         if known is None:
             listed = (params.input_responses or {}).get(_ASKED)
-            if not isinstance(listed, ListRootsResult):
+            if not isinstance(listed, mcp_types.ListRootsResult):
                 if not context.session.can_send_request:
                     return None
                 listed = await context.session.send_request(
-                    ListRootsRequest(), ListRootsResult, request_read_timeout_seconds=ROOTS_SECONDS
+                    mcp_types.ListRootsRequest(), mcp_types.ListRootsResult, request_read_timeout_seconds=ROOTS_SECONDS
                 )
             named = (folder_of_uri(str(root.uri)) for root in listed.roots)
             known = make_roots(folder for folder in named if folder is not None)
         return known
 
-    async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+    async def call_tool(
+        context: Any, params: mcp_types.CallToolRequestParams
+    ) -> mcp_types.CallToolResult | mcp_types.InputRequiredResult:
         """Handles one call. An error in it, or in what it reads, becomes a result that says what to do."""
         name = params.name
         if name not in TOOLS:
-            raise MCPError(code=INVALID_PARAMS, message=f"unknown tool {name[:100]!r}; tools: {', '.join(TOOLS)}")
+            raise MCPError(
+                code=mcp_types.INVALID_PARAMS, message=f"unknown tool {name[:100]!r}; tools: {', '.join(TOOLS)}"
+            )
         try:
             readable_now = await readable(context, params)
         except (MCPError, ValueError):
             return _failure("the client does not say what its roots are", "start `secateur mcp PATH` with folders")
         if readable_now is None:
-            return InputRequiredResult(input_requests={_ASKED: ListRootsRequest()})
+            return mcp_types.InputRequiredResult(input_requests={_ASKED: mcp_types.ListRootsRequest()})
         roots = Roots(readable_now, toolbox.cache)
 
         async def report(progress: float, words: str) -> None:
@@ -139,7 +131,9 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
         except Exception as error:
             _logger.exception("the tool %s failed", name)
             return _failure(f"unexpected {type(error).__name__} in {name}", "call again; if it stays, report it")
-        return CallToolResult(content=[TextContent(type="text", text=text)], _meta={FACTS: json.loads(facts)})
+        return mcp_types.CallToolResult(
+            content=[mcp_types.TextContent(type="text", text=text)], _meta={FACTS: json.loads(facts)}
+        )
 
     async def roots_changed(_context: Any, _params: Any) -> None:
         nonlocal known
@@ -165,7 +159,7 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    server.add_notification_handler("notifications/roots/list_changed", NotificationParams, roots_changed)
+    server.add_notification_handler("notifications/roots/list_changed", mcp_types.NotificationParams, roots_changed)
     return server
 
 
@@ -200,9 +194,9 @@ def _turn_of(call: shapes.ToolCall, roots: Roots) -> str:
     return str(roots.folders[0].folder) if roots.folders else ""
 
 
-def _failure(message: str, hint: str) -> CallToolResult:
+def _failure(message: str, hint: str) -> mcp_types.CallToolResult:
     text = _sendable(f"error: {message}" + (f"\nhint: {hint}" if hint else ""))
-    return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+    return mcp_types.CallToolResult(content=[mcp_types.TextContent(type="text", text=text)], is_error=True)
 
 
 def _sendable(text: str) -> str:

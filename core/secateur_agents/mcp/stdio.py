@@ -18,19 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import mcp_types
 import pydantic_core
 from anyio.to_thread import run_sync
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
-from mcp_types import (
-    INVALID_REQUEST,
-    PARSE_ERROR,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    jsonrpc_message_adapter,
-)
 from pydantic import ValidationError
 from secateur import AWAITED
 
@@ -120,7 +112,7 @@ async def serve(server: Server[Any]) -> int:
 
 async def read_messages(
     number: int, wait_for_room: Callable[[], Awaitable[None]]
-) -> AsyncIterator[JSONRPCMessage | list[JSONRPCError]]:
+) -> AsyncIterator[mcp_types.JSONRPCMessage | list[mcp_types.JSONRPCError]]:
     """Yields the message of each line, or the errors that answer it; see `parse_message`. `number`: a file descriptor.
     `wait_for_room`: is awaited before more is read."""
     line, too_long = bytearray(), False
@@ -136,7 +128,7 @@ async def read_messages(
                 continue
             if too_long:
                 message = f"a message of more than {MOST_BYTES:,} bytes is not read"
-                yield [refuse_unparsed(line, INVALID_REQUEST, message)]
+                yield [refuse_unparsed(line, mcp_types.INVALID_REQUEST, message)]
             elif text := line.removeprefix(_BYTE_ORDER_MARK).strip():
                 yield parse_message(bytes(text))
             line.clear()
@@ -145,28 +137,28 @@ async def read_messages(
             return
 
 
-def parse_message(data: bytes) -> JSONRPCMessage | list[JSONRPCError]:
+def parse_message(data: bytes) -> mcp_types.JSONRPCMessage | list[mcp_types.JSONRPCError]:
     """Parses a message, or returns the errors that answer it: one for each request of a batch, none for an invalid
     notification, which as in JSON-RPC gets no answer."""
     try:
         parsed = pydantic_core.from_json(data)
     except ValueError as error:
-        return [refuse_unparsed(data, PARSE_ERROR, f"the message cannot be read as JSON: {error}")]
+        return [refuse_unparsed(data, mcp_types.PARSE_ERROR, f"the message cannot be read as JSON: {error}")]
     if isinstance(parsed, list):
         message = "batches are not supported: send each request separately"
         asking: list[Any] = [item for item in parsed if isinstance(item, dict) and "method" in item and "id" in item]
-        return [_refuse(request, INVALID_REQUEST, message) for request in asking or [None]]
+        return [_refuse(request, mcp_types.INVALID_REQUEST, message) for request in asking or [None]]
     with suppress(ValidationError):
-        valid = jsonrpc_message_adapter.validate_python(parsed, by_name=False)
-        if not (isinstance(valid, JSONRPCNotification) and "id" in parsed):
+        valid = mcp_types.jsonrpc_message_adapter.validate_python(parsed, by_name=False)
+        if not (isinstance(valid, mcp_types.JSONRPCNotification) and "id" in parsed):
             return valid
     if isinstance(parsed, dict) and "id" not in parsed and isinstance(parsed.get("method"), str):
         return []
     message = 'not a request: jsonrpc is "2.0", method a string, id a string or a whole number, params an object'
-    return [_refuse(parsed, INVALID_REQUEST, message)]
+    return [_refuse(parsed, mcp_types.INVALID_REQUEST, message)]
 
 
-def refuse_unparsed(data: bytes | bytearray, code: int, message: str) -> JSONRPCError:
+def refuse_unparsed(data: bytes | bytearray, code: int, message: str) -> mcp_types.JSONRPCError:
     """Returns the error for a message that is not valid JSON or too long, with the id if it can be found."""
     start, end = (part.decode("utf-8", "replace") for part in (data[:_ID_SEARCH_BYTES], data[-_ID_SEARCH_BYTES:]))
     found = _FIRST_ID.match(start) or _LAST_ID.search(end)
@@ -174,8 +166,10 @@ def refuse_unparsed(data: bytes | bytearray, code: int, message: str) -> JSONRPC
     return _refuse({"id": json.loads(found[1])} if found and asks else None, code, message)
 
 
-def _refuse(request: Any, code: int, message: str) -> JSONRPCError:
+def _refuse(request: Any, code: int, message: str) -> mcp_types.JSONRPCError:
     """Returns an error with the id of its request; without one if it has none that JSON-RPC allows, or is an answer."""
     known = request.get("id") if isinstance(request, dict) and not request.keys() & {"result", "error"} else None
     is_id = isinstance(known, str | int) and not isinstance(known, bool)
-    return JSONRPCError(jsonrpc="2.0", id=known if is_id else None, error=ErrorData(code=code, message=message))
+    return mcp_types.JSONRPCError(
+        jsonrpc="2.0", id=known if is_id else None, error=mcp_types.ErrorData(code=code, message=message)
+    )

@@ -17,27 +17,8 @@ from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
+import secateur
 from msgspec import structs
-from secateur import (
-    Engine,
-    Environment,
-    Kind,
-    Loaded,
-    Notice,
-    Progress,
-    SecateurError,
-    UsageError,
-    answer_of,
-    get_counter,
-    get_kind,
-    is_workspace,
-    prove_turns,
-    read_workspace,
-    recognise_kind,
-    shown,
-    suggestion,
-    trials_of,
-)
 
 from secateur_agents.mcp import shapes
 from secateur_agents.mcp.held import MOST_RESULTS, HeldResult, HeldResults, IndexedFolder, OpenEngines
@@ -72,20 +53,20 @@ class GivenContext:
     """The context to prune, as its kind reads it."""
 
     root: RootFolder
-    kind: Kind[Any, Any]
+    kind: secateur.Kind[Any, Any]
     inputs: dict[str, Any]
     data: bytes | None = None  # the content of `-`
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[secateur.Notice, ...] = ()
 
 
 def _paged(
-    tool: Callable[[Toolbox, C, Roots, Progress], HeldResult],
-) -> Callable[[Toolbox, C, Roots, Progress], shapes.PrunedAnswer]:
+    tool: Callable[[Toolbox, C, Roots, secateur.Progress], HeldResult],
+) -> Callable[[Toolbox, C, Roots, secateur.Progress], shapes.PrunedAnswer]:
     """Makes a tool hold its results. A call with a cursor gets a page of the result that is held, or else of the same
     made again."""
 
     @wraps(tool)
-    def answer(box: Toolbox, call: C, roots: Roots, progress: Progress) -> shapes.PrunedAnswer:
+    def answer(box: Toolbox, call: C, roots: Roots, progress: secateur.Progress) -> shapes.PrunedAnswer:
         name, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
         if (held := box.results.find(name)) is None:
             held = tool(box, call, roots, progress)
@@ -102,7 +83,7 @@ class Toolbox:
 
     def __init__(
         self,
-        load: Callable[..., Loaded],
+        load: Callable[..., secateur.Loaded],
         environ: Mapping[str, str],
         clock: Callable[[], float],
         *,
@@ -116,10 +97,10 @@ class Toolbox:
                 repository: a faulty one is a warning.
             clock: seconds since 1970, for when files were checked.
         """
-        self.load: Callable[[Path | None, Mapping[str, Any], Any], Loaded] = partial(load, lenient=True)
+        self.load: Callable[[Path | None, Mapping[str, Any], Any], secateur.Loaded] = partial(load, lenient=True)
         self.environ, self.clock, self.trusts_git_dir = environ, clock, trusts_git_dir
         self.engines, self.results = OpenEngines(), HeldResults()
-        self.cache = Environment(environ=environ).cache
+        self.cache = secateur.Environment(environ=environ).cache
 
     def close(self) -> None:
         """Closes all results and engines."""
@@ -129,11 +110,11 @@ class Toolbox:
     # --- the tools ----------------------------------------------------------------------------------------------------
 
     @_paged
-    def search(self, call: shapes.SearchCall, roots: Roots, progress: Progress) -> HeldResult:
+    def search(self, call: shapes.SearchCall, roots: Roots, progress: secateur.Progress) -> HeldResult:
         """Finds what answers a query in a repository, within a budget."""
         if not call.query.strip():
-            raise UsageError("query is empty", hint="ask in the words of the task, or name what you mean")
-        place, kind = _searchable(roots, call.path), get_kind("search")
+            raise secateur.UsageError("query is empty", hint="ask in the words of the task, or name what you mean")
+        place, kind = _searchable(roots, call.path), secateur.get_kind("search")
         names = call.detail == "names"
         given = {"budget": 0 if names else call.budget, "profile": call.profile, "pins": tuple(call.pins)}
         flags = {name: value for name, value in given.items() if value}
@@ -145,16 +126,18 @@ class Toolbox:
             inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside, "no_cache": True}
             # Clients do not wait for the index of a large repository: the first answer may come from a part of it.
             inputs["partial"] = not indexed.looked
-            environment = Environment(environ=self.environ, progress=progress, found={"engine": indexed.engine})
+            environment = secateur.Environment(
+                environ=self.environ, progress=progress, found={"engine": indexed.engine}
+            )
             material = kind.read(inputs, settings, environment)
-            outcome = kind.fit(answer_of(kind, material, inputs, settings, None, progress))
+            outcome = kind.fit(secateur.answer_of(kind, material, inputs, settings, None, progress))
             indexed.looked, indexed.whole = self.clock(), not outcome.payload.selection.pool.partial
             budget = call.budget or NAMES_TOKENS if names else 0
             answer, pages = account_of(kind, outcome, roots, (), call, budget)
             answer.freshness = indexed.freshness(outcome.payload.selection.pool.commit)
             return HeldResult(kind, material, inputs, outcome, answer, pages, indexed, indexed.state())
 
-    def expand(self, call: shapes.ExpandCall, roots: Roots, progress: Progress) -> shapes.ExpandedSymbol:
+    def expand(self, call: shapes.ExpandCall, roots: Roots, progress: secateur.Progress) -> shapes.ExpandedSymbol:
         """Returns a symbol's source, its callers and its callees."""
         asked, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
         place = _searchable(roots, call.path)
@@ -164,7 +147,7 @@ class Toolbox:
             indexed.looked, indexed.whole = self.clock(), True
             symbol = indexed.engine.symbol(call.symbol, progress)
             source = symbol.text
-            counter = get_counter(loaded.settings.tokens.counter)
+            counter = secateur.get_counter(loaded.settings.tokens.counter)
             pages = split_pages([source], counter.count, TEXT_TOKENS - 2 * 3 * _CALLS_ROOM)  # most calls, both ways
             name = name_of(symbol.id, status.snapshot)
             if (asked and asked != name) or page > len(pages) or page < 1:
@@ -191,39 +174,39 @@ class Toolbox:
             )
 
     @_paged
-    def prune(self, call: shapes.PruneCall, roots: Roots, progress: Progress) -> HeldResult:
+    def prune(self, call: shapes.PruneCall, roots: Roots, progress: secateur.Progress) -> HeldResult:
         """Prunes text, messages or files to a budget, by their kind of context."""
         return self._pruned(call, call.budget, call.strategy, roots, _given_context(call, roots), progress)
 
     @_paged
-    def review(self, call: shapes.ReviewCall, roots: Roots, progress: Progress) -> HeldResult:
+    def review(self, call: shapes.ReviewCall, roots: Roots, progress: secateur.Progress) -> HeldResult:
         """Returns a pull request in chunks, one per page."""
-        place, kind = _searchable(roots, call.path, workspaces=False), get_kind("diff")
+        place, kind = _searchable(roots, call.path, workspaces=False), secateur.get_kind("diff")
         worktree = call.head == "worktree"
         inputs = kind.blank_inputs() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None
         given = GivenContext(place.root, kind, inputs)
         return self._pruned(call, call.budget or CHUNK_TOKENS, "", roots, given, progress)
 
-    def explain(self, call: shapes.ExplainCall, roots: Roots, progress: Progress) -> shapes.ExplainedItem:
+    def explain(self, call: shapes.ExplainCall, roots: Roots, progress: secateur.Progress) -> shapes.ExplainedItem:
         """Explains why an item of a result was kept or left out, and what would change that, with proof."""
         if not (name := call.result):
             if not call.query:
                 hint = "give `result` of an answer, or the query of a search"
-                raise UsageError("explain: no result is named", hint=hint)
+                raise secateur.UsageError("explain: no result is named", hint=hint)
             search = shapes.SearchCall(
                 call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile
             )
             name = self.search(search, roots, progress).result
         if (held := self.results.find(name)) is None:
-            raise UsageError(
+            raise secateur.UsageError(
                 f"result: {name[:40]} is not held (only the last {MOST_RESULTS} are)",
                 hint="call search, prune or review again and give the `result` of its answer",
             )
         kind, outcome = held.kind, held.outcome
-        trials = trials_of(kind, held.material, held.inputs, outcome.settings, outcome)
+        trials = secateur.trials_of(kind, held.material, held.inputs, outcome.settings, outcome)
         place = _place_of(call.item, held, list(trials.ids))
-        turns, nothing, runs = prove_turns(trials, place, EXPLAIN_SECONDS, progress)
+        turns, nothing, runs = secateur.prove_turns(trials, place, EXPLAIN_SECONDS, progress)
         return shapes.ExplainedItem(
             item=item_of(kind, outcome, place),
             before=outcome.ledger.entries[place].before,
@@ -234,17 +217,17 @@ class Toolbox:
             freshness=held.freshness(),
         )
 
-    def recall(self, call: shapes.RecallCall, roots: Roots, progress: Progress) -> shapes.RecalledText:  # noqa: ARG002
+    def recall(self, call: shapes.RecallCall, roots: Roots, progress: secateur.Progress) -> shapes.RecalledText:  # noqa: ARG002
         """Returns what was taken out of a conversation, by the digest that stands in its place."""
-        text, count = user_store(self.environ, self.clock).recall(call.digest, call.lines), get_counter().count
+        text, count = user_store(self.environ, self.clock).recall(call.digest, call.lines), secateur.get_counter().count
         pages = split_pages([text], count)
         return shapes.RecalledText(pages[0], count(text), len("".join(pages[1:]).splitlines()))
 
-    def finish_indexes(self, progress: Progress) -> None:
+    def finish_indexes(self, progress: secateur.Progress) -> None:
         """Indexes the rest of the folders of which a first answer needed only a part. For when nobody waits."""
         with self.engines.unfinished() as folders:
             for indexed in folders:
-                with suppress(SecateurError):  # the next search says so
+                with suppress(secateur.SecateurError):  # the next search says so
                     indexed.engine.refresh(progress)
                     indexed.looked, indexed.whole = self.clock(), True
 
@@ -257,15 +240,15 @@ class Toolbox:
         strategy: str,
         roots: Roots,
         given: GivenContext,
-        progress: Progress,
+        progress: secateur.Progress,
     ) -> HeldResult:
         kind, inputs, data = given.kind, given.inputs, given.data
         flags: dict[str, Any] = {kind.budget.key: budget} if budget else {}
         if strategy:
             if (knob := kind.strategy) is None:
-                raise UsageError(f"strategy: {kind.name} has no strategies", hint="leave strategy out")
+                raise secateur.UsageError(f"strategy: {kind.name} has no strategies", hint="leave strategy out")
             flags[knob.key] = strategy
-        environment = Environment(
+        environment = secateur.Environment(
             stdin=(lambda most: data[:most]) if data is not None else None,
             regular=data is None,
             form="markdown" if "markdown" in kind.formats else "",
@@ -277,29 +260,31 @@ class Toolbox:
         loaded = kind.load(inputs, lambda root, committed: self.load(root, flags, committed), environment)
         material = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         try:
-            outcome = kind.fit(answer_of(kind, material, inputs, loaded.settings, None, progress))
+            outcome = kind.fit(secateur.answer_of(kind, material, inputs, loaded.settings, None, progress))
             answer, pages = account_of(kind, outcome, roots, (*given.notices, *loaded.notices), call)
             return HeldResult(kind, material, inputs, outcome, answer, pages)
         except BaseException:
             kind.release(material)
             raise
 
-    def _indexed(self, path: Path, loaded: Loaded, roots: Roots) -> AbstractContextManager[IndexedFolder]:
+    def _indexed(self, path: Path, loaded: secateur.Loaded, roots: Roots) -> AbstractContextManager[IndexedFolder]:
         """Opens the engine of a folder or workspace. The workspace file is read at every call: it may have changed, and
         clients may have different roots."""
         settings = loaded.settings
         within = [root.folder for root in roots.folders]
-        members = tuple(read_workspace(path, within)) if is_workspace(path) else ()
+        members = tuple(secateur.read_workspace(path, within)) if secateur.is_workspace(path) else ()
         made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
-        where = partial(Engine.open, environ=self.environ, clock=self.clock)
+        where = partial(secateur.Engine.open, environ=self.environ, clock=self.clock)
         opened = partial(where, path, settings, notices=loaded.notices, within=within)
         return self.engines.using((path, members, *made_with, loaded.notices), opened)
 
 
 def _searchable(roots: Roots, path: str, *, workspaces: bool = True) -> PlaceInRoot:
     place = roots.resolve_path(path)
-    if not place.path.is_dir() and not (workspaces and is_workspace(place.path)):
-        raise UsageError(f"path: {shown(place.inside)} is a file", hint="name its folder, or leave path out")
+    if not place.path.is_dir() and not (workspaces and secateur.is_workspace(place.path)):
+        raise secateur.UsageError(
+            f"path: {secateur.shown(place.inside)} is a file", hint="name its folder, or leave path out"
+        )
     return place
 
 
@@ -311,14 +296,14 @@ def _place_of(name: str, held: HeldResult, ids: list[str]) -> int:
     if len(ends) == 1:
         return ends[0]
     if held.indexed is not None and held.indexed.whole and not held.kind.unknown(held.outcome, [name]):
-        raise UsageError(
-            f"item: {shown(name)} is indexed, but not a candidate of this query: neither its words nor calls lead to"
-            " it",
+        raise secateur.UsageError(
+            f"item: {secateur.shown(name)} is indexed, but not a candidate of this query: neither its words nor calls"
+            " lead to it",
             hint="give it as a pin of search, or ask in other words",
         )
-    near = suggestion(name, ids[:2000])
+    near = secateur.suggestion(name, ids[:2000])
     hint = (f"did you mean {near}? " if near else "") + "give an id of its items or left_out"
-    raise UsageError(f"item: {shown(name)} is not part of this result", hint=hint)
+    raise secateur.UsageError(f"item: {secateur.shown(name)} is not part of this result", hint=hint)
 
 
 def _given_context(call: shapes.PruneCall, roots: Roots) -> GivenContext:
@@ -331,12 +316,16 @@ def _given_context(call: shapes.PruneCall, roots: Roots) -> GivenContext:
     given = [name for name in ("text", "messages", "files") if getattr(call, name)]
     if len(given) != 1:
         fault = "give text, messages or files" if not given else f"{' and '.join(given)} are given: give one"
-        raise UsageError(f"prune: {fault}", hint="text: a log or other output; messages: a transcript; files: paths")
+        raise secateur.UsageError(
+            f"prune: {fault}", hint="text: a log or other output; messages: a transcript; files: paths"
+        )
     data, files = None, list[str]()
     if call.files:
         found = [roots.resolve_files(name) for name in call.files]
         if len({place.root.folder for place in found}) > 1:
-            raise UsageError("files: they are in several roots", hint="prune the files of each root separately")
+            raise secateur.UsageError(
+                "files: they are in several roots", hint="prune the files of each root separately"
+            )
         root, files = found[0].root, [place.inside for place in found]
     else:
         unclear = len(roots.folders) > 1 and not call.path  # and it does not matter for a text
@@ -345,23 +334,23 @@ def _given_context(call: shapes.PruneCall, roots: Roots) -> GivenContext:
         data = text.encode("utf-8", "replace")
 
     if call.kind:
-        kind = get_kind(call.kind)
+        kind = secateur.get_kind(call.kind)
         if kind.finds:
-            raise UsageError(f"kind: {kind.name} is a separate tool", hint=f"call {kind.name}")
+            raise secateur.UsageError(f"kind: {kind.name} is a separate tool", hint=f"call {kind.name}")
     elif data is not None:
-        kind = recognise_kind(Path("text"), data)
+        kind = secateur.recognise_kind(Path("text"), data)
         if kind.inputs[0].repeatable:
-            kind = get_kind(PLAIN_TEXT)
+            kind = secateur.get_kind(PLAIN_TEXT)
     elif len(files) > 1 or is_pattern(files[0]) or not (root.folder / files[0]).is_file():
-        kind = recognise_kind(Path("folder"), b"")
+        kind = secateur.recognise_kind(Path("folder"), b"")
     else:
-        kind = recognise_kind(root.folder / files[0])
+        kind = secateur.recognise_kind(root.folder / files[0])
 
     first = kind.inputs[0]
     if data is not None and first.repeatable:
-        raise UsageError(f"kind: {kind.name} reads files", hint="name them as files")
+        raise secateur.UsageError(f"kind: {kind.name} reads files", hint="name them as files")
     if len(files) > 1 and not first.repeatable:
-        raise UsageError(f"kind: {kind.name} reads one file", hint="name one, or leave kind out")
+        raise secateur.UsageError(f"kind: {kind.name} reads one file", hint="name one, or leave kind out")
     opened = {first.name: files} if first.repeatable else kind.opened_inputs(files[0] if files else "-")
     values = {"query": call.request, "model": call.model}
     known = {spec.name: spec for spec in kind.inputs}
@@ -369,9 +358,11 @@ def _given_context(call: shapes.PruneCall, roots: Roots) -> GivenContext:
         wanted = spec.required or (bool(spec.title) and not spec.optional and name in values)
         if wanted and name not in opened and not values.get(name):
             argument = "request" if name == "query" else name
-            raise UsageError(f"{argument}: {kind.name} needs one", hint=f"give {spec.placeholder or spec.help}")
+            raise secateur.UsageError(
+                f"{argument}: {kind.name} needs one", hint=f"give {spec.placeholder or spec.help}"
+            )
     unheard = [
-        Notice("not_heard", f"{argument} is ignored by kind {kind.name}.")
+        secateur.Notice("not_heard", f"{argument} is ignored by kind {kind.name}.")
         for argument, name in (("request", "query"), ("model", "model"))
         if values[name] and name not in known
     ]

@@ -6,20 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from secateur import (
-    SCHEMA_VERSION,
-    CommandCall,
-    CommandParser,
-    SecateurError,
-    Shape,
-    UsageError,
-    Version,
-    data_dir,
-    dumps,
-    kind_names,
-    suggestion,
-    visible,
-)
+import secateur
 
 from secateur_lab.commands.replay import play
 from secateur_lab.replays.recording import SUFFIX, Recording, read_recording
@@ -31,7 +18,7 @@ NAME_CELLS = 13
 STORY = "search"
 
 
-class DemoShape(Shape, frozen=True):
+class DemoShape(secateur.Shape, frozen=True):
     """One recording that comes along."""
 
     name: str
@@ -39,44 +26,44 @@ class DemoShape(Shape, frozen=True):
     file: str
 
 
-class DemosOutput(Shape, frozen=True):
+class DemosOutput(secateur.Shape, frozen=True):
     """The output of `secateur demo --format json`."""
 
-    schema_version: Version
+    schema_version: secateur.Version
     demos: list[DemoShape]
 
 
-def arguments(parser: CommandParser) -> None:
+def arguments(parser: secateur.CommandParser) -> None:
     """Adds the flags of the command."""
     names = ", ".join(_recordings())
     name = parser.add_argument("name", metavar="NAME", nargs="?", help=f"which: {names} (default: {STORY})")
 
     def demo_names(_prefix: str) -> Mapping[str, str]:
         titles = {name: title_of(recording).partition(". ")[0] for name, recording in list_demos().items()}
-        return {name: visible(title.rstrip(".")) for name, title in titles.items()}
+        return {name: secateur.visible(title.rstrip(".")) for name, title in titles.items()}
 
     parser.completed_by(name, demo_names)
     parser.common_arguments()
 
 
-def run(options: CommandCall) -> int:
+def run(options: secateur.CommandCall) -> int:
     """Plays a demo. Without a name it plays the whole story and names the other demos; JSON lists them all."""
     if options.name is not None:
         return play(find_demo(options.name), options)
     known = list_demos()
     if options.format == "json":
         listed = [DemoShape(name, title_of(recording), str(recording.path)) for name, recording in known.items()]
-        options.emit(dumps(DemosOutput(SCHEMA_VERSION, listed)))
+        options.emit(secateur.dumps(DemosOutput(secateur.SCHEMA_VERSION, listed)))
         return 0
     code = play(find_demo(STORY), options)
     for name, recording in known.items():
         if name != STORY:
-            options.say(f"secateur demo {name:<{NAME_CELLS}} {visible(title_of(recording))}")
+            options.say(f"secateur demo {name:<{NAME_CELLS}} {secateur.visible(title_of(recording))}")
     return code
 
 
 def _recordings() -> dict[str, Path]:
-    paths = {name: data_dir(FOLDER) / f"{name}{SUFFIX}" for name in kind_names()}
+    paths = {name: secateur.data_dir(FOLDER) / f"{name}{SUFFIX}" for name in secateur.kind_names()}
     return {name: path for name, path in paths.items() if path.is_file()}
 
 
@@ -84,7 +71,7 @@ def list_demos() -> dict[str, Recording]:
     """Returns the demos by name, in the order of the kinds. Raises SecateurError: they were not shipped."""
     if not (demos := {name: read_recording(path) for name, path in _recordings().items()}):
         hint = "install the published package or work from a checkout"
-        raise SecateurError("the demos are not installed", hint=hint, code="NO_DEMOS")
+        raise secateur.SecateurError("the demos are not installed", hint=hint, code="NO_DEMOS")
     return demos
 
 
@@ -92,9 +79,9 @@ def find_demo(name: str) -> Recording:
     """Returns a demo by name. Raises UsageError: there is no such demo."""
     known = list_demos()
     if name not in known:
-        near = suggestion(name, known)
+        near = secateur.suggestion(name, known)
         hint = f"did you mean {near}?" if near else f"demos: {', '.join(known)}"
-        raise UsageError(f"unknown demo {name}", hint=hint)
+        raise secateur.UsageError(f"unknown demo {name}", hint=hint)
     return known[name]
 
 

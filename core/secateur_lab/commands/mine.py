@@ -10,29 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import secateur
 from msgspec import UNSET, Meta, UnsetType
-from secateur import (
-    SCHEMA_VERSION,
-    CommandCall,
-    CommandParser,
-    Count,
-    Executor,
-    RepositoryHistory,
-    SecateurError,
-    Settings,
-    Shape,
-    TaskOutcome,
-    UsageError,
-    Version,
-    dumps,
-    is_named,
-    read_workspace,
-    refuse_links,
-    shown,
-    spread_tasks,
-    visible,
-    write_folder,
-)
 
 from secateur_lab.evaluation.mining import Mined, MinedCase, mine
 from secateur_lab.scenarios.location import SAMPLE, find_scenarios, root_of
@@ -46,24 +25,24 @@ class MiningTask:
     root: Path
     rev: str
     most: int
-    settings: Settings
+    settings: secateur.Settings
 
 
 def mined_by(
-    jobs: int | Executor, tasks: Sequence[MiningTask], environ: Mapping[str, str]
-) -> Generator[tuple[int, TaskOutcome[Mined]]]:
+    jobs: int | secateur.Executor, tasks: Sequence[MiningTask], environ: Mapping[str, str]
+) -> Generator[tuple[int, secateur.TaskOutcome[Mined]]]:
     """Yields the index and the outcome of each task as it arrives. An error fails only its own repository. `jobs` means
     the same as in `measure_with`."""
-    with spread_tasks(_mined, tasks, [str(task.root) for task in tasks], jobs, environ) as outcomes:
-        here = ((index, TaskOutcome.of(_mined, task)) for index, task in enumerate(tasks))
+    with secateur.spread_tasks(_mined, tasks, [str(task.root) for task in tasks], jobs, environ) as outcomes:
+        here = ((index, secateur.TaskOutcome.of(_mined, task)) for index, task in enumerate(tasks))
         yield from here if outcomes is None else outcomes
 
 
 def _mined(task: MiningTask) -> Mined:
-    return mine(RepositoryHistory.open(task.root, task.settings), task.most, task.rev)
+    return mine(secateur.RepositoryHistory.open(task.root, task.settings), task.most, task.rev)
 
 
-class MinedShape(Shape, frozen=True):
+class MinedShape(secateur.Shape, frozen=True):
     """One case that was written."""
 
     file: str
@@ -73,7 +52,7 @@ class MinedShape(Shape, frozen=True):
     judged: Annotated[Sequence[str], Meta(description="Ids of the functions that the commit changed, at its parent.")]
 
 
-class MineFailure(Shape, frozen=True):
+class MineFailure(secateur.Shape, frozen=True):
     """A repository of a workspace that no cases were drawn from."""
 
     name: str
@@ -82,20 +61,20 @@ class MineFailure(Shape, frozen=True):
     hint: str
 
 
-class MineOutput(Shape, frozen=True):
+class MineOutput(secateur.Shape, frozen=True):
     """The output of `secateur mine --format json`."""
 
-    schema_version: Version
-    commits: Annotated[Count, Meta(description="That were looked at.")]
+    schema_version: secateur.Version
+    commits: Annotated[secateur.Count, Meta(description="That were looked at.")]
     cases: list[MinedShape]
-    left_out: Annotated[dict[str, Count], Meta(description="Commits that are no cases, by reason.")]
+    left_out: Annotated[dict[str, secateur.Count], Meta(description="Commits that are no cases, by reason.")]
     interrupted: bool
     failed: Annotated[list[MineFailure] | UnsetType, Meta(description="With --workspace: repositories not read.")] = (
         UNSET
     )
 
 
-def arguments(parser: CommandParser) -> None:
+def arguments(parser: secateur.CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
         "path",
@@ -124,17 +103,17 @@ def arguments(parser: CommandParser) -> None:
     parser.common_arguments()
 
 
-def run(options: CommandCall) -> int:
+def run(options: secateur.CommandCall) -> int:
     """Draws cases and writes them. The exit code is 0 even if there is no case. After an interruption (130) it keeps
     the cases found so far."""
     if options.workspace is not None:
         return _run_workspace(options)
     if options.jobs is not None or options.on is not None:
-        raise UsageError("--jobs and --on need several repositories", hint="name them with --workspace FILE")
+        raise secateur.UsageError("--jobs and --on need several repositories", hint="name them with --workspace FILE")
     folder = options.named_folder(options.path)
     settings = options.repository_settings(folder).settings
     out = Path(options.out)
-    history = RepositoryHistory.open(folder, settings)
+    history = secateur.RepositoryHistory.open(folder, settings)
     path = _place(options.path, history.root, out)
     mined, interrupted = Mined(), False
     with closing(options.progress_bar(unit="cases")) as progress:
@@ -145,24 +124,26 @@ def run(options: CommandCall) -> int:
     cases = mined.cases
     names = _write(out, cases, path)
     output = _output(mined, _shapes(cases, names), interrupted=interrupted)
-    options.emit(dumps(output) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose))
+    options.emit(
+        secateur.dumps(output) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose)
+    )
     if interrupted:
         options.say("interrupted; what was found until then is kept")
     return 130 if interrupted else 0
 
 
-def _run_workspace(options: CommandCall) -> int:
-    members = read_workspace(Path(options.workspace_or_path()))
+def _run_workspace(options: secateur.CommandCall) -> int:
+    members = secateur.read_workspace(Path(options.workspace_or_path()))
     if Path(options.out).is_absolute():
-        raise UsageError(
+        raise secateur.UsageError(
             "--out must be a relative path with --workspace",
             hint="cases of each repository go into a folder of that name in it",
         )
-    tasks, targets, failed = [], dict[str, tuple[Path, str]](), dict[str, SecateurError]()
+    tasks, targets, failed = [], dict[str, tuple[Path, str]](), dict[str, secateur.SecateurError]()
     for member in members:
         try:
             root, path = _root_for_cases(member.location, options)
-        except SecateurError as error:
+        except secateur.SecateurError as error:
             failed[member.name] = error
             continue
         targets[member.name] = root / options.out, path
@@ -186,46 +167,49 @@ def _run_workspace(options: CommandCall) -> int:
         total.found += cases
     failures = [MineFailure(name, error.code, error.message, error.hint) for name, error in sorted(failed.items())]
     text = _text(total, total.found, Path(options.out), verbose=options.verbose)
-    options.emit(dumps(_output(total, written, failures)) if options.format == "json" else text)
+    options.emit(secateur.dumps(_output(total, written, failures)) if options.format == "json" else text)
     for name, why in sorted(failed.items()):
         options.say(f"error: {name}: {why.message}")
     return 1 if failed else 0
 
 
-def _root_for_cases(location: str, options: CommandCall) -> tuple[Path, str]:
+def _root_for_cases(location: str, options: secateur.CommandCall) -> tuple[Path, str]:
     """Returns the root of a repository that will hold cases, and its path as the cases write it. Raises
     SecateurError."""
-    if is_named(location):
+    if secateur.is_named(location):
         _place(location, Path(), Path(options.out))
     folder = options.named_folder(location)
-    root = RepositoryHistory.open(folder, options.repository_settings(folder).settings).root
+    root = secateur.RepositoryHistory.open(folder, options.repository_settings(folder).settings).root
     if not (root / ".git").exists():
-        raise UsageError(f"{shown(root)} has no files to keep cases among", hint="clone it, and name the clone")
+        raise secateur.UsageError(
+            f"{secateur.shown(root)} has no files to keep cases among", hint="clone it, and name the clone"
+        )
     return root, _place(location, root, root / options.out)
 
 
 def _place(named: str, root: Path, out: Path) -> str:
     """Returns the path of the repository as the cases write it: from the root of the repository that will hold them."""
-    refuse_links(out)
+    secateur.refuse_links(out)
     if out.exists() and not out.is_dir():
-        raise UsageError(f"--out {shown(out)} is no folder", hint="name a folder for the cases")
+        raise secateur.UsageError(f"--out {secateur.shown(out)} is no folder", hint="name a folder for the cases")
     if out.is_dir() and find_scenarios([out]):
-        raise UsageError(
-            f"--out {shown(out)} holds scenarios already",
+        raise secateur.UsageError(
+            f"--out {secateur.shown(out)} holds scenarios already",
             hint="name a new folder: which cases are for fitting and which for reporting is settled once",
         )
     if named.startswith(SAMPLE):
         return named
-    if is_named(named):
-        raise UsageError(
+    if secateur.is_named(named):
+        raise secateur.UsageError(
             "cases cannot name a git URL: what comes with a repository chooses none",
             hint="clone it yourself and name the folder; `secateur tune URL` draws cases and writes none",
         )
     holder = root_of(out / "case")
     if not root.is_relative_to(holder):
-        raise UsageError(
-            f"--out {shown(out)} lies outside {shown(root)}",
-            hint=f"a case names its repository by a path below its own root; for example --out {shown(root / 'cases')}",
+        raise secateur.UsageError(
+            f"--out {secateur.shown(out)} lies outside {secateur.shown(root)}",
+            hint="a case names its repository by a path below its own root; for example --out"
+            f" {secateur.shown(root / 'cases')}",
         )
     return root.relative_to(holder).as_posix()
 
@@ -235,7 +219,7 @@ def _write(out: Path, cases: Sequence[MinedCase], repository: str) -> list[str]:
     names = [f"{position:0{digits}}-{case.commit[:10]}{SUFFIX}" for position, case in enumerate(cases, 1)]
     if cases:
         texts = {name: dump_scenario(case.scenario(repository)) for name, case in zip(names, cases, strict=True)}
-        write_folder(out, texts)
+        secateur.write_folder(out, texts)
     return names
 
 
@@ -249,11 +233,13 @@ def _output(
     mined: Mined, cases: list[MinedShape], failed: list[MineFailure] | UnsetType = UNSET, *, interrupted: bool = False
 ) -> MineOutput:
     left_out = {reason.name.lower(): count for reason, count in sorted(mined.left_out.items())}
-    return MineOutput(SCHEMA_VERSION, mined.looked_at, cases, left_out, interrupted, failed)
+    return MineOutput(secateur.SCHEMA_VERSION, mined.looked_at, cases, left_out, interrupted, failed)
 
 
 def _text(mined: Mined, cases: Sequence[MinedCase], out: Path, *, verbose: bool) -> str:
-    lines = [f"{mined.looked_at:,} commits looked at, {len(cases):,} cases" + (f" in {shown(out)}" if cases else "")]
+    lines = [
+        f"{mined.looked_at:,} commits looked at, {len(cases):,} cases" + (f" in {secateur.shown(out)}" if cases else "")
+    ]
     for part, what in (("training", "to fit weights on"), ("held_out", "to report on")):
         if of_part := [case for case in cases if case.part == part]:
             lines.append(f"  {len(of_part):>6,} {part.replace('_', '-')}, {what}")
@@ -264,5 +250,7 @@ def _text(mined: Mined, cases: Sequence[MinedCase], out: Path, *, verbose: bool)
     if not cases:
         lines.append("no case: commits that say in words what they change, and change functions, make good ones")
     for case in cases if verbose else ():
-        lines.append(f"{case.commit[:10]} {visible(case.subject)}: {', '.join(map(visible, case.ids))}")
+        lines.append(
+            f"{case.commit[:10]} {secateur.visible(case.subject)}: {', '.join(map(secateur.visible, case.ids))}"
+        )
     return "\n".join(lines) + "\n"

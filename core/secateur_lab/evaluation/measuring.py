@@ -18,20 +18,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import secateur
 from msgspec import structs
-from secateur import (
-    Environment,
-    Kind,
-    Loaded,
-    Outcome,
-    Progress,
-    SecateurError,
-    Settings,
-    SettingsSources,
-    answer_of,
-    unreported,
-    with_values,
-)
 
 from secateur_lab.evaluation.cases import NOT_A_CASE, JudgedCase
 from secateur_lab.evaluation.metrics import Figures, figures_of
@@ -49,9 +37,9 @@ class Choice:
 
     profile: str | None = None  # None: the profile of the files, or the default
     changes: Mapping[str, Any] = field(default_factory=dict)  # value by dotted key
-    sources: SettingsSources = field(default_factory=SettingsSources)  # everything else
+    sources: secateur.SettingsSources = field(default_factory=secateur.SettingsSources)  # everything else
 
-    def load(self, root: Path | None, own: Mapping[str, Any] = MappingProxyType({})) -> Loaded:
+    def load(self, root: Path | None, own: Mapping[str, Any] = MappingProxyType({})) -> secateur.Loaded:
         """Returns the settings for a folder; `own` is the table of a case, which wins. Raises ConfigError."""
         return structs.replace(self.sources, profile=self.profile).over("[settings]", own).load(root)
 
@@ -65,24 +53,24 @@ class Measurer:
     """See the module docstring."""
 
     environ: Mapping[str, str]
-    progress: Progress = unreported
+    progress: secateur.Progress = secateur.unreported
     _session: Session | None = None
     _case: JudgedCase | None = None
     _readings: dict[Hashable, Any] = field(default_factory=dict)
 
-    def settings(self, case: JudgedCase, choice: Choice) -> Settings:
+    def settings(self, case: JudgedCase, choice: Choice) -> secateur.Settings:
         """Returns the settings of a choice for the repository of a case; raises SecateurError."""
         kind, inputs = case.asked
         own = {name: case.scenario.settings[name] for name in READ_TABLES if name in case.scenario.settings}
 
-        def loading(root: Path | None, committed: object) -> Loaded:
+        def loading(root: Path | None, committed: object) -> secateur.Loaded:
             return choice.load(root if committed is None else None, own)
 
         settings = kind.load(inputs, loading, self._environment(case)).settings
-        settings = with_values(settings, dict(choice.changes)) if choice.changes else settings
+        settings = secateur.with_values(settings, dict(choice.changes)) if choice.changes else settings
         return structs.replace(settings, llm=structs.replace(settings.llm, enabled=False))
 
-    def read(self, case: JudgedCase, settings: Settings) -> Any:
+    def read(self, case: JudgedCase, settings: secateur.Settings) -> Any:
         """Reads a case's input. The caller may decide on it repeatedly and must release it. Raises SecateurError: like
         `measure`."""
         kind, inputs = case.asked
@@ -90,19 +78,21 @@ class Measurer:
         self._case = case
         material = kind.read(inputs, settings, self._environment(case).redacting(settings))
         try:
-            _check_judged(case, kind, answer_of(kind, material, inputs, settings, progress=self.progress))
+            _check_judged(case, kind, secateur.answer_of(kind, material, inputs, settings, progress=self.progress))
         except BaseException:
-            Kind.release(material)
+            secateur.Kind.release(material)
             raise
         return material
 
-    def measure(self, case: JudgedCase, settings: Settings) -> Figures:
+    def measure(self, case: JudgedCase, settings: secateur.Settings) -> Figures:
         """Measures a case. Raises SecateurError: its input cannot be read, or it judges an item that does not exist."""
         figures = figures_of(self.outcome(case, settings)[1], case.judged)
         assert figures is not None  # `read_case` returns no case without grades
         return figures
 
-    def outcome(self, case: JudgedCase, settings: Settings) -> tuple[Kind[Any, Any], Outcome[Any]]:
+    def outcome(
+        self, case: JudgedCase, settings: secateur.Settings
+    ) -> tuple[secateur.Kind[Any, Any], secateur.Outcome[Any]]:
         """Returns the decision that `measure` uses, valid until the next call. Raises like `measure`."""
         kind, inputs = case.asked
         is_new = case is not self._case
@@ -113,7 +103,7 @@ class Measurer:
         if key not in self._readings:
             self._forget(keep=MOST_READINGS - 1)
             self._readings[key] = kind.read(inputs, settings, self._environment(case).redacting(settings))
-        outcome = answer_of(kind, self._readings[key], inputs, settings, progress=self.progress)
+        outcome = secateur.answer_of(kind, self._readings[key], inputs, settings, progress=self.progress)
         if is_new:
             _check_judged(case, kind, outcome)
             self._case = case
@@ -126,7 +116,7 @@ class Measurer:
             self._session.close()
             self._session = None
 
-    def _environment(self, case: JudgedCase) -> Environment:
+    def _environment(self, case: JudgedCase) -> secateur.Environment:
         if self._session is None:
             self._session = Session(self.environ, self.progress)
         return structs.replace(self._session.environment(case.root), moving=True, found={})
@@ -138,18 +128,18 @@ class Measurer:
 
     def _forget(self, keep: int = 0) -> None:
         while len(self._readings) > keep:
-            Kind.release(self._readings.pop(next(iter(self._readings))))
+            secateur.Kind.release(self._readings.pop(next(iter(self._readings))))
 
 
-def open_measurer(environ: Mapping[str, str], progress: Progress = unreported) -> closing[Measurer]:
+def open_measurer(environ: Mapping[str, str], progress: secateur.Progress = secateur.unreported) -> closing[Measurer]:
     """Opens a measurer that is closed at the end."""
     return closing(Measurer(environ, progress))
 
 
-def _check_judged(case: JudgedCase, kind: Kind[Any, Any], outcome: Outcome[Any]) -> None:
+def _check_judged(case: JudgedCase, kind: secateur.Kind[Any, Any], outcome: secateur.Outcome[Any]) -> None:
     if missing := kind.unknown(outcome, [id_ for id_, grade in case.judged.items() if grade > 0]):
         more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
-        raise SecateurError(
+        raise secateur.SecateurError(
             f"no item is called {missing[0]}{more}",
             hint="correct the ids below [judged]; `secateur search --explain` shows those of every candidate",
             code=NOT_A_CASE,

@@ -16,40 +16,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import secateur
 from msgspec import structs
-from secateur import (
-    BudgetExceeded,
-    Kind,
-    Ledger,
-    Loaded,
-    SecateurError,
-    Settings,
-    State,
-    UsageError,
-    answer_of,
-    dumps,
-    shown,
-    suggestion,
-    with_values,
-)
 
 from secateur_lab.replays import events
 from secateur_lab.replays.recording import CANNOT_READ, Recording
 from secateur_lab.replays.words import describe_event
+from secateur_lab.scenarios import running
 from secateur_lab.scenarios.causes import Moves
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange, change_of
 from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.malformed import ScenarioError
-from secateur_lab.scenarios.running import (
-    BEST_DROPPED,
-    Decided,
-    Listed,
-    Session,
-    check_hermetic,
-    check_scenario_inputs,
-    decided_of,
-    deciding_keys,
-)
 from secateur_lab.scenarios.scenario import FORMAT, Scenario
 from secateur_lab.scenarios.toml_writing import nested
 
@@ -64,8 +41,8 @@ class ReplayStep:
     event: events.AnyEvent
     kind: str
     said: str  # the event in words
-    decided: Decided | None = None  # the answer after it, if it could change the output
-    refusal: SecateurError | None = None  # the reason why there is no answer
+    decided: running.Decided | None = None  # the answer after it, if it could change the output
+    refusal: secateur.SecateurError | None = None  # the reason why there is no answer
     changes: tuple[DecisionChange, ...] = ()  # since the answer before; for a comparison, since the baseline
     then: int | None = None  # tokens of the output before it
     differs: str = ""  # difference between the answer and the recorded one
@@ -75,21 +52,21 @@ class ReplayStep:
 class KindReplay:
     """The state of one kind while a recording runs, like that of its bench on the screen."""
 
-    kind: Kind[Any, Any]
+    kind: secateur.Kind[Any, Any]
     inputs: dict[str, Any]
-    loaded: Loaded  # when it was opened
-    history: list[Settings]
+    loaded: secateur.Loaded  # when it was opened
+    history: list[secateur.Settings]
     place: int = 0
-    decided: Decided | None = None
-    refusal: SecateurError | None = None
-    baseline: Decided | None = None
+    decided: running.Decided | None = None
+    refusal: secateur.SecateurError | None = None
+    baseline: running.Decided | None = None
 
     @property
-    def settings(self) -> Settings:
+    def settings(self) -> secateur.Settings:
         """The settings in force."""
         return self.history[self.place]
 
-    def change(self, settings: Settings) -> None:
+    def change(self, settings: secateur.Settings) -> None:
         """Changes the settings; the first change makes the answer before it the baseline."""
         if settings != self.settings:
             self.pin_first()
@@ -119,10 +96,10 @@ class KindReplay:
             self.baseline = self.decided
 
 
-def ledger_digest(ledger: Ledger) -> str:
+def ledger_digest(ledger: secateur.Ledger) -> str:
     """Returns the digest by which a replay checks that its decision is the recorded one."""
-    shape = ledger.shape(ledger.listed(BEST_DROPPED))
-    return sha256(dumps(shape).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
+    shape = ledger.shape(ledger.listed(running.BEST_DROPPED))
+    return sha256(secateur.dumps(shape).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
 
 
 def root_for(recording: Recording) -> Path:
@@ -130,20 +107,20 @@ def root_for(recording: Recording) -> Path:
     return recording.path.resolve().parent if recording.head.paths == "here" else root_of(recording.path)
 
 
-def replay(recording: Recording, session: Session) -> Iterator[ReplayStep]:
+def replay(recording: Recording, session: running.Session) -> Iterator[ReplayStep]:
     """Yields every event of a recording with what it changed. Raises SecateurError: an event cannot be run: it names
     something that does not exist, or an input cannot be read. The message begins with file and line."""
     player = _Player(session, root_for(recording))
     for index, event in enumerate(recording.events):
         try:
             yield replace(player.play(event), number=index + 1)
-        except SecateurError as error:
+        except secateur.SecateurError as error:
             raise locate_error(recording, index, error) from error
 
 
 @dataclass
 class _Player:
-    session: Session
+    session: running.Session
     root: Path
     benches: dict[str, KindReplay] = field(default_factory=dict)
     shown: str = ""
@@ -171,7 +148,7 @@ class _Player:
                 given = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)}
                 outputs = {spec.name for spec in bench.kind.inputs if spec.role == "output"} - set(changed)
                 kept = {name: value for name, value in (given | changed).items() if name not in outputs}
-                _, inputs = check_scenario_inputs(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
+                _, inputs = running.check_scenario_inputs(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
                 bench.type({name: inputs[name] for name in changed})
             case events.Undone() | events.Redone():
                 by, what = (-1, "back") if isinstance(event, events.Undone) else (1, "back any more")
@@ -204,7 +181,7 @@ class _Player:
             return ReplayStep(0, event, self.shown, words)
         return self._decide(event, words)
 
-    def _hold(self, name: str) -> Settings:
+    def _hold(self, name: str) -> secateur.Settings:
         bench = self.bench
         entry = bench.decided.by_id.get(name) if bench.decided is not None else None
         if entry is None or bench.decided is None:
@@ -219,38 +196,42 @@ class _Player:
         loaded = structs.replace(bench.loaded, settings=bench.settings)
         material = self.session.material(bench.kind, bench.inputs, loaded, self.root)
         try:
-            outcome = answer_of(bench.kind, material, bench.inputs, bench.settings, progress=self.session.progress)
-        except UsageError:
+            outcome = secateur.answer_of(
+                bench.kind, material, bench.inputs, bench.settings, progress=self.session.progress
+            )
+        except secateur.UsageError:
             raise
-        except BudgetExceeded as error:
+        except secateur.BudgetExceeded as error:
             bench.refusal = error
             return ReplayStep(0, event, self.shown, words, refusal=error)
-        bench.decided, bench.refusal = decided_of(bench.kind, outcome), None
+        bench.decided, bench.refusal = running.decided_of(bench.kind, outcome), None
         changes = changes_between(then, bench.decided) if then is not None else ()
         tokens = then.ledger.after if then else None
         return ReplayStep(0, event, self.shown, words, bench.decided, changes=changes, then=tokens)
 
 
-def settings_after(event: events.SettingEvent, settings: Settings, kind: Kind[Any, Any]) -> Settings:
+def settings_after(
+    event: events.SettingEvent, settings: secateur.Settings, kind: secateur.Kind[Any, Any]
+) -> secateur.Settings:
     """Returns the settings after an event. Raises SecateurError: a key does not affect the kind, a value is not
     allowed, or the profile is unknown."""
     match event:
         case events.SettingsChanged(values=values) | events.HintApplied(values=values):
             pass
         case events.ProfileChosen(name=name):
-            return with_values(settings, {"profile": name})
+            return secateur.with_values(settings, {"profile": name})
         case events.Pinned(id=id_, on=on):
             values = {"pins": _toggle_id(settings.pins, id_, on), "excludes": _toggle_id(settings.excludes, id_, False)}
         case events.Excluded(id=id_, on=on):
             values = {"excludes": _toggle_id(settings.excludes, id_, on), "pins": _toggle_id(settings.pins, id_, False)}
-    check_hermetic(values)
-    known = deciding_keys(kind)
+    running.check_hermetic(values)
+    known = running.deciding_keys(kind)
     for name in values:
         if name not in known:
-            near = suggestion(name, known)
+            near = secateur.suggestion(name, known)
             hint = f"did you mean {near}?" if near else "`secateur config` lists the keys"
-            raise event_error(f"{shown(name)} is ignored by kind {kind.name}", hint)
-    return with_values(settings, values)
+            raise event_error(f"{secateur.shown(name)} is ignored by kind {kind.name}", hint)
+    return secateur.with_values(settings, values)
 
 
 def _toggle_id(ids: tuple[str, ...], id_: str, on: bool) -> tuple[str, ...]:
@@ -258,34 +239,36 @@ def _toggle_id(ids: tuple[str, ...], id_: str, on: bool) -> tuple[str, ...]:
     return (*others, id_) if on else others
 
 
-def resolve_opened(event: events.Opened, session: Session, root: Path) -> tuple[Kind[Any, Any], dict[str, Any], Loaded]:
+def resolve_opened(
+    event: events.Opened, session: running.Session, root: Path
+) -> tuple[secateur.Kind[Any, Any], dict[str, Any], secateur.Loaded]:
     """Returns the kind, the inputs and the settings that an event opens. Raises SecateurError: unknown kind, input or
     setting, or a path leads out."""
-    kind, inputs = check_scenario_inputs(Scenario(FORMAT, event.kind, input=event.input), root)
+    kind, inputs = running.check_scenario_inputs(Scenario(FORMAT, event.kind, input=event.input), root)
     return kind, inputs, session.loaded(kind, inputs, nested(event.settings), root)
 
 
-def locate_error(recording: Recording, index: int, error: SecateurError) -> SecateurError:
+def locate_error(recording: Recording, index: int, error: secateur.SecateurError) -> secateur.SecateurError:
     """Adds file and line to an error of an event, and replaces "scenario" in shared messages."""
     message, hint, code = error.message, error.hint, error.code
     if isinstance(error, ScenarioError):
         message, hint = (text.replace("a scenario", "a recording") for text in (message, hint))
         message, code = message.removeprefix("settings."), CANNOT_READ
-    return SecateurError(f"{recording.place(index)}: {message}", hint=hint, code=code)
+    return secateur.SecateurError(f"{recording.place(index)}: {message}", hint=hint, code=code)
 
 
-def event_error(what: str, hint: str) -> SecateurError:
+def event_error(what: str, hint: str) -> secateur.SecateurError:
     """Returns the error for an event that cannot be run."""
-    return SecateurError(what, hint=hint, code=CANNOT_READ)
+    return secateur.SecateurError(what, hint=hint, code=CANNOT_READ)
 
 
-def changes_between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
+def changes_between(then: running.Decided, now: running.Decided) -> tuple[DecisionChange, ...]:
     """Returns the entries with another state or reason, then those of which only the number of tokens changed."""
     ids: set[str] | None = None
     if now.kind.finds:  # only the best dropped entries are listed: the others are looked up
         both = (*then.listed, *now.listed)
-        ids = {listed.id for listed in both if listed.entry.state is not State.DROPPED}
-        then, now = (decided_of(answer.kind, answer.outcome, ids) for answer in (then, now))
+        ids = {listed.id for listed in both if listed.entry.state is not secateur.State.DROPPED}
+        then, now = (running.decided_of(answer.kind, answer.outcome, ids) for answer in (then, now))
     aspects: dict[str, Aspect] = {}
     for listed in now.listed:
         what = _aspect(then.by_id.get(listed.id), listed)
@@ -306,7 +289,7 @@ def changes_between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
     return tuple(sorted(changes, key=lambda change: change.what is Aspect.TOKENS))
 
 
-def _aspect(was: Listed | None, now: Listed) -> Aspect | None:
+def _aspect(was: running.Listed | None, now: running.Listed) -> Aspect | None:
     if was is None:
         return Aspect.NEW
     if was.entry.state is not now.entry.state:

@@ -6,20 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
 import msgspec
+import secateur
 from msgspec import UNSET, Meta, UnsetType, structs
-from secateur import (
-    SCHEMA_VERSION,
-    Count,
-    ErrorDetails,
-    LedgerShape,
-    Notice,
-    Number,
-    Shape,
-    State,
-    Version,
-    dumps,
-    visible,
-)
 
 from secateur_lab.replays.events import AnswerSeen, Captioned
 from secateur_lab.replays.recording import Recording
@@ -29,51 +17,51 @@ from secateur_lab.scenarios.report import difference_lines
 from secateur_lab.scenarios.running import Decided
 
 MOST_SHOWN = 6  # most changes of a step that the text lists without --verbose
-_LEAVES = (State.KEPT, State.SHORTENED, State.SUMMARISED)
+_LEAVES = (secateur.State.KEPT, secateur.State.SHORTENED, secateur.State.SUMMARISED)
 
 
-class StepShape(Shape, frozen=True):
+class StepShape(secateur.Shape, frozen=True):
     """One event of a recording. Its decision is present if it could change the output."""
 
-    step: Number
+    step: secateur.Number
     event: Annotated[dict[str, Any], Meta(description="As in the file.")]
     kind: str
     said: Annotated[str, Meta(description="The event in words.")]
-    error: Annotated[ErrorDetails, Meta(description="Instead of an answer: a budget cannot be met.")] | UnsetType = (
-        UNSET
-    )
+    error: (
+        Annotated[secateur.ErrorDetails, Meta(description="Instead of an answer: a budget cannot be met.")] | UnsetType
+    ) = UNSET
     as_recorded: bool | UnsetType = UNSET
     differs: str | UnsetType = UNSET
     budget: int | UnsetType = UNSET
-    before: Count | UnsetType = UNSET
-    after: Count | UnsetType = UNSET
-    states: Annotated[dict[str, Count], Meta(description="Number of entries by state.")] | UnsetType = UNSET
+    before: secateur.Count | UnsetType = UNSET
+    after: secateur.Count | UnsetType = UNSET
+    states: Annotated[dict[str, secateur.Count], Meta(description="Number of entries by state.")] | UnsetType = UNSET
     digest: Annotated[str, Meta(description="Of the ledger.")] | UnsetType = UNSET
     changes: list[DecisionChange] | UnsetType = UNSET
-    ledger: Annotated[LedgerShape, Meta(description="With --verbose.")] | UnsetType = UNSET
+    ledger: Annotated[secateur.LedgerShape, Meta(description="With --verbose.")] | UnsetType = UNSET
 
 
-class AsRecorded(Shape, frozen=True):
+class AsRecorded(secateur.Shape, frozen=True):
     """The number of recorded answers, and how many are decided the same."""
 
-    answers: Count
-    equal: Count
+    answers: secateur.Count
+    equal: secateur.Count
 
 
-class ReplayOutput(Shape, frozen=True):
+class ReplayOutput(secateur.Shape, frozen=True):
     """The output of `secateur replay --format json`."""
 
-    schema_version: Version
+    schema_version: secateur.Version
     about: str
     steps: list[StepShape]
     as_recorded: AsRecorded
-    warnings: list[Notice]
+    warnings: list[secateur.Notice]
 
 
 def text_report(recording: Recording, steps: Iterable[ReplayStep], *, verbose: bool = False) -> str:
     """Formats a paragraph per effective event, then whether the answers are as recorded."""
-    lines = [visible(recording.head.about)] if recording.head.about else []
-    lines += [f"! {notice.title}: {visible(notice.message)}" for notice in recording.notices]
+    lines = [secateur.visible(recording.head.about)] if recording.head.about else []
+    lines += [f"! {notice.title}: {secateur.visible(notice.message)}" for notice in recording.notices]
     seen = 0
     other: list[str] = []
     for step in steps:
@@ -94,7 +82,7 @@ def json_report(recording: Recording, steps: Sequence[ReplayStep], *, verbose: b
     equal = sum(not step.differs for step in answers)
     steps_shown = [_step(step, verbose=verbose) for step in steps]
     recorded, notices = AsRecorded(len(answers), equal), list(recording.notices)
-    return dumps(ReplayOutput(SCHEMA_VERSION, recording.head.about, steps_shown, recorded, notices))
+    return secateur.dumps(ReplayOutput(secateur.SCHEMA_VERSION, recording.head.about, steps_shown, recorded, notices))
 
 
 def _paragraph(step: ReplayStep, *, verbose: bool) -> list[str]:
@@ -102,7 +90,7 @@ def _paragraph(step: ReplayStep, *, verbose: bool) -> list[str]:
         return ["", f"    “{step.said}”"]
     lines = ["", f"{step.number:>3}  {step.said}"]
     if step.refusal is not None:
-        return [*lines, f"     ✗ {visible(step.refusal.message)}"]
+        return [*lines, f"     ✗ {secateur.visible(step.refusal.message)}"]
     if step.decided is None:
         return lines
     lines.append(f"     {summary(step.decided, step.then)}")
@@ -121,7 +109,7 @@ def change_lines(change: DecisionChange) -> list[str]:
     """Formats a change on one line, and its causes on further ones."""
     was, now = change.was, change.now
     if change.what is Aspect.TOKENS and was is not None and now is not None:
-        return [f"{visible(change.id)}: {now.state}: {was.tokens[1]:,} -> {now.tokens[1]:,} tokens"]
+        return [f"{secateur.visible(change.id)}: {now.state}: {was.tokens[1]:,} -> {now.tokens[1]:,} tokens"]
     return difference_lines(change)
 
 
@@ -137,7 +125,7 @@ def summary(decided: Decided, then: int | None = None) -> str:
 def counts_of(decided: Decided) -> dict[str, int]:
     """Counts the entries of each state, those in the output first."""
     sums = decided.ledger.sums
-    return {state.label: sums[state].number for state in (*_LEAVES, State.DROPPED) if sums[state].number}
+    return {state.label: sums[state].number for state in (*_LEAVES, secateur.State.DROPPED) if sums[state].number}
 
 
 def _step(step: ReplayStep, *, verbose: bool) -> StepShape:

@@ -17,22 +17,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
+import secateur
 from msgspec import UNSET, Meta, UnsetType
 from msgspec import field as named
-from secateur import (
-    ErrorDetails,
-    Executor,
-    Git,
-    Number,
-    Progress,
-    SecateurError,
-    Shape,
-    keep_open,
-    spread_tasks,
-    unreported,
-    visible,
-    write_output,
-)
 
 from secateur_lab.scenarios.assertions import Failure
 from secateur_lab.scenarios.comparison import CheckFindings, DecisionChange, compare, wanted_ids
@@ -75,7 +62,7 @@ class CheckVerdict(StrEnum):
         return {"passed": 0, "changed": 4, "assertion_failed": 4}.get(self.value, 1)
 
 
-class MovedSetting(Shape, frozen=True):
+class MovedSetting(secateur.Shape, frozen=True):
     """A setting that had another value when the decisions were recorded."""
 
     was: Any
@@ -83,7 +70,7 @@ class MovedSetting(Shape, frozen=True):
     from_: Annotated[str, Meta(description="Where it is set.")] | UnsetType = named(name="from", default=UNSET)
 
 
-class ScenarioShape(Shape, frozen=True):
+class ScenarioShape(secateur.Shape, frozen=True):
     """The result of one scenario. With an error there are no differences, failures, knobs and files."""
 
     scenario: str
@@ -92,8 +79,8 @@ class ScenarioShape(Shape, frozen=True):
     about: str | UnsetType = UNSET
     updated: bool | UnsetType = UNSET
     unrecorded: bool | UnsetType = UNSET
-    error: ErrorDetails | UnsetType = UNSET
-    line: Annotated[Number, Meta(description="In the scenario's file, of the error.")] | UnsetType = UNSET
+    error: secateur.ErrorDetails | UnsetType = UNSET
+    line: Annotated[secateur.Number, Meta(description="In the scenario's file, of the error.")] | UnsetType = UNSET
     differences: list[DecisionChange] | UnsetType = UNSET
     failures: list[Failure] | UnsetType = UNSET
     flips: Annotated[list[DecisionChange], Meta(description="Changes within the tolerance at the cut.")] | UnsetType = (
@@ -116,7 +103,7 @@ class Result:
     about: str = ""
     compared: CheckFindings = field(default_factory=CheckFindings)
     recorded: Recorded | None = None  # the present decisions, which can be recorded; None: it only asserts
-    error: SecateurError | None = None
+    error: secateur.SecateurError | None = None
     updated: bool = False
     unrecorded: bool = False  # it has no recorded decisions and no assertions
     line: int = 1  # of the error in the file
@@ -151,10 +138,12 @@ class Result:
         """One line on how to accept changed decisions, and one on failed assertions; outside text cannot break them."""
         lines = []
         if self.name and self.compared.differences and not self.updated:
-            lines.append(f"to accept: secateur check {visible(shlex.quote(self.name))} --update")
+            lines.append(f"to accept: secateur check {secateur.visible(shlex.quote(self.name))} --update")
         if self.name and self.compared.failures:
             places = sorted({failure.line for failure in self.compared.failures})
-            where = f"line{'' if len(places) == 1 else 's'} {', '.join(map(str, places))} of {visible(self.name)}"
+            where = (
+                f"line{'' if len(places) == 1 else 's'} {', '.join(map(str, places))} of {secateur.visible(self.name)}"
+            )
             lines.append(f"to accept: edit {where}; --update changes no assertion")
         return tuple(lines)
 
@@ -176,17 +165,17 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
             return replace(result, remarks=decided.left_out)
         # the warnings that may explain a change, and that the history is incomplete
         remarks = [notice.message for notice in decided.outcome.warnings if notice.code in MOVING]
-        git = Git.discover(root) if decided.kind.finds else None
-        remarks += [SHALLOW] if isinstance(git, Git) and git.shallow() else []
+        git = secateur.Git.discover(root) if decided.kind.finds else None
+        remarks += [SHALLOW] if isinstance(git, secateur.Git) and git.shallow() else []
         return replace(result, remarks=tuple(dict.fromkeys(remarks)))
-    except SecateurError as error:
+    except secateur.SecateurError as error:
         stale = error.code in STALE_CODES
         verdict = CheckVerdict.STALE if stale else CheckVerdict.CANNOT_RUN
         located_error = add_location(error, path, text, given, settings)
         line = located_error.line if isinstance(located_error, ScenarioError) else 1
         return Result(path, shown_name, verdict, kind, about, error=located_error, line=line)
     except Exception as error:
-        unexpected = SecateurError(
+        unexpected = secateur.SecateurError(
             f"unexpected {type(error).__name__}: {error}",
             hint="run its command with --debug and report what it prints",
             code="UNEXPECTED",
@@ -236,10 +225,10 @@ def record_decisions(result: Result) -> Result:
     try:
         if (text := text_with_decisions(result)) is None:
             return result
-        write_output(result.path, text)
-    except SecateurError as error:
+        secateur.write_output(result.path, text)
+    except secateur.SecateurError as error:
         hint = "check the permissions of the file and its folder" if error.code == "OUTPUT" else error.hint
-        failed = SecateurError(error.message, hint=hint, code=error.code)
+        failed = secateur.SecateurError(error.message, hint=hint, code=error.code)
         return replace(result, verdict=CheckVerdict.CANNOT_RUN, error=failed)
     return replace(result, updated=True)
 
@@ -258,7 +247,10 @@ LEAST = 8  # scenarios of one repository per further process: opening an index c
 
 
 def results_of(
-    paths: Sequence[Path], environ: Mapping[str, str], jobs: int | Executor = 1, progress: Progress = unreported
+    paths: Sequence[Path],
+    environ: Mapping[str, str],
+    jobs: int | secateur.Executor = 1,
+    progress: secateur.Progress = secateur.unreported,
 ) -> Generator[tuple[int, Result]]:
     """Yields results with their indexes among the paths, as they are finished.
 
@@ -268,7 +260,7 @@ def results_of(
     """
     roots = [_root(path) for path in paths]
     work = len(paths) // LEAST if len(set(roots)) == 1 else len(paths)
-    with spread_tasks(_result, list(zip(paths, roots, strict=True)), roots, jobs, environ, work) as outcomes:
+    with secateur.spread_tasks(_result, list(zip(paths, roots, strict=True)), roots, jobs, environ, work) as outcomes:
         for index, outcome in outcomes or ():
             path = paths[index]
             failed = Result(path, path.as_posix(), CheckVerdict.CANNOT_RUN, error=outcome.error)
@@ -286,14 +278,14 @@ def _root(path: Path) -> str:
     """Returns the folder to which a scenario's paths are relative; "" if it is unknown, which becomes its result."""
     try:
         return str(root_of(path))
-    except (SecateurError, OSError, RuntimeError):
+    except (secateur.SecateurError, OSError, RuntimeError):
         return ""
 
 
 def _result(task: tuple[Path, str]) -> Result:
     """Runs a scenario in a worker. An error keeps only what reports show."""
     path, root = task
-    result = check_one(path, keep_open("session", root, lambda: Session(os.environ)))
+    result = check_one(path, secateur.keep_open("session", root, lambda: Session(os.environ)))
     if (error := result.error) is not None and not isinstance(error, ScenarioError):
-        result = replace(result, error=SecateurError(error.message, hint=error.hint, code=error.code))
+        result = replace(result, error=secateur.SecateurError(error.message, hint=error.hint, code=error.code))
     return result

@@ -9,19 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from secateur import (
-    Environment,
-    Git,
-    Input,
-    Kind,
-    SecateurError,
-    UsageError,
-    is_workspace,
-    read_file,
-    refuse_links,
-    shown,
-    write_output,
-)
+import secateur
 
 from secateur_lab.scenarios.location import LARGEST_INPUT, SAMPLE
 
@@ -36,10 +24,12 @@ class PlacedInputs:
     stdin: bytes | None = None
     noun: str = "scenario"  # what names the inputs, for errors
     again: bool = False  # existing copies are overwritten
-    reading: Environment = field(default_factory=Environment)  # its redactor takes credentials out of what is written
+    reading: secateur.Environment = field(
+        default_factory=secateur.Environment
+    )  # its redactor takes credentials out of what is written
     copies: dict[Path, bytes] = field(default_factory=dict)
 
-    def given(self, kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    def given(self, kind: secateur.Kind[Any, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Returns the inputs that are not the defaults, by name.
 
         Raises:
@@ -58,36 +48,38 @@ class PlacedInputs:
                 given[spec.name] = self.text(spec, spec.default or ".")
         return given
 
-    def text(self, spec: Input, value: Any) -> Any:
+    def text(self, spec: secateur.Input, value: Any) -> Any:
         """Returns the value to write for an input."""
         if not isinstance(value, str):
             return value
         if value == "-":
             if self.stdin is None:
-                raise UsageError("standard input was empty", hint="name a file instead of -")
+                raise secateur.UsageError("standard input was empty", hint="name a file instead of -")
             if spec.role == "path":
                 return self._copied(f"{spec.name}.txt", self.stdin)
             return self.reading.redactor.data(self.stdin).decode("utf-8", "replace")
         if spec.role == "revision":
-            git = Git.discover(self.root)
-            return git.resolve(value) if isinstance(git, Git) else value
+            git = secateur.Git.discover(self.root)
+            return git.resolve(value) if isinstance(git, secateur.Git) else value
         if spec.role == "path":
             return value if spec.folders and value.startswith(SAMPLE) else self._below(spec, value)
         return self.reading.redactor.text(value)
 
-    def _below(self, spec: Input, value: str) -> str:
+    def _below(self, spec: secateur.Input, value: str) -> str:
         path = Path(os.path.normpath(self.base.resolve() / value))
         if path.is_relative_to(self.root):
             return path.relative_to(self.root).as_posix()
         real = path.resolve()
         if real.is_relative_to(self.root):
             return real.relative_to(self.root).as_posix()
-        if not path.is_file() or (spec.workspaces and is_workspace(path)):  # a copy would be beside other folders
-            raise UsageError(
-                f"{shown(value)} lies outside {shown(self.root)}, which holds the {self.noun}",
+        if not path.is_file() or (
+            spec.workspaces and secateur.is_workspace(path)
+        ):  # a copy would be beside other folders
+            raise secateur.UsageError(
+                f"{secateur.shown(value)} lies outside {secateur.shown(self.root)}, which holds the {self.noun}",
                 hint=f"save the {self.noun} inside the repository that it uses",
             )
-        return self._copied(path.name, read_file(path, LARGEST_INPUT, f"input of a {self.noun}"))
+        return self._copied(path.name, secateur.read_file(path, LARGEST_INPUT, f"input of a {self.noun}"))
 
     def _copied(self, name: str, data: bytes) -> str:
         data = self.reading.redactor.data(data)
@@ -97,9 +89,11 @@ class PlacedInputs:
             index += 1
             path = self.folder / f"{index}-{name}"
         for spec in (self.folder, path):
-            refuse_links(spec)
+            secateur.refuse_links(spec)
         if path.exists() and path not in self.copies and not self.again:
-            raise UsageError(f"{shown(path)} already exists", hint=f"choose another name for the {self.noun}")
+            raise secateur.UsageError(
+                f"{secateur.shown(path)} already exists", hint=f"choose another name for the {self.noun}"
+            )
         self.copies[path] = data
         return path.resolve().relative_to(self.root).as_posix()
 
@@ -112,14 +106,14 @@ class PlacedInputs:
         written = []
         try:
             for path, data in self.copies.items():
-                write_output(path, data.decode("utf-8", "surrogateescape"), make_folder=1)
+                secateur.write_output(path, data.decode("utf-8", "surrogateescape"), make_folder=1)
                 written.append(path)
             yield
         except BaseException:
             for path in written:
-                with suppress(OSError, SecateurError):
+                with suppress(OSError, secateur.SecateurError):
                     if path in before:
-                        write_output(path, before[path].decode("utf-8", "surrogateescape"))
+                        secateur.write_output(path, before[path].decode("utf-8", "surrogateescape"))
                     else:
                         path.unlink()
             if made:

@@ -17,28 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import secateur
 from msgspec import structs
-from secateur import (
-    Entry,
-    Environment,
-    Kind,
-    Ledger,
-    Loaded,
-    Notice,
-    Outcome,
-    Progress,
-    Settings,
-    SettingsSources,
-    State,
-    UsageError,
-    answer_of,
-    get_kind,
-    installed_keys,
-    lookup,
-    select,
-    shown,
-    unreported,
-)
 
 from secateur_lab.scenarios.location import check_inputs
 from secateur_lab.scenarios.malformed import SETTINGS_LAYER, ScenarioError
@@ -72,7 +52,7 @@ class Listed:
 
     number: int  # in the ledger
     id: str  # unique
-    entry: Entry
+    entry: secateur.Entry
     rank: int  # from 1
 
     @property
@@ -84,9 +64,9 @@ class Listed:
 class Decided:
     """The decisions of one run: kind, outcome, and the entries to list."""
 
-    kind: Kind[Any, Any]
-    outcome: Outcome[Any]
-    ledger: Ledger
+    kind: secateur.Kind[Any, Any]
+    outcome: secateur.Outcome[Any]
+    ledger: secateur.Ledger
     listed: tuple[Listed, ...]
     origins: Mapping[str, str] = field(default_factory=dict)  # origin of the settings that are not the defaults
 
@@ -118,12 +98,12 @@ class Decided:
         """The values of the kind's knobs, and of the other settings that affect its decisions and are not the
         defaults."""
         values: dict[str, Any] = {knob.key: knob.value(self.outcome.settings) for knob in self.kind.knobs}
-        known = installed_keys()
+        known = secateur.installed_keys()
         for key in deciding_keys(self.kind):
-            value = lookup(self.outcome.settings, key)
+            value = secateur.lookup(self.outcome.settings, key)
             if value != known[key].default:
                 values.setdefault(key, value)
-        if self.outcome.settings.profile != Settings().profile:
+        if self.outcome.settings.profile != secateur.Settings().profile:
             values["profile"] = self.outcome.settings.profile
         rounded = {key: round(value, DIGITS + 3) for key, value in values.items() if isinstance(value, float)}
         # as they are read back from a scenario: a list, not a tuple
@@ -145,8 +125,8 @@ class Decided:
         items = list(self.listed)
         best = self.kind.finds or len(items) > MOST_ITEMS
         if len(items) > MOST_ITEMS:
-            dropped = [item for item in items if item.entry.state is State.DROPPED][:BEST_DROPPED]
-            items = [item for item in items if item.entry.state is not State.DROPPED] + dropped
+            dropped = [item for item in items if item.entry.state is secateur.State.DROPPED][:BEST_DROPPED]
+            items = [item for item in items if item.entry.state is not secateur.State.DROPPED] + dropped
         if self.kind.finds:  # this order does not depend on scores, so the file's diff is short
             items.sort(key=lambda item: natural_key(item.id))
         return Recorded(
@@ -180,13 +160,13 @@ class Session:
     """Holds what several scenarios share: open indexes and inputs that were read. It is closed when all are decided."""
 
     environ: Mapping[str, str]
-    progress: Progress = unreported
+    progress: secateur.Progress = secateur.unreported
     _shared: dict[Path, dict[Hashable, Any]] = field(default_factory=dict)
     _read: dict[Hashable, Any] = field(default_factory=dict)
 
-    def environment(self, root: Path) -> Environment:
+    def environment(self, root: Path) -> secateur.Environment:
         """Returns the environment of scenarios below a root, with nothing of the user but the cache."""
-        return Environment(
+        return secateur.Environment(
             regular=True,
             ahead=True,  # an input that was read serves scenarios with any settings
             folder=root,
@@ -209,8 +189,8 @@ class Session:
         return replace(decided_of(kind, self.outcome(kind, inputs, loaded, root), ids), origins=loaded.origins)
 
     def loaded(
-        self, kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Mapping[str, Any], root: Path
-    ) -> Loaded:
+        self, kind: secateur.Kind[Any, Any], inputs: Mapping[str, Any], settings: Mapping[str, Any], root: Path
+    ) -> secateur.Loaded:
         """Returns the settings in force with `settings` (nested tables) as the scenario's layer. Raises SecateurError:
         a setting is wrong, or so is the input that locates a repository's own settings."""
         check_hermetic(settings)
@@ -219,12 +199,16 @@ class Session:
         redaction = structs.replace(loaded.settings.redaction, scanner="rules")  # other machines may have no scanner
         return structs.replace(loaded, settings=structs.replace(loaded.settings, llm=llm, redaction=redaction))
 
-    def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
+    def outcome(
+        self, kind: secateur.Kind[Any, Any], inputs: Mapping[str, Any], loaded: secateur.Loaded, root: Path
+    ) -> secateur.Outcome[Any]:
         """Decides inputs under settings. Raises SecateurError: like `Kind.read` and `Kind.decide`."""
         material = self.material(kind, inputs, loaded, root)
-        return kind.fit(answer_of(kind, material, inputs, loaded.settings, progress=self.progress))
+        return kind.fit(secateur.answer_of(kind, material, inputs, loaded.settings, progress=self.progress))
 
-    def material(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Any:
+    def material(
+        self, kind: secateur.Kind[Any, Any], inputs: Mapping[str, Any], loaded: secateur.Loaded, root: Path
+    ) -> Any:
         """Reads inputs, or returns what was read before. Raises like `Kind.read`."""
         key = (kind.name, root, kind.reading_of(inputs, loaded.settings))
         if key not in self._read:
@@ -243,7 +227,7 @@ class Session:
 
     def _release_oldest(self, keep: int) -> None:
         while len(self._read) > keep:
-            Kind.release(self._read.pop(next(iter(self._read))))
+            secateur.Kind.release(self._read.pop(next(iter(self._read))))
 
     def close(self) -> None:
         """Closes everything that was opened."""
@@ -251,12 +235,12 @@ class Session:
         self._shared.clear()
 
 
-def session(environ: Mapping[str, str], progress: Progress = unreported) -> closing[Session]:
+def session(environ: Mapping[str, str], progress: secateur.Progress = secateur.unreported) -> closing[Session]:
     """Opens a session that is closed at the end."""
     return closing(Session(environ, progress))
 
 
-def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
+def decided_of(kind: secateur.Kind[Any, Any], outcome: secateur.Outcome[Any], ids: Collection[str] = ()) -> Decided:
     """Converts an outcome for scenarios. A test that asks the question of a search is left out of the answer."""
     outcome = _leave_out_tests_that_ask(kind, outcome)
     ledger = outcome.ledger
@@ -265,7 +249,7 @@ def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]
     return Decided(kind, outcome, ledger, tuple(listed))
 
 
-def _leave_out_tests_that_ask(kind: Any, outcome: Outcome[Any]) -> Outcome[Any]:
+def _leave_out_tests_that_ask(kind: Any, outcome: secateur.Outcome[Any]) -> secateur.Outcome[Any]:
     """Excludes the test files that hold the question of a search between quotes, and says so in a notice."""
     if not kind.finds:
         return outcome
@@ -281,25 +265,25 @@ def _leave_out_tests_that_ask(kind: Any, outcome: Outcome[Any]) -> Outcome[Any]:
     ids = [id_ for id_ in ids if id_ not in settings.pins]  # a person asked for these
     if not ids:
         return outcome
-    selection = select(pool, structs.replace(settings, excludes=(*settings.excludes, *ids)))
+    selection = secateur.select(pool, structs.replace(settings, excludes=(*settings.excludes, *ids)))
     left_out = kind.outcome_of(payload.engine, selection, settings, payload.explain, payload.dropped)
     message = f"Tests that ask the same question are left out of the answer: {', '.join(tests)}."
-    notices = (*left_out.notices, Notice(TEST_ASKS, message))
+    notices = (*left_out.notices, secateur.Notice(TEST_ASKS, message))
     return structs.replace(left_out, notices=notices, of_settings=outcome.of_settings)
 
 
-def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any]]:
+def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[secateur.Kind[Any, Any], dict[str, Any]]:
     """Returns the kind of a scenario and its checked inputs. Raises SecateurError: unknown kind or input; an input has
     the wrong type, is missing, or leads out."""
     try:
-        kind = get_kind(scenario.kind)
-    except UsageError as error:
+        kind = secateur.get_kind(scenario.kind)
+    except secateur.UsageError as error:
         raise ScenarioError(error.message, hint=error.hint, where=("kind",)) from error
     known = {declared.name: declared for declared in kind.inputs if declared.role != "output"}
     for name, value in scenario.input.items():
         if (declared := known.get(name)) is None:
             hint = f"inputs: {', '.join(known)}"
-            raise ScenarioError(f"{kind.name} has no input {shown(name)}", hint=hint, where=("input", name))
+            raise ScenarioError(f"{kind.name} has no input {secateur.shown(name)}", hint=hint, where=("input", name))
         if declared.repeatable:
             takes, right = "a list of texts", isinstance(value, list) and all(isinstance(item, str) for item in value)
         elif declared.switch:
@@ -307,7 +291,7 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
         else:
             takes, right = "text", isinstance(value, str)
         if not right:
-            message = f"input.{name} = {shown(repr(value))} is not allowed"
+            message = f"input.{name} = {secateur.shown(repr(value))} is not allowed"
             raise ScenarioError(message, hint=f"it takes {takes}", where=("input", name))
     required = [name for name, declared in known.items() if declared.required]
     if missing := [name for name in required if not scenario.input.get(name)]:
@@ -324,7 +308,7 @@ def check_hermetic(settings: Mapping[str, Any]) -> None:
     for key, value in flat(settings):
         asks = key == "embedding.model" and value in ("openai", "ollama")
         if asks or key.startswith(_USER_KEYS):
-            setting = f"{key} = {shown(str(value))}" if asks else key
+            setting = f"{key} = {secateur.shown(str(value))}" if asks else key
             raise ScenarioError(
                 f"settings.{setting} cannot be part of a scenario",
                 hint="a scenario decides the same on every machine, uses no server and writes nothing: remove it",
@@ -332,12 +316,15 @@ def check_hermetic(settings: Mapping[str, Any]) -> None:
             )
 
 
-def _settings_loader(settings: Mapping[str, Any]) -> Callable[[Path | None, Any], Loaded]:
-    return SettingsSources().over(SETTINGS_LAYER, settings).load
+def _settings_loader(settings: Mapping[str, Any]) -> Callable[[Path | None, Any], secateur.Loaded]:
+    return secateur.SettingsSources().over(SETTINGS_LAYER, settings).load
 
 
 def settings_to_save(
-    kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Settings, environment: Environment
+    kind: secateur.Kind[Any, Any],
+    inputs: Mapping[str, Any],
+    settings: secateur.Settings,
+    environment: secateur.Environment,
 ) -> dict[str, Any]:
     """Returns the settings that a scenario must contain, by dotted key: those that affect decisions of the kind and
     differ from the defaults and the repository's own file. `environment`: from `Session.environment`."""
@@ -346,15 +333,15 @@ def settings_to_save(
         plain = kind.load(inputs, _settings_loader({"profile": settings.profile}), environment).settings
         if kind.load(inputs, _settings_loader({}), environment).settings.profile != settings.profile:
             values["profile"] = settings.profile
-    except UsageError:  # the user's own profile: its values are written out
+    except secateur.UsageError:  # the user's own profile: its values are written out
         plain = kind.load(inputs, _settings_loader({}), environment).settings
     for key in deciding_keys(kind):
-        value = lookup(settings, key)
-        if value != lookup(plain, key):
+        value = secateur.lookup(settings, key)
+        if value != secateur.lookup(plain, key):
             values[key] = msgspec.to_builtins(value)
     return values
 
 
-def deciding_keys(kind: Kind[Any, Any]) -> Sequence[str]:
+def deciding_keys(kind: secateur.Kind[Any, Any]) -> Sequence[str]:
     """Returns the keys of settings that affect decisions of a kind and may stand in a scenario."""
     return [key for key in kind.deciding_keys if not key.startswith(_USER_KEYS)]

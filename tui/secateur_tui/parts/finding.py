@@ -17,17 +17,9 @@ from secateur.terminal import cell_width, clip, clip_left, visible
 from secateur_tui.jobs import Derived
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.short_names import shorten_label
+from secateur_tui.state import list_view
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.finding import MOST_TEXTS, Haystack, Hit, Match, search_texts
-from secateur_tui.state.list_view import (
-    LIST_ORDER,
-    NAME,
-    WHOLE,
-    ListChoice,
-    filter_items,
-    find_next,
-    make_view,
-)
 from secateur_tui.styled_text import Line, Span, line, width
 from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers
 
@@ -114,7 +106,7 @@ class ItemFinding(ScreenPart):
         elif compared is not None:
             mask = compared.flipped.copy()
         mask[len(answer.entries) - 1 :] = False  # what stands around the items is nothing that is decided
-        item = find_next(state.view or make_view(answer, WHOLE), state.cursor, mask, step)
+        item = list_view.find_next(state.view or list_view.make_view(answer, list_view.WHOLE), state.cursor, mask, step)
         if item is None:
             shown = " in what is shown" if state.view is not None else ""
             words = NONE_OF[what] if mask.any() else NONE_OF[what].replace("else ", "").replace("other ", "")
@@ -201,7 +193,7 @@ class ItemFinding(ScreenPart):
             rows.append(("all", ChoiceLine(replace(choice, filters=()), draw)))
         for facet in columns.facets:
             others = replace(choice, filters=tuple(chosen for chosen in choice.filters if chosen[0] != facet))
-            for value, count in columns.counts(facet, filter_items(columns, others))[:MOST_VALUES]:
+            for value, count in columns.counts(facet, list_view.filter_items(columns, others))[:MOST_VALUES]:
                 draw = partial(draw_filter, facet, value, count, (facet, value) in choice.filters)
                 rows.append((f"{facet}: {value}", ChoiceLine(choice.toggle(facet, value), draw)))
         return Offers(_match_rows(rows, sought), state.view.caption if state.view is not None else "all are shown")
@@ -213,7 +205,7 @@ class ItemFinding(ScreenPart):
         columns, choice = self.state.columns, self.state.choice
         if columns is None:
             return Offers()
-        words = {LIST_ORDER: "the list's own order", NAME: "by name"}
+        words = {list_view.LIST_ORDER: "the list's own order", list_view.NAME: "by name"}
         words |= {figure: f"by {figure}, {_FIRST.get(figure, 'largest')} first" for figure in columns.figures}
         rows = [
             (text, ChoiceLine(replace(choice, by=by), partial(_draw_choice, text, by == choice.by)))
@@ -221,7 +213,7 @@ class ItemFinding(ScreenPart):
         ]
         return Offers(_match_rows(rows, sought))
 
-    def _choose(self, choice: ListChoice) -> None:
+    def _choose(self, choice: list_view.ListChoice) -> None:
         self.bench.choose(choice)
         self.bench.go_home()
 

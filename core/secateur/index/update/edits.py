@@ -10,22 +10,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from secateur.index.facts import snapshot_arrays
 from secateur.index.facts.extract import Record, decode
 from secateur.index.facts.hotspots import FileChanges
 from secateur.index.facts.names import NameTable
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Snapshot, pack_notices
-from secateur.index.facts.snapshot_arrays import (
-    FILE_FIELDS,
-    Links,
-    Read,
-    add_links,
-    columns,
-    digest_column,
-    split_unindexed,
-    unindexed_arrays,
-    word_bags,
-)
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.store.records import RecordStore
 from secateur.index.store.splices import Splice, splice_of
@@ -39,14 +29,14 @@ class Edit:
 
     before: Snapshot
     gone: frozenset[str]  # removed paths, and paths with another content
-    read: Read  # new files, and files with another content, in byte order of the paths
+    read: snapshot_arrays.Read  # new files, and files with another content, in byte order of the paths
     files: Splice  # the edit of the indexed files
     rows: Splice  # the edit of their fragments
 
     @classmethod
-    def of(cls, before: Snapshot, gone: frozenset[str], read: Read) -> Edit:
+    def of(cls, before: Snapshot, gone: frozenset[str], read: snapshot_arrays.Read) -> Edit:
         """Makes the edit of a snapshot."""
-        coming, _ = split_unindexed(read)
+        coming, _ = snapshot_arrays.split_unindexed(read)
         known = before.paths
         indexed = {path_bytes(path) for path in gone if path in before.digests}
         files = splice_of([path_bytes(path) for path in known], indexed, [path_bytes(path) for path, _, _ in coming])
@@ -73,9 +63,9 @@ class Edit:
         return cls.of(before, gone, read) if len(read) == len(records) else None
 
     @property
-    def coming(self) -> Read:
+    def coming(self) -> snapshot_arrays.Read:
         """The new and changed files that are indexed."""
-        return split_unindexed(self.read)[0]
+        return snapshot_arrays.split_unindexed(self.read)[0]
 
     @property
     def same_paths(self) -> bool:
@@ -118,7 +108,7 @@ def compare(before: Snapshot, present: Sequence[tuple[str, bytes]]) -> tuple[fro
 
 def apply_edit(
     edit: Edit,
-    links: Links,
+    links: snapshot_arrays.Links,
     changes: FileChanges,
     commits: Arrays,
     notices: Sequence[Notice],
@@ -135,20 +125,20 @@ def apply_edit(
         extra: arrays that only some snapshots have.
     """
     before, files, rows = edit.before, edit.files, edit.rows
-    texts, new = columns(edit.coming, before.arrays["vectors"].shape[1])
+    texts, new = snapshot_arrays.columns(edit.coming, before.arrays["vectors"].shape[1])
     arrays: Arrays = {}
     for name, items in texts.items():
         arrays[name] = (files if name.startswith("file.") else rows).edit_packed(before.arrays[name], items)
     for name, column in new.items():
         arrays[name] = (files if name.startswith("file.") else rows).column(before.arrays[name], column)
-    for field, bag in word_bags(edit.coming).items():
-        splice = files if field in FILE_FIELDS else rows
+    for field, bag in snapshot_arrays.word_bags(edit.coming).items():
+        splice = files if field in snapshot_arrays.FILE_FIELDS else rows
         postings = Postings.from_arrays(before.arrays, field)
         arrays |= postings.edit(splice.map_rows(), bag, splice.numbers()).to_arrays(field)
     arrays |= _edit_unindexed(edit) | commits | extra
     arrays["notices"] = pack_notices(notices)
     arrays["origin"] = pack_strings(list(origin))
-    after = Snapshot(add_links(arrays, links, changes))
+    after = Snapshot(snapshot_arrays.add_links(arrays, links, changes))
     _hand_on_tables(edit, after, texts, new["vectors"])
     return after
 
@@ -159,19 +149,19 @@ def _starts(sizes: npt.NDArray[np.int32] | list[int]) -> npt.NDArray[np.int64]:
 
 def _edit_unindexed(edit: Edit) -> Arrays:
     before = edit.before
-    _, coming = split_unindexed(edit.read)
+    _, coming = snapshot_arrays.split_unindexed(edit.read)
     if not coming and not any(path in before.unindexed_digests for path in edit.gone):
         return {name: before.arrays[name] for name in ("unindexed", "unindexed.digest")}
     entries = {
         path: (reason, before.unindexed_digests[path]) for path, reason in before.unindexed if path not in edit.gone
     }
-    flat = unpack_strings(unindexed_arrays(coming)["unindexed"])
+    flat = unpack_strings(snapshot_arrays.unindexed_arrays(coming)["unindexed"])
     for (path, digest, _), reason in zip(coming, flat[1::2], strict=True):
         entries[path] = reason, digest
     paths = sorted(entries, key=path_bytes)
     return {
         "unindexed": pack_strings([text for path in paths for text in (path, entries[path][0])]),
-        "unindexed.digest": digest_column(entries[path][1] for path in paths),
+        "unindexed.digest": snapshot_arrays.digest_column(entries[path][1] for path in paths),
     }
 
 

@@ -14,28 +14,15 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from secateur.kinds.conversation import messages
 from secateur.kinds.conversation.media import MEDIA_TOKENS
-from secateur.kinds.conversation.messages import (
-    Message,
-    MessagePart,
-    PartKind,
-    Where,
-    block_parts,
-    call_part,
-    canonical,
-    make_message,
-    malformed,
-    parse_message,
-    result_content,
-    result_part,
-)
 from secateur.kinds.conversation.session_formats.base import SessionFormat, field_of, numbered, objects_in, text_at
 from secateur.kinds.conversation.session_formats.claude_code import ClaudeCode
 from secateur.kinds.conversation.session_formats.codex import ITEMS, SILENT, CodexCli, item_parts, role_of
 from secateur.kinds.conversation.session_formats.gemini_cli import GeminiCli, content_parts
 from secateur.kinds.conversation.session_formats.opencode import OpenCode
 
-Parts = Iterable[MessagePart]
+Parts = Iterable[messages.MessagePart]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +47,14 @@ class ApiFormat:
         """Tells whether a value has this format."""
         return isinstance(value, dict) and self.owns_object(value)
 
-    def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
+    def parse(self, raw: Any, location: str, calls: dict[str, messages.MessagePart]) -> messages.Message:
         """Parses a message; see `messages.parse_message`, also for errors."""
         if self.mixed and (not self.owns(raw) or "role" in raw):
-            return parse_message(raw, location, calls)
+            return messages.parse_message(raw, location, calls)
         if not self.owns(raw):
-            raise malformed(location, f"is not a message of the format {self.name}")
+            raise messages.malformed(location, f"is not a message of the format {self.name}")
         role, parts = self.read(raw, location)
-        return make_message(raw, role, location, parts, calls)
+        return messages.make_message(raw, role, location, parts, calls)
 
 
 def _is_responses_item(value: dict[str, Any]) -> bool:
@@ -92,31 +79,31 @@ def _is_bedrock(value: dict[str, Any]) -> bool:
     return all(isinstance(block, dict) and "type" not in block and len(block) == 1 for block in blocks)
 
 
-def _bedrock_parts(block: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
+def _bedrock_parts(block: Mapping[str, Any], where: messages.Where) -> Iterator[messages.MessagePart]:
     kind, content = next(iter(block.items()))
     if kind == "text" and isinstance(content, str):
         if content:
-            yield MessagePart(PartKind.TEXT, content, (*where, "text"))
+            yield messages.MessagePart(messages.PartKind.TEXT, content, (*where, "text"))
     elif kind == "toolUse":
         at = (*where, "toolUse", "input")
         tool = text_at(content, "name") or "unknown"
-        yield call_part(tool, field_of(content, "input"), _id(content, "toolUseId"), at)
+        yield messages.call_part(tool, field_of(content, "input"), _id(content, "toolUseId"), at)
     elif kind == "toolResult":
         items = objects_in(field_of(content, "content"))
         texts = [
-            item["text"] if isinstance(item.get("text"), str) else canonical(item["json"])
+            item["text"] if isinstance(item.get("text"), str) else messages.canonical(item["json"])
             for item in items
             if isinstance(item.get("text"), str) or "json" in item
         ]
         media, at = [MEDIA_TOKENS] * (len(items) - len(texts)), (*where, "toolResult", "content")
         success = field_of(content, "status") != "error"
-        yield result_part(
+        yield messages.result_part(
             "\n".join(texts), _id(content, "toolUseId"), at, _put_text_block, media=media, success=success
         )
     elif kind in ("image", "document", "video"):
-        yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
+        yield messages.MessagePart(messages.PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
     elif kind != "cachePoint":
-        yield MessagePart(PartKind.OTHER, canonical(content), where)
+        yield messages.MessagePart(messages.PartKind.OTHER, messages.canonical(content), where)
 
 
 def _put_text_block(old: Any, text: str) -> Any:  # noqa: ARG001
@@ -136,26 +123,26 @@ def _make_ai_sdk_ui(like: Mapping[str, Any], role: str, text: str, index: int) -
     return {**message, "content": text} if "content" in like else message  # version 4 has the text twice
 
 
-def _ui_parts(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
+def _ui_parts(part: Mapping[str, Any], where: messages.Where) -> Iterator[messages.MessagePart]:
     kind = text_at(part, "type")
     if kind in ("text", "reasoning"):
         text = part.get("text", part.get("reasoning"))
         if isinstance(text, str) and text:
-            part_kind = PartKind.TEXT if kind == "text" else PartKind.OTHER
-            yield MessagePart(part_kind, text, (*where, "text" if "text" in part else "reasoning"))
+            part_kind = messages.PartKind.TEXT if kind == "text" else messages.PartKind.OTHER
+            yield messages.MessagePart(part_kind, text, (*where, "text" if "text" in part else "reasoning"))
     elif kind == "file":
-        yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
+        yield messages.MessagePart(messages.PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
     elif kind.startswith("tool-") or kind == "dynamic-tool":
         if kind == "tool-invocation" and isinstance(part.get("toolInvocation"), dict):
             part, where = part["toolInvocation"], (*where, "toolInvocation")
         tool = text_at(part, "toolName") or kind.removeprefix("tool-")
         input_key, result_key = ("input", "output") if "input" in part or "toolName" not in part else ("args", "result")
         call = _id(part, "toolCallId")
-        yield call_part(tool, part.get(input_key), call, (*where, input_key))
+        yield messages.call_part(tool, part.get(input_key), call, (*where, input_key))
         if isinstance(part.get("errorText"), str):
-            yield result_part(part["errorText"], call, (*where, "errorText"), success=False)
+            yield messages.result_part(part["errorText"], call, (*where, "errorText"), success=False)
         elif result_key in part:
-            yield result_part(part[result_key], call, (*where, result_key), success=True)
+            yield messages.result_part(part[result_key], call, (*where, result_key), success=True)
 
 
 _LANGCHAIN_ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
@@ -167,26 +154,26 @@ def _read_langchain(raw: Mapping[str, Any], location: str) -> tuple[str, Parts]:
     return _LANGCHAIN_ROLES[kind], _langchain_parts(body, _LANGCHAIN_ROLES[kind], location, under)
 
 
-def _langchain_parts(body: Any, role: str, location: str, under: Where) -> Iterator[MessagePart]:
+def _langchain_parts(body: Any, role: str, location: str, under: messages.Where) -> Iterator[messages.MessagePart]:
     content, at = body.get("content"), (*under, "content")
     if role in ("tool", "function"):
-        text, media = result_content(content, location, at)
+        text, media = messages.result_content(content, location, at)
         tool, call, success = text_at(body, "name"), _id(body, "tool_call_id"), body.get("status") != "error"
-        yield result_part(text, call, at, media=media, tool=tool, success=success)
+        yield messages.result_part(text, call, at, media=media, tool=tool, success=success)
         return
-    parts: list[MessagePart] = []
+    parts: list[messages.MessagePart] = []
     for block, where in [(content, at)] if isinstance(content, str) else numbered(content, at):
         if not (isinstance(block, dict) and block.get("type") == "tool_call"):  # repeated in `tool_calls`
-            parts += block_parts(block, where, role, location)
+            parts += messages.block_parts(block, where, role, location)
     calls = [
-        call_part(text_at(call, "name") or "unknown", call.get("args"), _id(call, "id"), (*where, "args"))
+        messages.call_part(text_at(call, "name") or "unknown", call.get("args"), _id(call, "id"), (*where, "args"))
         for call, where in numbered(body.get("tool_calls"), (*under, "tool_calls"))
         if isinstance(call, dict)
     ]
     # The same id in `content` and in `tool_calls` is one call. Copies are not edited: they would then differ.
     listed_ids = {call.call for call in calls}
     repeated = {part.call for part in parts if part.call} or field_of(body, "additional_kwargs", "tool_calls")
-    yield from (part for part in parts if part.kind is not PartKind.CALL or part.call not in listed_ids)
+    yield from (part for part in parts if part.kind is not messages.PartKind.CALL or part.call not in listed_ids)
     yield from (replace(call, put=None) if repeated else call for call in calls)
 
 
@@ -200,7 +187,7 @@ def _make_langchain(like: Mapping[str, Any], role: str, text: str, _index: int) 
     return {"type": kind, "content": text}
 
 
-def _langchain_body(value: Mapping[str, Any]) -> tuple[Where, str]:
+def _langchain_body(value: Mapping[str, Any]) -> tuple[messages.Where, str]:
     """Returns the path to the fields of a message, and its type; "" if it is not a message."""
     if "role" in value:
         return (), ""
@@ -224,26 +211,26 @@ def _make_pydantic(_like: Mapping[str, Any], role: str, text: str, _index: int) 
     return {"kind": kind, "parts": [{"part_kind": part, "content": text}]}
 
 
-def _pydantic_parts(part: Any, where: Where) -> Iterator[MessagePart]:
+def _pydantic_parts(part: Any, where: messages.Where) -> Iterator[messages.MessagePart]:
     kind, content, at = text_at(part, "part_kind"), field_of(part, "content"), (*where, "content")
     call, tool = _id(part, "tool_call_id"), text_at(part, "tool_name")
     if kind.endswith("tool-call"):
-        made_part = call_part(tool or "unknown", part.get("args"), call, (*where, "args"))
+        made_part = messages.call_part(tool or "unknown", part.get("args"), call, (*where, "args"))
         yield made_part if kind == "tool-call" else replace(made_part, put=None)
     elif kind.endswith("tool-return") or (kind == "retry-prompt" and tool):
         is_editable = kind in ("tool-return", "retry-prompt")
         success = kind != "retry-prompt" and part.get("outcome", "success") == "success"
-        made_part = result_part(content, call, at, tool=tool, success=success)
+        made_part = messages.result_part(content, call, at, tool=tool, success=success)
         yield made_part if is_editable else replace(made_part, put=None)
     elif isinstance(content, list) and kind == "user-prompt":
         for item, part_path in numbered(content, at):
             if isinstance(item, str):
-                yield MessagePart(PartKind.TEXT, item, part_path)
+                yield messages.MessagePart(messages.PartKind.TEXT, item, part_path)
             else:
-                yield MessagePart(PartKind.OTHER, "", part_path, media=1, media_tokens=MEDIA_TOKENS)
+                yield messages.MessagePart(messages.PartKind.OTHER, "", part_path, media=1, media_tokens=MEDIA_TOKENS)
     elif content is not None:
-        text = content if isinstance(content, str) else canonical(content)
-        yield MessagePart(PartKind.OTHER if kind == "thinking" else PartKind.TEXT, text, at)
+        text = content if isinstance(content, str) else messages.canonical(content)
+        yield messages.MessagePart(messages.PartKind.OTHER if kind == "thinking" else messages.PartKind.TEXT, text, at)
 
 
 _FORMATS = (
@@ -301,7 +288,9 @@ def api_format_of(values: Sequence[Any]) -> ApiFormat | None:
 # --- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def _each(read: Callable[[Any, Where], Iterator[MessagePart]], blocks: Sequence[Any], key: str) -> Parts:
+def _each(
+    read: Callable[[Any, messages.Where], Iterator[messages.MessagePart]], blocks: Sequence[Any], key: str
+) -> Parts:
     return (part for block, where in numbered(blocks, (key,)) for part in read(block, where))
 
 
@@ -329,7 +318,7 @@ def session_format_of(values: Sequence[Any]) -> SessionFormat | None:
     return form if owned[name] > with_role and any(map(form.proves, values)) else None
 
 
-def parse_value(raw: Any, location: str, calls: dict[str, MessagePart], form: str) -> Message:
+def parse_value(raw: Any, location: str, calls: dict[str, messages.MessagePart], form: str) -> messages.Message:
     """Parses the message in `raw`, given the name of its format; see `messages.parse_message`."""
     known = MESSAGE_FORMATS.get(form)
-    return known.parse(raw, location, calls) if known is not None else parse_message(raw, location, calls)
+    return known.parse(raw, location, calls) if known is not None else messages.parse_message(raw, location, calls)

@@ -11,20 +11,9 @@ from functools import partial
 from operator import eq
 from typing import Any
 
+from secateur.kinds.envelope import sections
 from secateur.kinds.envelope.cut_record import CutRecord, Known
 from secateur.kinds.envelope.cuts import KEEP_CHARS, KEEP_ITEMS
-from secateur.kinds.envelope.sections import (
-    NAMING,
-    TARGET,
-    EnvelopeValue,
-    Path,
-    digest_of,
-    is_entry,
-    section_of,
-    text_of,
-    value_at,
-    walk,
-)
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, Figure
 from secateur.model import Entry, Ledger, Reason, State
 from secateur.render.sentences import phrase
@@ -41,41 +30,41 @@ def make_ledger(
     text_before: str,
     trimmed: Any,
     cut_record: CutRecord,
-    pinned: Collection[Path],
+    pinned: Collection[sections.Path],
     before: int,
     after: int,
     budget: int,
     counter: Counter,
     known: Known,
-) -> tuple[Ledger, tuple[tuple[Path, int | None], ...]]:
+) -> tuple[Ledger, tuple[tuple[sections.Path, int | None], ...]]:
     """Makes the ledger: one entry per trimmed part, by action and path, none inside another; then what is unchanged,
     then the wrapper. Returns it with the locations of the entries."""
 
-    def make_entry(path: Path, start: int | None, state: State, reason: Reason, now: str | None) -> Entry:
+    def make_entry(path: sections.Path, start: int | None, state: State, reason: Reason, now: str | None) -> Entry:
         """`now`: the text after the cuts, None if there were none."""
         then = text_at(original, path, start)
-        name = section_of(path) + ("" if start is None else f"[{start}:]")
+        name = sections.section_of(path) + ("" if start is None else f"[{start}:]")
         size = counter.count(then)
         figures: dict[str, Figure] = {CHARS_BEFORE: len(then), CHARS_AFTER: len(then if now is None else now)}
         if now is None:
             return Entry(name, state, reason, size, size, figures)
         figures["steps"] = _describe_steps(original, path, cut_record.reasons.get(path, ()))
-        figures["left"] = describe_remains(value_at(original, path), value_at(trimmed, path), start)
+        figures["left"] = describe_remains(sections.value_at(original, path), sections.value_at(trimmed, path), start)
         return Entry(name, state, reason, size, size if now == then else counter.count(now), figures)
 
     rows = cut_record.sections(pinned)
     unchanged = list(_unchanged_paths(original, {path: start for path, start, *_ in rows}, pinned))
-    reasons = dict.fromkeys(pinned, Reason.PINNED) | {(TARGET,): Reason.TARGET}
+    reasons = dict.fromkeys(pinned, Reason.PINNED) | {(sections.TARGET,): Reason.TARGET}
     rows += [(path, None, State.KEPT, reasons.get(path, Reason.FITS)) for path in unchanged]
     entries = []
     for path, start, state, reason in rows:
         now = None if state is State.KEPT else text_at(trimmed, path, start)
         cut = path, start, state, reason
-        key = counter.name, *cut, tuple(cut_record.reasons.get(path, ())), digest_of(now or "")
+        key = counter.name, *cut, tuple(cut_record.reasons.get(path, ())), sections.digest_of(now or "")
         entries.append(known.once(key, partial(make_entry, *cut, now)))
     around = {
         side: len(text) - sum(int(entry.figures[side]) for entry in entries)
-        for side, text in ((CHARS_BEFORE, text_before), (CHARS_AFTER, text_of(trimmed)))
+        for side, text in ((CHARS_BEFORE, text_before), (CHARS_AFTER, sections.text_of(trimmed)))
     }
     beside = before - sum(entry.before for entry in entries)
     ledger = Ledger.closed("envelope", budget, entries, after, around=beside, figures=around)
@@ -83,39 +72,39 @@ def make_ledger(
 
 
 def _unchanged_paths(
-    original: dict[str, Any], cut: Mapping[Path, int | None], pinned: Collection[Path]
-) -> Iterator[Path]:
+    original: dict[str, Any], cut: Mapping[sections.Path, int | None], pinned: Collection[sections.Path]
+) -> Iterator[sections.Path]:
     """Yields the paths of sections without a cut or pin; in the other sections those of fields and entries beside them.
     `cut`: path of a cut value, or of a list -> the first position of its cut end."""
     above = {path[:length] for path in cut for length in range(1, len(path))}
     above |= {path for path, start in cut.items() if start is not None}
-    around = {path[:length] for path in pinned if path[0] != TARGET for length in range(1, len(path))}
+    around = {path[:length] for path in pinned if path[0] != sections.TARGET for length in range(1, len(path))}
 
-    def leads_on(node: EnvelopeValue) -> bool:
-        return node.path in around or (node.path in above and not is_entry(node))
+    def leads_on(node: sections.EnvelopeValue) -> bool:
+        return node.path in around or (node.path in above and not sections.is_entry(node))
 
     for section in original:
-        for node in walk(EnvelopeValue(original, section, (section,)), into=leads_on):
+        for node in sections.walk(sections.EnvelopeValue(original, section, (section,)), into=leads_on):
             end = cut.get(node.path[:-1]) if isinstance(node.key, int) else None
             in_cut = node.path in cut or node.path in above or (end is not None and node.key >= end)
-            listed = isinstance(node.key, str) or is_entry(node) or node.path in pinned
+            listed = isinstance(node.key, str) or sections.is_entry(node) or node.path in pinned
             if listed and not in_cut and node.path not in around:
                 yield node.path
 
 
-def _describe_steps(original: Any, path: Path, reasons: Sequence[Reason]) -> str:
+def _describe_steps(original: Any, path: sections.Path, reasons: Sequence[Reason]) -> str:
     """Says which stages cut a value, in their order; of those after the stages only the last, which goes furthest."""
     figures: dict[str, Figure] = {"first": KEEP_ITEMS, "characters": KEEP_CHARS}
-    if isinstance(path[-1], int) and not isinstance(value_at(original, path), list):
-        figures |= {"item": path[-1] + 1, "items": len(value_at(original, path[:-1]))}
+    if isinstance(path[-1], int) and not isinstance(sections.value_at(original, path), list):
+        figures |= {"item": path[-1] + 1, "items": len(sections.value_at(original, path[:-1]))}
     last = max(reasons)
     steps = [reason for reason in dict.fromkeys(reasons) if reason < Reason.SUMMARY_SHORTENED or reason is last]
     return "; ".join(phrase(reason, figures) for reason in steps)
 
 
-def text_at(value: Any, path: Path, start: int | None) -> str:
-    held = value_at(value, path)
-    return text_of(held if start is None else held[start:])
+def text_at(value: Any, path: sections.Path, start: int | None) -> str:
+    held = sections.value_at(value, path)
+    return sections.text_of(held if start is None else held[start:])
 
 
 def describe_remains(then: Any, now: Any, start: int | None = None) -> str:
@@ -135,7 +124,7 @@ def _describe_object(then: dict[str, Any], now: dict[str, Any]) -> str:
     new = [name for name in now if name not in left]
     gone = [name for name in then if name not in left]
     changed = [name for name in left if now[name] != then[name]]
-    words = [f"its {'' if name in NAMING else 'field '}{clip(name, _LONGEST_NAME)}" for name in changed]
+    words = [f"its {'' if name in sections.NAMING else 'field '}{clip(name, _LONGEST_NAME)}" for name in changed]
     cuts = _describe_cuts([(of, then[name], now[name]) for of, name in zip(words, changed, strict=True)], "fields")
     if not left:
         return f"none of its fields is left, a reference stands for it: {_join(new)}"

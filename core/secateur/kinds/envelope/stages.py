@@ -19,24 +19,9 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import Any
 
+from secateur.kinds.envelope import sections
 from secateur.kinds.envelope.cut_record import CutRecord, Ladder, Remembered, Stage
 from secateur.kinds.envelope.cuts import Cut, container_steps, item_cuts, list_cuts, reference_cuts, text_cuts
-from secateur.kinds.envelope.sections import (
-    DIGEST,
-    NAMING,
-    EnvelopeValue,
-    Path,
-    copy_trimmable,
-    digest_of,
-    entries_of,
-    extensions_of,
-    fields_of,
-    fields_without_entries,
-    is_entry,
-    text_of,
-    value_at,
-    walk,
-)
 from secateur.model import Reason
 from secateur.tokens import Counter
 
@@ -95,7 +80,7 @@ class Shrinking:
         tokens: int,
         budget: int,
         counter: Counter,
-        pinned: Collection[Path] = (),
+        pinned: Collection[sections.Path] = (),
         remembered: Remembered | None = None,
     ) -> None:
         self._original, self._pinned = original, pinned
@@ -108,7 +93,7 @@ class Shrinking:
                 break
             self.tokens, self.trimmed, self.cut_record = state
             self._stage += 1
-        self.trimmed, self.cut_record = copy_trimmable(self.trimmed), self.cut_record.copy()
+        self.trimmed, self.cut_record = sections.copy_trimmable(self.trimmed), self.cut_record.copy()
 
     @property
     def fits(self) -> bool:
@@ -117,27 +102,27 @@ class Shrinking:
 
     def run(self) -> None:
         """Runs the stages as far as needed."""
-        digest = EnvelopeValue(self.trimmed, DIGEST, (DIGEST,))
-        extensions = list(extensions_of(self.trimmed))
-        original_digest = EnvelopeValue(self._original, DIGEST, (DIGEST,))
-        last_reason = Reason.ENTRIES_DROPPED if any(entries_of(original_digest)) else Reason.REFERENCE_ONLY
+        digest = sections.EnvelopeValue(self.trimmed, sections.DIGEST, (sections.DIGEST,))
+        extensions = list(sections.extensions_of(self.trimmed))
+        original_digest = sections.EnvelopeValue(self._original, sections.DIGEST, (sections.DIGEST,))
+        last_reason = Reason.ENTRIES_DROPPED if any(sections.entries_of(original_digest)) else Reason.REFERENCE_ONLY
 
-        def references(nodes: Iterable[EnvelopeValue]) -> Iterable[Cut]:
+        def references(nodes: Iterable[sections.EnvelopeValue]) -> Iterable[Cut]:
             return reference_cuts(nodes, self._original)
 
         stages: tuple[Callable[[], None], ...] = (
             lambda: self._cut(item_cuts(digest), Stage.SUMMARIZE, Reason.LONG_LIST),
             lambda: self._cut(list_cuts(digest), Stage.SUMMARIZE, Reason.LONG_LIST),
             lambda: self._cut(text_cuts([digest, *extensions]), Stage.TRUNCATE, Reason.LONG_TEXT),
-            lambda: self._cut(references(entries_of(digest)), Stage.DROP, Reason.REFERENCE_ONLY, LEAST_USED),
+            lambda: self._cut(references(sections.entries_of(digest)), Stage.DROP, Reason.REFERENCE_ONLY, LEAST_USED),
             lambda: self._cut(
-                references([*fields_without_entries(digest), *extensions]), Stage.DROP, Reason.REFERENCE_ONLY
+                references([*sections.fields_without_entries(digest), *extensions]), Stage.DROP, Reason.REFERENCE_ONLY
             ),
             lambda: self._shorten_summaries(digest),
             lambda: self._drop_last_first(digest, "summary", Reason.SUMMARY_DROPPED),
             lambda: self._drop_last_first(digest, "hash", Reason.HASH_DROPPED),
             lambda: self._drop_entries(digest),
-            lambda: self._cut(references(fields_of(digest)), Stage.DROP, last_reason),
+            lambda: self._cut(references(sections.fields_of(digest)), Stage.DROP, last_reason),
             lambda: self._cut(references([digest]), Stage.DROP, last_reason),
         )
         for stage in stages[self._stage :]:
@@ -146,7 +131,7 @@ class Shrinking:
             stage()
             self._stage += 1
             if self._remembered is not None and not self.fits and len(self._ladder.states) < self._stage:
-                self._ladder.states.append((self.tokens, copy_trimmable(self.trimmed), self.cut_record.copy()))
+                self._ladder.states.append((self.tokens, sections.copy_trimmable(self.trimmed), self.cut_record.copy()))
         if self.fits and self.tokens < LEAST_USED * self._budget:
             self._undo_needless_cuts()
 
@@ -184,25 +169,25 @@ class Shrinking:
         def look_up() -> int:
             if self._remembered is None:
                 return cut.count_gain(self._counter)
-            key = self._counter.name, self._stage, cut.path, digest_of(text_of(cut.old))
+            key = self._counter.name, self._stage, cut.path, sections.digest_of(sections.text_of(cut.old))
             return self._remembered.known.once(key, lambda: cut.count_gain(self._counter))
 
         return self._ladder.known.once((self._stage, cut.path), look_up)
 
     def _soften(self, cut: Cut, count: int) -> int:
-        longest = len(text_of(cut.old))
+        longest = len(sections.text_of(cut.old))
 
         def make(step: int) -> bool:
             value = cut.value(step)
             cut.holder[cut.key] = value
-            return len(text_of(value)) < longest
+            return len(sections.text_of(value)) < longest
 
         return self._settle(cut.between + 1, make, before=self.tokens + cut.gain, after_cuts=count)
 
     def _keep_beginning(self, cut: Cut, start: int | None) -> int | None:
         """Keeps the longest beginning that fits of a cut whose first step leaves much room unused; returns the position
         from which the end of a list changed."""
-        coarse, longest, units = cut.holder[cut.key], len(text_of(cut.old)), cut.units
+        coarse, longest, units = cut.holder[cut.key], len(sections.text_of(cut.old)), cut.units
         best = self.tokens, coarse, start
 
         def make(step: int) -> int:
@@ -210,7 +195,7 @@ class Shrinking:
             part = cut.beginning(units - step) if step < units else None
             value, first = part or (coarse, start)
             cut.holder[cut.key] = value
-            tokens = self._count() if value is coarse or len(text_of(value)) < longest else self._budget + 1
+            tokens = self._count() if value is coarse or len(sections.text_of(value)) < longest else self._budget + 1
             if best[0] < tokens <= self._budget:
                 best = tokens, value, first
             return tokens
@@ -219,15 +204,15 @@ class Shrinking:
         self.tokens, cut.holder[cut.key], start = best
         return start
 
-    def _may_change(self, path: Path) -> bool:
+    def _may_change(self, path: sections.Path) -> bool:
         return not any(other[: len(path)] == path[: len(other)] for other in self._pinned)
 
     # --- what is left of the dependencies ---
 
-    def _changeable_entries(self, digest: EnvelopeValue) -> list[EnvelopeValue]:
-        return [node for node in entries_of(digest) if self._may_change(node.path)]
+    def _changeable_entries(self, digest: sections.EnvelopeValue) -> list[sections.EnvelopeValue]:
+        return [node for node in sections.entries_of(digest) if self._may_change(node.path)]
 
-    def _shorten_summaries(self, digest: EnvelopeValue) -> None:
+    def _shorten_summaries(self, digest: sections.EnvelopeValue) -> None:
         """Shortens all summaries to one length, from the longest down: a step takes one character of one entry, the
         last entry first."""
         nodes = [node for node in self._changeable_entries(digest) if isinstance(node.value.get("summary"), str)]
@@ -244,8 +229,8 @@ class Shrinking:
         self._settle(max(0, longest - SHORTEST_SUMMARY) * len(nodes), make)
         self._note(nodes, whole, Stage.TRUNCATE, Reason.SUMMARY_SHORTENED)
 
-    def _drop_last_first(self, digest: EnvelopeValue, field: str, reason: Reason) -> None:
-        others = set(NAMING) - {"summary", "hash"}
+    def _drop_last_first(self, digest: sections.EnvelopeValue, field: str, reason: Reason) -> None:
+        others = set(sections.NAMING) - {"summary", "hash"}
         holders = [node for node in self._changeable_entries(digest) if field in node.value]
         nodes = [node for node in holders if any(isinstance(node.value.get(name), str) for name in others)]
         whole = [node.value for node in nodes]
@@ -262,16 +247,16 @@ class Shrinking:
         self._settle(len(nodes), make)
         self._note(nodes, whole, Stage.DROP, reason)
 
-    def _drop_entries(self, digest: EnvelopeValue) -> None:
+    def _drop_entries(self, digest: sections.EnvelopeValue) -> None:
         nodes, steps, limits = [], [], [0]
-        parents = {node.path[:-1] for node in entries_of(digest)}
-        outside = walk(digest, into=lambda node: not is_entry(node))
+        parents = {node.path[:-1] for node in sections.entries_of(digest)}
+        outside = sections.walk(digest, into=lambda node: not sections.is_entry(node))
         for node in [node for node in outside if node.path in parents]:
             size, step = container_steps(node, self._original)
             keys = node.value if isinstance(node.value, dict) else range(len(node.value))
             held = [at for at, key in enumerate(keys, 1) if not self._may_change((*node.path, key))]
             least = min(size, max(held, default=0))
-            then, now = text_of(node.value), text_of(step(least))
+            then, now = sections.text_of(node.value), sections.text_of(step(least))
             if len(now) < len(then) and self._counter.count(now) < self._counter.count(then):
                 nodes.append(node)
                 steps.append((step, least))
@@ -290,7 +275,9 @@ class Shrinking:
                 start = len(now) - 1 if isinstance(now, list) else None
                 self.cut_record.add(node.path, Stage.DROP, Reason.ENTRIES_DROPPED, start)
 
-    def _note(self, nodes: Sequence[EnvelopeValue], whole: Sequence[Any], stage: Stage, reason: Reason) -> None:
+    def _note(
+        self, nodes: Sequence[sections.EnvelopeValue], whole: Sequence[Any], stage: Stage, reason: Reason
+    ) -> None:
         for node, before in zip(nodes, whole, strict=True):
             if node.value is not before:
                 self.cut_record.add(node.path, stage, reason)
@@ -300,8 +287,8 @@ class Shrinking:
         for path, start, *_ in self.cut_record.sections():
             key = path[-1] if start is None else slice(start, None)
             holder = path[:-1] if start is None else path
-            now, then = value_at(self.trimmed, holder), value_at(self._original, holder)
-            gain = self._counter.count(text_of(then[key])) - self._counter.count(text_of(now[key]))
+            now, then = sections.value_at(self.trimmed, holder), sections.value_at(self._original, holder)
+            gain = self._counter.count(sections.text_of(then[key])) - self._counter.count(sections.text_of(now[key]))
             cuts.append(Cut(now, key, path, then[key], partial(itemgetter(key), now), gain=gain))
         cuts.sort(key=lambda cut: (cut.gain, cut.path))
 
@@ -357,4 +344,4 @@ class Shrinking:
         return step
 
     def _count(self) -> int:
-        return self._counter.count(text_of(self.trimmed))
+        return self._counter.count(sections.text_of(self.trimmed))

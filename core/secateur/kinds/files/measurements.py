@@ -28,22 +28,8 @@ from secateur.index.facts.snapshot_arrays import build
 from secateur.index.update.parallel import Extractor
 from secateur.kinds.conversation.messages import PartKind
 from secateur.kinds.conversation.transcripts import Transcript
+from secateur.kinds.files import sourcecode
 from secateur.kinds.files.line_ranges import check_windows
-from secateur.kinds.files.sourcecode import (
-    FORMS,
-    LOCAL,
-    PLAIN,
-    SCORES,
-    MeasuredFile,
-    MeasuredFiles,
-    SourceCode,
-    SourcePiece,
-    best,
-    cost,
-    end_lines,
-    header,
-    touches,
-)
 from secateur.languages.syntax.cutting import cut
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import QUANTUM, FragmentKind, Notice
@@ -65,8 +51,8 @@ _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 
 
 def pieces_of(
-    files: Sequence[SourceCode], query: Query, settings: Settings, progress: Progress | None = None
-) -> tuple[list[tuple[SourcePiece, ...]], list[Notice]]:
+    files: Sequence[sourcecode.SourceCode], query: Query, settings: Settings, progress: Progress | None = None
+) -> tuple[list[tuple[sourcecode.SourcePiece, ...]], list[Notice]]:
     """Returns the scored pieces of each file, by line and disjoint; together they cover every line that is not blank.
     A binary file has no pieces."""
     embedder = open_embedder(Embedding(), os.environ) if settings.embedding.model != "none" else None
@@ -85,7 +71,7 @@ def pieces_of(
     snapshot = build(records, CommitHistory.of(()), 0, embedder.dimension if embedder else 0)
     scores = score(query, snapshot, embedder, settings.relevance)
     numbers = dict(order)
-    pieces_by_file: list[list[SourcePiece]] = [[] for _ in files]
+    pieces_by_file: list[list[sourcecode.SourcePiece]] = [[] for _ in files]
     for row in np.argsort(snapshot.line_start, kind="stable").tolist():
         pieces_by_file[numbers[snapshot.paths[int(snapshot.file[row])]]].append(_piece(snapshot, scores, row))
     size = settings.context_prune.sliding_window_size
@@ -105,9 +91,9 @@ def pieces_of(
     return cut_up, [Notice("not_read", message)]
 
 
-def _piece(snapshot: Snapshot, scores: Scores, row: int) -> SourcePiece:
+def _piece(snapshot: Snapshot, scores: Scores, row: int) -> sourcecode.SourcePiece:
     name = snapshot.qualnames[row]
-    return SourcePiece(
+    return sourcecode.SourcePiece(
         start=int(snapshot.line_start[row]),
         end=int(snapshot.line_end[row]),
         name=name,
@@ -131,7 +117,7 @@ def _order_paths(names: Sequence[str]) -> list[tuple[str, int]]:
     return sorted(index_of_path.items(), key=lambda item: path_bytes(item[0]))
 
 
-def _matching_lines(piece: SourcePiece, lines: Sequence[str], query: Query) -> tuple[int, ...]:
+def _matching_lines(piece: sourcecode.SourcePiece, lines: Sequence[str], query: Query) -> tuple[int, ...]:
     if not piece.relevance or piece.end - piece.start < FEW_LINES:
         return ()
     words = (line[:LONGEST_LINE] for line in lines[piece.start - 1 : piece.end])
@@ -140,7 +126,9 @@ def _matching_lines(piece: SourcePiece, lines: Sequence[str], query: Query) -> t
     return tuple(piece.start + row for _, row in ranked[:MOST_MATCHES])
 
 
-def _split_piece(piece: SourcePiece, lines: Sequence[str], query: Query, size: int) -> Iterator[SourcePiece]:
+def _split_piece(
+    piece: sourcecode.SourcePiece, lines: Sequence[str], query: Query, size: int
+) -> Iterator[sourcecode.SourcePiece]:
     rows = cut(lines, piece.start - 1, piece.end - 1, size) if piece.end - piece.start >= size else []
     if len(rows) < 2:
         yield replace(piece, within=(piece.start, piece.end))
@@ -160,14 +148,14 @@ LOW_RELEVANCE = "low_relevance"  # code of the notice that the best match is wea
 
 
 def measure_files(
-    files: Sequence[SourceCode],
+    files: Sequence[sourcecode.SourceCode],
     settings: Settings,
     query: str,
     *,
-    form: str = PLAIN,
+    form: str = sourcecode.PLAIN,
     ahead: bool = True,
     progress: Progress = unreported,
-) -> MeasuredFiles:
+) -> sourcecode.MeasuredFiles:
     """Counts the files, and scores them against the query if there is one: the slow phase.
 
     Args:
@@ -178,24 +166,28 @@ def measure_files(
     """
     rules = settings.context_prune
     check_windows(rules.sliding_window_size, rules.sliding_window_overlap)
-    if form not in FORMS:
-        raise UsageError(f"there is no form {form!r}", hint="forms: " + ", ".join(FORMS))
+    if form not in sourcecode.FORMS:
+        raise UsageError(f"there is no form {form!r}", hint="forms: " + ", ".join(sourcecode.FORMS))
     counter = get_counter(settings.tokens.counter)
-    counted: list[MeasuredFile] = []
+    counted: list[sourcecode.MeasuredFile] = []
     for start in range(0, len(files), COUNTED_AT_ONCE):
         batch = files[start : start + COUNTED_AT_ONCE]
         for file, tokens in zip(batch, counter.count_many(file.source_code for file in batch), strict=True):
             source = file if file.tokens == tokens else replace(file, tokens=tokens)
-            file_cost = tokens if form == PLAIN else cost(file.module_name, file.source_code, form, counter)
-            counted.append(MeasuredFile(source, len(split_lines(file.source_code)), file_cost))
+            file_cost = (
+                tokens
+                if form == sourcecode.PLAIN
+                else sourcecode.cost(file.module_name, file.source_code, form, counter)
+            )
+            counted.append(sourcecode.MeasuredFile(source, len(split_lines(file.source_code)), file_cost))
         progress("counting", len(counted), len(files))
-    measured = MeasuredFiles(tuple(counted), settings.tokens.counter, form, "")
+    measured = sourcecode.MeasuredFiles(tuple(counted), settings.tokens.counter, form, "")
     if query.strip() and (ahead or needs_scores(measured, rules)):
         return _score_files(measured, settings, query, progress)
     return measured
 
 
-def needs_scores(measured: MeasuredFiles, rules: ContextPrune) -> bool:
+def needs_scores(measured: sourcecode.MeasuredFiles, rules: ContextPrune) -> bool:
     """Tells whether files must be dropped and scores decide which."""
     return rules.enabled and rules.strategy != "delete" and 0 < rules.max_tokens < measured.total
 
@@ -212,27 +204,29 @@ def question_of(query: str, transcript: Transcript | None = None) -> str:
     return "\n".join(text for text in (query.strip(), *user_texts) if text)
 
 
-def _score_files(measured: MeasuredFiles, settings: Settings, text: str, progress: Progress) -> MeasuredFiles:
+def _score_files(
+    measured: sourcecode.MeasuredFiles, settings: Settings, text: str, progress: Progress
+) -> sourcecode.MeasuredFiles:
     query = parse_in_english(text)
     counter = get_counter(measured.counter)
     pieces_by_file, notices = pieces_of([file.source for file in measured.files], query, settings, progress)
-    top = max(map(best, pieces_by_file), default=0.0)
+    top = max(map(sourcecode.best, pieces_by_file), default=0.0)
     if query.empty:
         notices.append(Notice("empty_query", "The query holds no word to look for."))
     elif query.foreign and not top:
         notices.append(NO_WORD_HERE)
     if 0 < top < settings.relevance.low_threshold and not query.foreign:
-        sentence = f"The best match has a score of {SCORES * top:.1f} of {SCORES}"
+        sentence = f"The best match has a score of {sourcecode.SCORES * top:.1f} of {sourcecode.SCORES}"
         notices.append(Notice(LOW_RELEVANCE, f"{sentence}: the query may not be about these files."))
     files = []
     for file, pieces in zip(measured.files, pieces_by_file, strict=True):
-        local_score = round(SCORES * best(pieces), 1)
-        scored = replace(file, pieces=pieces, score=local_score, local=local_score, judge=LOCAL)
+        local_score = round(sourcecode.SCORES * sourcecode.best(pieces), 1)
+        scored = replace(file, pieces=pieces, score=local_score, local=local_score, judge=sourcecode.LOCAL)
         files.append(replace(scored, pieces=count_pieces(scored, counter)))
     return replace(measured, files=tuple(files), query=text, notices=tuple(notices))
 
 
-def count_pieces(file: MeasuredFile, counter: Counter) -> tuple[SourcePiece, ...]:
+def count_pieces(file: sourcecode.MeasuredFile, counter: Counter) -> tuple[sourcecode.SourcePiece, ...]:
     """Returns the pieces of a file with the tokens of the relevant ones, and with the gap to a piece that they
     touch."""
     pieces = file.pieces
@@ -240,12 +234,12 @@ def count_pieces(file: MeasuredFile, counter: Counter) -> tuple[SourcePiece, ...
         return pieces
     lines = split_lines(file.source.source_code)
     relevant = [piece for piece in pieces if piece.relevance]
-    bodies = iter(counter.count_many(end_lines(lines[piece.start - 1 : piece.end]) for piece in relevant))
-    headers = iter(counter.count_many(header(piece.start, piece.end, piece.owner) for piece in relevant))
-    touching = [False, *(touches(before.end, piece.start, lines) for before, piece in pairwise(pieces))]
+    bodies = iter(counter.count_many(sourcecode.end_lines(lines[piece.start - 1 : piece.end]) for piece in relevant))
+    headers = iter(counter.count_many(sourcecode.header(piece.start, piece.end, piece.owner) for piece in relevant))
+    touching = [False, *(sourcecode.touches(before.end, piece.start, lines) for before, piece in pairwise(pieces))]
     between = zip(pairwise(pieces), touching[1:], strict=True)
     blanks = (lines[before.end : piece.start - 1] for (before, piece), touches_previous in between if touches_previous)
-    gaps = iter(counter.count_many(map(end_lines, blanks)))
+    gaps = iter(counter.count_many(map(sourcecode.end_lines, blanks)))
     counted = []
     for piece, touches_previous in zip(pieces, touching, strict=True):
         tokens, widest = (next(bodies), next(headers)) if piece.relevance else (0, 0)

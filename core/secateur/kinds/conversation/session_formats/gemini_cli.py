@@ -24,15 +24,7 @@ from secateur.kinds.conversation.messages import (
     make_message,
     result_part,
 )
-from secateur.kinds.conversation.session_formats.base import (
-    ReportedUsage,
-    SessionFormat,
-    SessionHeading,
-    count_at,
-    field_of,
-    numbered,
-    text_at,
-)
+from secateur.kinds.conversation.session_formats import base
 
 _ROLES = {"user": "user", "gemini": "assistant"}
 _TYPES = frozenset(("user", "gemini", "info", "error", "warning"))
@@ -41,7 +33,7 @@ _MEDIA_KEYS = ("inlineData", "fileData", "inline_data", "file_data")  # keys in 
 _FAILED = frozenset(("error", "cancelled"))
 
 
-class GeminiCli(SessionFormat):
+class GeminiCli(base.SessionFormat):
     """See the module docstring."""
 
     name: ClassVar[str] = "gemini-cli"
@@ -51,7 +43,7 @@ class GeminiCli(SessionFormat):
         if not isinstance(value, dict) or "role" in value:
             return False
         if _is_message(value):
-            known = text_at(value, "type") in _TYPES and "timestamp" in value
+            known = base.text_at(value, "type") in _TYPES and "timestamp" in value
             return known and value.keys().isdisjoint(("uuid", "parts"))
         return "$rewindTo" in value or "$set" in value or ("sessionId" in value and "projectHash" in value)
 
@@ -61,7 +53,7 @@ class GeminiCli(SessionFormat):
         for index, value in enumerate(values):
             if "$rewindTo" in value:
                 ids = list(latest)
-                name = text_at(value, "$rewindTo")
+                name = base.text_at(value, "$rewindTo")
                 for message_id in ids[ids.index(name) if name in latest else 0 :]:
                     del latest[message_id]
                 conversation = conversation if name in ids else []
@@ -69,7 +61,7 @@ class GeminiCli(SessionFormat):
                 latest[value["id"]] = index
             elif _messages_of(value)[1] is not None:
                 latest, conversation = {}, [index]
-        return [*conversation, *[index for index in latest.values() if text_at(values[index], "type") in _ROLES]]
+        return [*conversation, *[index for index in latest.values() if base.text_at(values[index], "type") in _ROLES]]
 
     def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
         if _is_message(raw):
@@ -77,8 +69,8 @@ class GeminiCli(SessionFormat):
         under, messages = _messages_of(raw)
         parts = (
             part
-            for message, where in numbered(messages, under)
-            if isinstance(message, dict) and text_at(message, "type") in _ROLES
+            for message, where in base.numbered(messages, under)
+            if isinstance(message, dict) and base.text_at(message, "type") in _ROLES
             for part in _parts(message, where)
         )
         return make_message(raw, "system", location, parts, calls)
@@ -88,30 +80,30 @@ class GeminiCli(SessionFormat):
         kind = "gemini" if role == "assistant" else "user"
         return {"id": new_id, "timestamp": like.get("timestamp", ""), "type": kind, "content": text}
 
-    def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:
+    def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> base.SessionHeading:
         session = folder = title = parent = ""
         for value in ([head] if head else []) + list(values):
             known = value.get("$set", value)
             if not _is_message(value) and isinstance(known, dict):
-                session = text_at(known, "sessionId") or session
-                folder = text_at(known, "directories", 0) or folder
-                title = text_at(known, "summary") or title
+                session = base.text_at(known, "sessionId") or session
+                folder = base.text_at(known, "directories", 0) or folder
+                title = base.text_at(known, "summary") or title
                 parent = "unknown" if known.get("kind") == "subagent" else parent
-        model = next((model_name for value in reversed(values) if (model_name := text_at(value, "model"))), "")
-        return SessionHeading(session, folder, model, "", title, parent)
+        model = next((model_name for value in reversed(values) if (model_name := base.text_at(value, "model"))), "")
+        return base.SessionHeading(session, folder, model, "", title, parent)
 
-    def usage(self, value: Mapping[str, Any]) -> ReportedUsage | None:
+    def usage(self, value: Mapping[str, Any]) -> base.ReportedUsage | None:
         used = value.get("tokens")
-        if not isinstance(used, dict) or not count_at(used, "input"):
+        if not isinstance(used, dict) or not base.count_at(used, "input"):
             return None
-        read, cached = count_at(used, "input"), count_at(used, "cached")
-        return ReportedUsage(text_at(value, "id"), read, cached, 0, count_at(used, "output"))
+        read, cached = base.count_at(used, "input"), base.count_at(used, "cached")
+        return base.ReportedUsage(base.text_at(value, "id"), read, cached, 0, base.count_at(used, "output"))
 
     def compacts(self, value: Mapping[str, Any]) -> bool:
         return "$set" in value and _messages_of(value)[1] is not None
 
     def unknown_kind(self, value: Mapping[str, Any]) -> str:
-        kind = text_at(value, "type")
+        kind = base.text_at(value, "type")
         return kind if _is_message(value) and kind not in _TYPES else ""
 
 
@@ -124,7 +116,7 @@ def _is_message(value: Mapping[str, Any]) -> bool:
 
 def _messages_of(value: Mapping[str, Any]) -> tuple[Where, list[Any] | None]:
     for where in (("$set", "messages"), ("messages",)):
-        messages = field_of(value, *where)
+        messages = base.field_of(value, *where)
         if isinstance(messages, list):
             return where, messages
     return (), None
@@ -132,7 +124,7 @@ def _messages_of(value: Mapping[str, Any]) -> tuple[Where, list[Any] | None]:
 
 def _parts(message: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
     yield from content_parts(message.get("content"), (*under, "content"))
-    for call, where in numbered(message.get("toolCalls"), (*under, "toolCalls")):
+    for call, where in base.numbered(message.get("toolCalls"), (*under, "toolCalls")):
         if isinstance(call, dict):
             yield from _call(call, where)
 
@@ -143,7 +135,7 @@ def content_parts(content: Any, where: Where) -> Iterator[MessagePart]:
         if content:
             yield MessagePart(PartKind.TEXT, content, where)
     elif isinstance(content, list):
-        for part, part_path in numbered(content, where):
+        for part, part_path in base.numbered(content, where):
             yield from content_parts(part, part_path)
     elif isinstance(content, dict):
         if isinstance(content.get("text"), str):
@@ -151,9 +143,11 @@ def content_parts(content: Any, where: Where) -> Iterator[MessagePart]:
                 yield MessagePart(PartKind.TEXT, content["text"], (*where, "text"))
         elif key := next((key for key in _CALL_KEYS if isinstance(content.get(key), dict)), ""):
             called, at = content[key], (*where, key, "args")
-            yield call_part(text_at(called, "name") or "unknown", called.get("args"), text_at(called, "id"), at)
+            yield call_part(
+                base.text_at(called, "name") or "unknown", called.get("args"), base.text_at(called, "id"), at
+            )
         elif key := next((key for key in _RESPONSE_KEYS if isinstance(content.get(key), dict)), ""):
-            tool, call = text_at(content, key, "name"), text_at(content, key, "id")
+            tool, call = base.text_at(content, key, "name"), base.text_at(content, key, "id")
             yield replace(_response(content[key], call, None, (*where, key)), tool=tool)
         elif any(isinstance(content.get(key), dict) for key in _MEDIA_KEYS):
             yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
@@ -162,9 +156,9 @@ def content_parts(content: Any, where: Where) -> Iterator[MessagePart]:
 
 
 def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
-    name, tool = text_at(call, "id"), text_at(call, "name") or "unknown"
+    name, tool = base.text_at(call, "id"), base.text_at(call, "name") or "unknown"
     yield call_part(tool, call.get("args"), name, (*where, "args"))
-    result, success = call.get("result"), text_at(call, "status") not in _FAILED
+    result, success = call.get("result"), base.text_at(call, "status") not in _FAILED
     if result is None:
         return
     responses = result if isinstance(result, list) else [result]
@@ -180,9 +174,9 @@ def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
 
 def _response(responded: Mapping[str, Any], call: str, success: bool | None, where: Where) -> MessagePart:
     """Makes the result of a `functionResponse`: its `output`, `error` or only text, else all of it."""
-    response = field_of(responded, "response")
+    response = base.field_of(responded, "response")
     for key in ("output", "error", *(response if isinstance(response, dict) and len(response) == 1 else ())):
-        text = field_of(response, key)
+        text = base.field_of(response, key)
         if isinstance(text, str):
             return result_part(text, call, (*where, "response", key), success=success and key != "error")
     return result_part(response, call, (*where, "response"), _put_output, success=success)
