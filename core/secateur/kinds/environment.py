@@ -33,7 +33,7 @@ Load = Callable[[Path | None, Committed | None], Loaded]
 """Loads the settings in force for a folder, or for the configuration files of a commit."""
 
 
-Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]  # settings -> an approximation of `Kind.ranked` under them
+Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]  # settings -> nearly `Ledger.ranked` under them
 
 
 class Deciding(Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 A profile is a table of settings. The last layer that names a profile decides which applies. Its keys override those of
 earlier layers, and are overridden by the keys of that layer and later ones. A file inside a repository is data of that
-repository: it may only set keys of scope "any" (`ranges.about`), also in its profiles, and only values that cost the
+repository: it may only set keys of scope "any" (`tables.about`), also in its profiles, and only values that cost the
 machine no more than the default. Everything else in it is ignored, with a notice that gives the line to write and the
 file for it. Every error names the file, the key, what is allowed and the nearest valid key."""
 
