@@ -139,6 +139,23 @@ def test_two_of_one_name_are_told_apart(distributions: Callable[..., None]) -> N
     assert "todo (todo_kind:ToDo) cannot be used: the name belongs to other_kind:ToDo" in notice.message
 
 
+ASKING = TODO.replace('a to-do list"\n        ),', 'a to-do list"\n        ), Input("words", "of tasks", "TEXT"),')
+ASKING = ASKING.replace(
+    "        counter =", '        environment.progress(inputs["words"].strip(), 0, 0)\n        counter =', 1
+)
+
+
+def test_an_input_that_is_not_given_is_its_default_in_every_front_end(
+    todo: Path, distributions: Callable[..., None]
+) -> None:
+    plain = secateur("todo", todo).out
+    distributions("asking", {"asking_kind": ASKING}, {"todo": "asking_kind:ToDo"})
+    assert "--words TEXT" in secateur("todo", "--help").out
+    assert public.format_outcome(public.prune("todo", path=str(todo)), "text")
+    assert secateur("inspect", todo, "--bench", "todo").out == plain
+    assert secateur("todo", todo).out == plain
+
+
 PINNING = TODO.replace("ALONE,", "ALONE, PIN,").replace('come first"),\n    )', 'come first"),\n        PIN,\n    )')
 PINNING = PINNING.replace(
     "key=lambda number: done", 'key=lambda number: f"line {number + 1}" not in settings.pins and 1 + (done'
