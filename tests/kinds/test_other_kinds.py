@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 import secateur as public
@@ -18,6 +19,7 @@ from secateur.kind_places import BUILT_IN, FLAGS_OF_ALL, FLAGS_OF_INSPECT
 from secateur.kinds import registry
 from secateur.settings import Settings, with_values
 from support.cli import secateur
+from support.credentials import MAKERS
 from support.distributions import TODO
 from test_docs_run import assert_prints, blocks
 
@@ -85,6 +87,15 @@ def test_python_prunes_it(todo: Path) -> None:
         (State.KEPT, Reason.FITS),
     ]
     assert json.loads(public.format_outcome(outcome, "json"))["text"] == outcome.payload.text
+
+
+def test_its_report_names_what_was_taken_out_and_its_answer_holds_the_warnings(todo: Path) -> None:
+    todo.write_text(f"[ ] renew {MAKERS['github-token'](Random(1))}\n", "utf-8")
+    Path("secateur.toml").write_text("[kinds.gone]\nfirst = 1\n", "utf-8")
+    ran = secateur("todo", todo)
+    assert "github-token in line 1" in ran.out and "kinds.gone" in ran.out
+    warnings = secateur("todo", todo, "--format", "json").json["warnings"]
+    assert any("kinds.gone" in notice["message"] for notice in warnings)
 
 
 @pytest.mark.parametrize(
