@@ -72,6 +72,16 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert not path or (page.parent / path).exists(), f"{page.name}: {target}"
 
 
+@pytest.mark.parametrize("name", ["architecture.md", "extending.md"])
+def test_files_of_ours_that_are_named_exist(name: str) -> None:
+    folders = ("core", "docs", "tests", "tui")
+    there = {f"/{path.relative_to(ROOT).as_posix()}" for folder in folders for path in (ROOT / folder).rglob("*.*")}
+    there |= {f"/{path.name}" for path in ROOT.iterdir()}
+    named = re.findall(r"`(?:python )?([a-z0-9_./]+\.(?:py|txt))[` ]", (ROOT / "docs" / name).read_text("utf-8"))
+    assert len(named) > 5
+    assert not [file for file in named if not any(path.endswith(f"/{file}") for path in there)]
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_and_flags_exist(page: Path) -> None:
     for line in _commands(page.read_text("utf-8")):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 import secateur as public
@@ -18,6 +19,7 @@ from secateur.kind_places import BUILT_IN, FLAGS_OF_ALL, FLAGS_OF_INSPECT
 from secateur.kinds import registry
 from secateur.settings import Settings, with_values
 from support.cli import secateur
+from support.credentials import MAKERS
 from support.distributions import TODO
 from test_docs_run import assert_prints, blocks
 
@@ -87,6 +89,15 @@ def test_python_prunes_it(todo: Path) -> None:
     assert json.loads(public.format_outcome(outcome, "json"))["text"] == outcome.payload.text
 
 
+def test_its_report_names_what_was_taken_out_and_its_answer_holds_the_warnings(todo: Path) -> None:
+    todo.write_text(f"[ ] renew {MAKERS['github-token'](Random(1))}\n", "utf-8")
+    Path("secateur.toml").write_text("[kinds.gone]\nfirst = 1\n", "utf-8")
+    ran = secateur("todo", todo)
+    assert "github-token in line 1" in ran.out and "kinds.gone" in ran.out
+    warnings = secateur("todo", todo, "--format", "json").json["warnings"]
+    assert any("kinds.gone" in notice["message"] for notice in warnings)
+
+
 @pytest.mark.parametrize(
     ("source", "value", "said"),
     [
@@ -137,6 +148,23 @@ def test_two_of_one_name_are_told_apart(distributions: Callable[..., None]) -> N
     assert type(registry.get_kind("todo")).__module__ == "other_kind"
     (notice,) = registry.problems()
     assert "todo (todo_kind:ToDo) cannot be used: the name belongs to other_kind:ToDo" in notice.message
+
+
+ASKING = TODO.replace('a to-do list"\n        ),', 'a to-do list"\n        ), Input("words", "of tasks", "TEXT"),')
+ASKING = ASKING.replace(
+    "        counter =", '        environment.progress(inputs["words"].strip(), 0, 0)\n        counter =', 1
+)
+
+
+def test_an_input_that_is_not_given_is_its_default_in_every_front_end(
+    todo: Path, distributions: Callable[..., None]
+) -> None:
+    plain = secateur("todo", todo).out
+    distributions("asking", {"asking_kind": ASKING}, {"todo": "asking_kind:ToDo"})
+    assert "--words TEXT" in secateur("todo", "--help").out
+    assert public.format_outcome(public.prune("todo", path=str(todo)), "text")
+    assert secateur("inspect", todo, "--bench", "todo").out == plain
+    assert secateur("todo", todo).out == plain
 
 
 PINNING = TODO.replace("ALONE,", "ALONE, PIN,").replace('come first"),\n    )', 'come first"),\n        PIN,\n    )')

@@ -29,19 +29,8 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
 from textual.worker import Worker, WorkerState
 
-from secateur_tui import actions
+from secateur_tui import actions, frame
 from secateur_tui.answering import Answering
-from secateur_tui.frame import (
-    HEIGHTS,
-    REPLAY_FOOTER,
-    WIDTHS,
-    ZOOMED,
-    Tab,
-    draw_footer,
-    draw_small,
-    draw_stop,
-    limit_notices,
-)
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import ActionClicked, CursorMoved, IndexProgress, Jobs, KnobClicked, Report, SegmentChosen
@@ -76,8 +65,8 @@ class Bench(Guarded, Screen[None]):
 
     CSS_PATH = "screen.tcss"
     BINDINGS = [*actions.BINDINGS]  # noqa: RUF012 - Textual declares it
-    HORIZONTAL_BREAKPOINTS = WIDTHS
-    VERTICAL_BREAKPOINTS = HEIGHTS
+    HORIZONTAL_BREAKPOINTS = frame.WIDTHS
+    VERTICAL_BREAKPOINTS = frame.HEIGHTS
     AUTO_FOCUS = ""
 
     app: Host
@@ -95,7 +84,7 @@ class Bench(Guarded, Screen[None]):
         self._attempted: Settings | None = None  # taken only if there is an answer under them
         self.parts = [part(self) for part in parts]
         self._doers = {action: do for part in self.parts for action, do in part.actions.items()}
-        self.tabs: Mapping[str, Tab] = {}
+        self.tabs: Mapping[str, frame.Tab] = {}
 
     def part(self, kind: type[P]) -> P:
         """Returns the part of a class."""
@@ -115,7 +104,7 @@ class Bench(Guarded, Screen[None]):
     def compose(self) -> ComposeResult:
         page, app = self.kind_page, self.app
         self.tabs = {tab.id: tab for part in self.parts for tab in part.tabs}
-        yield Fixed(lambda cells: draw_small(self.size, cells), id="small")
+        yield Fixed(lambda cells: frame.draw_small(self.size, cells), id="small")
         yield Fixed(self._draw_title, id="title")
         with Horizontal(id="fields"):
             for field in page.fields:
@@ -149,7 +138,7 @@ class Bench(Guarded, Screen[None]):
                         for tab in self.tabs.values():
                             yield tab.widget() if tab.widget is not None else DrawnView(tab.draw, id=tab.id)
         if app.stop is not None:
-            yield Fixed(lambda cells: draw_stop(stop, cells) if (stop := app.stop) else [], id="stop")
+            yield Fixed(lambda cells: frame.draw_stop(stop, cells) if (stop := app.stop) else [], id="stop")
         yield Fixed(self._draw_footer, id="footer")
 
     def on_mount(self) -> None:
@@ -245,12 +234,12 @@ class Bench(Guarded, Screen[None]):
 
     def close_overlays(self) -> None:
         """Closes what lies on top of the items on a narrow screen; no pane fills the screen any longer."""
-        self.remove_class("-show-pages", "-show-knobs", *ZOOMED)
+        self.remove_class("-show-pages", "-show-knobs", *frame.ZOOMED)
 
     def open_knobs(self) -> None:
         """Moves the focus to the knobs."""
         self.set_class(True, "-show-knobs")
-        self.remove_class("-show-pages", *ZOOMED)
+        self.remove_class("-show-pages", *frame.ZOOMED)
         self.go_to(self.knobs)
 
     # --- pages ---
@@ -269,7 +258,7 @@ class Bench(Guarded, Screen[None]):
         """Opens a page; the keys go where they went before, unless the page takes the place of the knobs."""
         self._open(page)
         self.set_class(True, "-show-pages")
-        self.remove_class("-show-knobs", ZOOMED[0])
+        self.remove_class("-show-knobs", frame.ZOOMED[0])
         if self.has_class("-narrow") and self.focused is not self.home:
             self.go_to(self.home)
         self.paint_page()
@@ -533,9 +522,9 @@ class Bench(Guarded, Screen[None]):
         return [tuple(span._replace(role="faint") if scene.typing and span.action else span for span in drawn)]
 
     def _draw_footer(self, cells: int) -> Sequence[Line]:
-        only = REPLAY_FOOTER if self.app.stop is not None else None
+        only = frame.REPLAY_FOOTER if self.app.stop is not None else None
         keys, labels, typing = self.app.keymap, self.kind_page.action_labels, self.scene.typing
-        return [draw_footer(keys, self.unavailable, cells, only, labels, typing=typing)]
+        return [frame.draw_footer(keys, self.unavailable, cells, only, labels, typing=typing)]
 
     def _draw_caption(self, cells: int) -> Line:
         if (view := self.state.view) is None:
@@ -588,7 +577,7 @@ class Bench(Guarded, Screen[None]):
 
     def _draw_notices(self, cells: int) -> Sequence[Line]:
         lines = self.notices(cells)
-        notices, shown = self.query_one("#notices"), limit_notices(lines, self.scene.keys.first_key("help"))
+        notices, shown = self.query_one("#notices"), frame.limit_notices(lines, self.scene.keys.first_key("help"))
         notices.set_class(not lines, "-none")
         notices.styles.height = len(shown)
         return shown
@@ -641,7 +630,7 @@ class ScreenPart:
         return reason()
 
     @property
-    def tabs(self) -> Sequence[Tab]:
+    def tabs(self) -> Sequence[frame.Tab]:
         """Its pages beside the list."""
         return ()
 

@@ -16,22 +16,12 @@ from shutil import get_terminal_size
 from types import FrameType, MappingProxyType
 from typing import Any, NoReturn
 
-from secateur import directories
+from secateur import directories, settings
 from secateur.cli import output
 from secateur.cli.output import emit, on_terminal, report_interruption, tell
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.executors.executor import Executor
 from secateur.progress import FIRST
-from secateur.settings import (
-    FILE_NAME,
-    PROJECT_NAME,
-    Committed,
-    Loaded,
-    Redacting,
-    Settings,
-    SettingsSources,
-    load,
-)
 from secateur.sources.fetch_options import FetchOptions
 from secateur.system.console import ENDING, end_by
 from secateur.terminal import visible
@@ -92,8 +82,8 @@ class CommandCall(argparse.Namespace):
         root: Path | None,
         flags: dict[str, Any] | None = None,
         *,
-        committed: Committed | None = None,
-    ) -> Loaded:
+        committed: settings.Committed | None = None,
+    ) -> settings.Loaded:
         """Settings for this call; says on stderr what was ignored. `committed`: the repository's files as a commit has
         them, in place of those of `root`."""
         loaded = self.quiet_settings(root, flags, committed)
@@ -101,7 +91,7 @@ class CommandCall(argparse.Namespace):
             self.say(f"warning: {notice.message}")
         return loaded
 
-    def settings_sources(self, flags: Mapping[str, Any] = MappingProxyType({})) -> SettingsSources:
+    def settings_sources(self, flags: Mapping[str, Any] = MappingProxyType({})) -> settings.SettingsSources:
         """Everything but a repository that settings of this call come from. `flags`: dotted key -> value."""
         given = dict(flags)
         if self.counter is not None:
@@ -109,29 +99,31 @@ class CommandCall(argparse.Namespace):
         if self.trust_git_dir:
             given["index.trust_git_dir"] = True
         own = directories.config_dir(os.environ)
-        return SettingsSources(self.profile, self.config, tuple(self.sets), given, own)
+        return settings.SettingsSources(self.profile, self.config, tuple(self.sets), given, own)
 
     def quiet_settings(
         self,
         root: Path | None,
         flags: Mapping[str, Any] | None,
-        committed: Committed | None,
+        committed: settings.Committed | None,
         *,
         lenient: bool = False,
-    ) -> Loaded:
+    ) -> settings.Loaded:
         """Loads the same without printing anything. `lenient`: see `secateur.settings.load`."""
         given = {"redaction.enabled": False} if self.no_redact else {}
         loaded = self.settings_sources({**(flags or {}), **given}).load(root, committed, lenient=lenient)
-        if loaded.settings.redaction != Redacting():  # `main` did not know these
+        if loaded.settings.redaction != settings.Redacting():  # `main` did not know these
             from secateur.redaction import forget_allowed
 
             forget_allowed(loaded.settings.redaction)
         return loaded
 
-    def settings_of_files(self, root: Path | None, loaded: Loaded, committed: Committed | None) -> Settings:
+    def settings_of_files(
+        self, root: Path | None, loaded: settings.Loaded, committed: settings.Committed | None
+    ) -> settings.Settings:
         """Returns what a call with the same profile and no other flag loads from the files of the user and the
         repository; the loaded settings where `--config` defines the profile."""
-        sources = SettingsSources(loaded.settings.profile, user_dir=directories.config_dir(os.environ))
+        sources = settings.SettingsSources(loaded.settings.profile, user_dir=directories.config_dir(os.environ))
         try:
             return sources.load(root, committed).settings
         except ConfigError:
@@ -141,7 +133,7 @@ class CommandCall(argparse.Namespace):
         """True if the user allows a git folder that lies elsewhere. It is known before a repository is read."""
         if self.trust_git_dir:
             return True
-        own = load(None, config_file=self.config, sets=self.sets, user_dir=directories.config_dir(os.environ))
+        own = settings.load(None, config_file=self.config, sets=self.sets, user_dir=directories.config_dir(os.environ))
         return own.settings.index.trust_git_dir
 
     def workspace_or_path(self) -> str:
@@ -176,7 +168,7 @@ class CommandCall(argparse.Namespace):
 
         return folder_of(text, directories.cache_dir(os.environ), self.fetch_options())
 
-    def repository_settings(self, root: Path, flags: dict[str, Any] | None = None) -> Loaded:
+    def repository_settings(self, root: Path, flags: dict[str, Any] | None = None) -> settings.Loaded:
         """Settings for this call in a folder; of a clone those that its commit has."""
         from secateur.sources.committed_settings import read_committed_settings
 
@@ -189,9 +181,9 @@ class CommandCall(argparse.Namespace):
 
     def settings_files(self, root: Path | None) -> list[Path]:
         """Lists the files that settings are read from, those that are not there among them."""
-        own = directories.config_dir(os.environ) / FILE_NAME
+        own = directories.config_dir(os.environ) / settings.FILE_NAME
         chosen = [] if self.config is None else [self.config]
-        return [*chosen, own, *([root / FILE_NAME, root / PROJECT_NAME] if root is not None else [])]
+        return [*chosen, own, *([root / settings.FILE_NAME, root / settings.PROJECT_NAME] if root is not None else [])]
 
     @contextmanager
     def executor_of(self) -> Iterator[int | Executor]:

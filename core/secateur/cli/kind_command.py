@@ -280,6 +280,8 @@ def _add_input(parser: CommandParser, declared: Input, *, optional: bool = False
     else:
         if declared.repeatable:
             words |= {"action": "append", "default": []}
+        elif not declared.switch:
+            words["default"] = declared.default
         action = parser.add_argument("--" + declared.name.replace("_", "-"), required=declared.required, **words)
     if declared.role == "path":
         completed_by(action, completers.folders if declared.folders else completers.files)

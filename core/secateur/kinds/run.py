@@ -78,7 +78,7 @@ def prune(
     """Reads inputs and decides which parts go out.
 
     Args:
-        kind: name of a kind of context; `secateur.kinds.registry.kinds()` lists them.
+        kind: name of a kind of context; `secateur.kind_names()` lists them.
         settings: `Settings` or values by key, `{"budget": 1500}`; by default the defaults, without configuration files.
             Among such values `budget` stands for the budget of the kind, whatever its key.
         llm: the language model to ask if the kind has questions; None: no model is asked.

@@ -14,21 +14,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, structs
 
+from secateur import model
 from secateur.ledger import VERBS, WRAPPER, LedgerShape, Notice, Sums, WhatIf, plain_action
-from secateur.model import (
-    UNREACHABLE,
-    Channel,
-    DecisionShape,
-    Entry,
-    Ledger,
-    Pool,
-    Reason,
-    Redaction,
-    Selection,
-    State,
-    TrimAction,
-    TrimReport,
-)
 from secateur.render.page import notices_of
 from secateur.render.structured import written_size
 from secateur.render.walk_text import Walk
@@ -61,13 +48,13 @@ def fit_extent(*lists: Sequence[int]) -> tuple[int, ...]:
 WRAPPER_SECTION, _HEADINGS = "pack", "headings"  # the wrapper in the context-budget spec's report
 
 
-def count_pack(selection: Selection, pack: str, counter: Counter) -> int:
+def count_pack(selection: model.Selection, pack: str, counter: Counter) -> int:
     """Counts the tokens of the rendered pack; 0 if nothing goes out: a message about that is not context."""
     return counter.count(pack) if selection.kept_rows else 0
 
 
-class _Entries(Sequence[Entry]):
-    def __init__(self, selection: Selection, after: Callable[[], int]) -> None:
+class _Entries(Sequence[model.Entry]):
+    def __init__(self, selection: model.Selection, after: Callable[[], int]) -> None:
         self._selection, self._after = selection, after
         self._position = cache(lambda: {row: position for position, row in enumerate(selection.pack_rows, 1)})
 
@@ -79,9 +66,11 @@ class _Entries(Sequence[Entry]):
             return [self[row] for row in range(len(self))[number]]
         row, selection = range(len(self))[number], self._selection
         if row == len(selection):
-            return Entry(WRAPPER, State.KEPT, Reason.WRAPPER, 0, self._after() - int(selection.tokens_after.sum()))
+            return model.Entry(
+                WRAPPER, model.State.KEPT, model.Reason.WRAPPER, 0, self._after() - int(selection.tokens_after.sum())
+            )
         decision = selection.decision(row)
-        return Entry(
+        return model.Entry(
             selection.pool.symbol_id[row],
             decision.state,
             decision.reason,
@@ -94,10 +83,10 @@ class _Entries(Sequence[Entry]):
         )
 
 
-class SelectionLedger(Ledger, frozen=True, eq=False, dict=True):
+class SelectionLedger(model.Ledger, frozen=True, eq=False, dict=True):
     """The ledger of a search, over the columns of its selection: an entry for each of 100,000 rows costs a second."""
 
-    selection: Selection
+    selection: model.Selection
 
     @cached_property
     def ids(self) -> Sequence[str]:
@@ -116,14 +105,14 @@ class SelectionLedger(Ledger, frozen=True, eq=False, dict=True):
         return self.selection.rank.data
 
     @cached_property
-    def redactions(self) -> Sequence[tuple[int, Redaction]]:
+    def redactions(self) -> Sequence[tuple[int, model.Redaction]]:
         taken = self.selection.pool.redactions
         return [(row, redaction) for row in (self.order if taken else ()) for redaction in taken.get(row, ())]
 
     @cached_property
-    def sums(self) -> Mapping[State, Sums]:
+    def sums(self) -> Mapping[model.State, Sums]:
         masks, before, after = self.selection.state, self.selection.pool.tokens, self.selection.tokens_after
-        rows = {state: masks == state for state in State}
+        rows = {state: masks == state for state in model.State}
         return {state: Sums(int(at.sum()), int(before[at].sum()), int(after[at].sum())) for state, at in rows.items()}
 
     def listed(self, dropped: int | None, ids: Collection[str] = ()) -> Sequence[int]:
@@ -134,16 +123,16 @@ class SelectionLedger(Ledger, frozen=True, eq=False, dict=True):
         return sorted(rows, key=lambda row: self.rank[row])
 
 
-def search_ledger(selection: Selection, count: Callable[[], int]) -> Ledger:
+def search_ledger(selection: model.Selection, count: Callable[[], int]) -> model.Ledger:
     """Returns the ledger of a code search. `count`: counts the tokens of the pack."""
     count, before = cache(count), int(selection.pool.tokens.sum())
     return SelectionLedger("search", selection.budget, before, count, _Entries(selection, count), selection)
 
 
-def search_action(entry: Entry) -> TrimAction | None:
+def search_action(entry: model.Entry) -> model.TrimAction | None:
     """Returns an entry of a code search as an action; None for a wrapper without tokens."""
     if entry.id == WRAPPER:
-        return TrimAction(WRAPPER_SECTION, VERBS[entry.state], _HEADINGS, 0, entry.after) if entry.after else None
+        return model.TrimAction(WRAPPER_SECTION, VERBS[entry.state], _HEADINGS, 0, entry.after) if entry.after else None
     return plain_action(entry)
 
 
@@ -173,7 +162,7 @@ class CandidateFields(Shape, frozen=True):
     source: Literal["graph", "embedding"]
     channels: list[str]
     token_count: Count
-    decision: DecisionShape
+    decision: model.DecisionShape
     parts: Annotated[
         dict[str, dict[str, float]] | UnsetType, Meta(description="With --explain: the terms of each signal.")
     ] = UNSET
@@ -247,7 +236,7 @@ class SearchOutput(Shape, frozen=True, kw_only=True):
     candidates: list[Candidate]
     dropped: list[DroppedCandidate]
     graph: Neighbours
-    report: TrimReport
+    report: model.TrimReport
     ledger: LedgerShape
     warnings: list[Notice]
     ranges: Ranges | UnsetType = UNSET
@@ -259,7 +248,7 @@ class SearchOutput(Shape, frozen=True, kw_only=True):
 
 
 def json_report(
-    selection: Selection,
+    selection: model.Selection,
     content: Callable[[int], str],
     shortened: Callable[[int], str],
     pack_tokens: int,
@@ -312,7 +301,7 @@ def json_report(
         limits = f"To stay within {JSON_LIMIT:,} characters beside what is kept"
         notices.append(Notice("json_shortened", f"{limits}, this lists {shown}; --dropped all lists everything."))
     report = ledger.report(search_action, numbers=[*kept[:acting], *listed])
-    sent = [(row, (shortened if selection.state[row] == State.SHORTENED else content)(row)) for row in kept]
+    sent = [(row, (shortened if selection.state[row] == model.State.SHORTENED else content)(row)) for row in kept]
     return SearchOutput(
         schema_version=SCHEMA_VERSION,
         source=pool.source,
@@ -336,10 +325,10 @@ def json_report(
     )
 
 
-def _candidate(selection: Selection, row: int, explain: bool) -> CandidateFields:
+def _candidate(selection: model.Selection, row: int, explain: bool) -> CandidateFields:
     pool, decision = selection.pool, selection.decision(row)
     start, end, distance = int(pool.line_start[row]), int(pool.line_end[row]), int(pool.distance[row])
-    reached = distance != UNREACHABLE
+    reached = distance != model.UNREACHABLE
     mask = int(pool.channels[row])
     parts = {
         signal: {part: _number(column[row]) for part, column in columns.items()}
@@ -362,14 +351,14 @@ def _candidate(selection: Selection, row: int, explain: bool) -> CandidateFields
         priority=_number(decision.priority),
         terms={name: _number(term) for name, term in decision.terms.items()},
         source="graph" if not pool.anchor[row] and pool.predecessor[row] >= 0 else "embedding",
-        channels=[channel.name.lower() for channel in Channel if mask >> channel & 1],
+        channels=[channel.name.lower() for channel in model.Channel if mask >> channel & 1],
         token_count=decision.tokens_after or decision.tokens_before,
         decision=decision.shape(),
         parts=parts if explain else UNSET,
     )
 
 
-def _relation(pool: Pool, row: int) -> Relation | None:
+def _relation(pool: model.Pool, row: int) -> Relation | None:
     """Returns the relation of a candidate to the anchors: "anchor"; "caller" if calls lead only from it to one;
     "callee" if calls lead only from one to it; "both" on a cycle; "related" if only calls in both directions connect
     them, such as another callee of a caller; None if no calls do."""

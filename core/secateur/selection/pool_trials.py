@@ -17,16 +17,7 @@ from secateur.selection.priority import terms_of, total_of
 from secateur.selection.select import mask_of, reasons_of, room_for_rows, run_passes, select, strategy_score
 from secateur.settings import PriorityWeights, Settings, key_of, lookup, with_values
 from secateur.settings.search import WEIGHT_KEYS
-from secateur.what_if.trials import (
-    BUDGET,
-    FIXED,
-    HOLD,
-    BudgetColumns,
-    NumberKnob,
-    Swept,
-    Trials,
-    Tried,
-)
+from secateur.what_if import trials
 
 
 class Sweep(Struct, frozen=True, eq=False):
@@ -81,7 +72,7 @@ _CELLS = 50_000_000  # the most budgets of a sweep times candidates that go out:
 _FURTHER_BUDGETS = 512  # evenly spaced budgets, tried in addition when the curve is too long to try every budget
 
 
-class PoolTrials(Trials):
+class PoolTrials(trials.Trials):
     """See `Trials`. The items are the rows of the pool."""
 
     scored = True
@@ -101,7 +92,7 @@ class PoolTrials(Trials):
         self.ids = pool.symbol_id
         self.budget, self.low = selection.budget, 0
         self.now = _make_tried(selection)
-        self.fixed = np.isin(selection.reason, [*FIXED])
+        self.fixed = np.isin(selection.reason, [*trials.FIXED])
         self.knobs = _knobs(settings)
         present = settings.smart_pruning.strategy
         self.choices = [(STRATEGY, other) for other in key_of(STRATEGY).choices if other != present]
@@ -115,15 +106,17 @@ class PoolTrials(Trials):
     @cached_property
     def _open(self) -> BoolArray:
         """The rows that may go out at some budget."""
-        return ~np.isin(self._selection.reason, [*FIXED, Reason.NO_SIGNAL])
+        return ~np.isin(self._selection.reason, [*trials.FIXED, Reason.NO_SIGNAL])
 
     def changes(self, name: str, value: float | str) -> Mapping[str, Any]:
         hold, _, choice = name.partition(" ")
-        if hold != HOLD:
+        if hold != trials.HOLD:
             return {WEIGHT_KEYS.get(name, name): value}
         held, settings = self.ids[int(value)], self._settings
         excludes = tuple(symbol for symbol in settings.excludes if symbol != held)
-        chosen: dict[str, Any] = {BUDGET: int(choice)} if choice.isdecimal() else {STRATEGY: choice} if choice else {}
+        chosen: dict[str, Any] = (
+            {trials.BUDGET: int(choice)} if choice.isdecimal() else {STRATEGY: choice} if choice else {}
+        )
         return (
             {"pins": (*settings.pins, held)}
             | chosen
@@ -132,8 +125,8 @@ class PoolTrials(Trials):
 
     def typed(self, name: str, value: float | str) -> str:
         hold, _, choice = name.partition(" ")
-        if hold == HOLD:
-            also = f" --{BUDGET if choice.isdecimal() else 'strategy'} {choice}" if choice else ""
+        if hold == trials.HOLD:
+            also = f" --{trials.BUDGET if choice.isdecimal() else 'strategy'} {choice}" if choice else ""
             return f"--pin {shlex.quote(self.ids[int(value)])}{also}"
         key, text = WEIGHT_KEYS.get(name, name), f"{value:g}" if isinstance(value, float) else f"{value}"
         if name in SIGNALS:
@@ -143,16 +136,16 @@ class PoolTrials(Trials):
             )
         return f"{flag} {text}" if (flag := key_of(key).flag) else f"--set {key}={text}"
 
-    def decide(self, name: str, value: float | str, progress: Progress = unreported) -> Tried:  # noqa: ARG002
+    def decide(self, name: str, value: float | str, progress: Progress = unreported) -> trials.Tried:  # noqa: ARG002
         """Decides with another value. Never returns None: a search has an answer at every budget and weight."""
         return _make_tried(select(self._pool, with_values(self._settings, self.changes(name, value))))
 
-    def tokens_leaving(self, name: str, value: float | str, decided: Tried) -> int:
+    def tokens_leaving(self, name: str, value: float | str, decided: trials.Tried) -> int:
         if self._recount is None:
             return decided.tokens
         return self._recount(select(self._pool, with_values(self._settings, self.changes(name, value))))
 
-    def sweep(self) -> Swept:
+    def sweep(self) -> trials.Swept:
         """Decides at every budget from 0 to the end of the curve, or, if these are too many, at every budget around the
         present one and at some others."""
         end = self.end
@@ -167,13 +160,13 @@ class PoolTrials(Trials):
             budgets = np.unique(np.concatenate([budgets, sparse_budgets]))
         return self._make_swept(low, high, budgets, self._settings)
 
-    def sweep_held(self, item: int, most: int) -> Swept:
+    def sweep_held(self, item: int, most: int) -> trials.Swept:
         count = max(1, min(most, _LEAST_BUDGETS * 4, _CELLS // max(1, int(self._open.sum()))))
         budgets = np.unique(np.linspace(self.budget, self.budget + most, count + 1).astype(np.int64))
-        settings = with_values(self._settings, self.changes(HOLD, item))
+        settings = with_values(self._settings, self.changes(trials.HOLD, item))
         return self._make_swept(self.budget, self.budget + most, budgets, settings)
 
-    def _make_swept(self, low: int, high: int, budgets: IntArray, settings: Settings) -> Swept:
+    def _make_swept(self, low: int, high: int, budgets: IntArray, settings: Settings) -> trials.Swept:
         """Decides at these budgets, and tells of each from `low` to `high` which items go out."""
         swept = sweep(self._pool, settings, budgets)
         inside, no_budget = (budgets >= low) & (budgets <= high), np.zeros(len(budgets), dtype=np.bool_)
@@ -185,10 +178,10 @@ class PoolTrials(Trials):
         def kept(row: int) -> BoolArray:
             return swept.kept.get(row, no_budget)[inside]
 
-        columns = BudgetColumns(budgets, swept.tokens, swept.whole, swept.worth, swept.lost)
-        return Swept(low, high, budgets[inside], kept, dearer[inside], columns)
+        columns = trials.BudgetColumns(budgets, swept.tokens, swept.whole, swept.worth, swept.lost)
+        return trials.Swept(low, high, budgets[inside], kept, dearer[inside], columns)
 
-    def portion(self, item: int, decided: Tried) -> tuple[int, int]:
+    def portion(self, item: int, decided: trials.Tried) -> tuple[int, int]:
         pool, state = self._pool, decided.state[item]
         sent = pool.tokens if state == State.KEPT else pool.sig_tokens if state == State.SHORTENED else None
         return 0 if sent is None else int(sent[item]), int(pool.tokens[item])
@@ -197,20 +190,20 @@ class PoolTrials(Trials):
         return int(self._selection.needed[item])
 
 
-def _make_tried(selection: Selection) -> Tried:
+def _make_tried(selection: Selection) -> trials.Tried:
     whole = selection.state == State.KEPT
-    return Tried(selection.state, selection.used, float(selection.priority[whole].sum()))
+    return trials.Tried(selection.state, selection.used, float(selection.priority[whole].sum()))
 
 
-def _knobs(settings: Settings) -> tuple[NumberKnob, ...]:
+def _knobs(settings: Settings) -> tuple[trials.NumberKnob, ...]:
     knobs = []
     for name, key in WEIGHT_KEYS.items():
         if name != PREFERENCE or settings.preference.enabled:
             weight = lookup(settings, key)
-            knobs.append(NumberKnob(name, weight, _grid(weight, WEIGHT_LIMIT), weighs=True))
+            knobs.append(trials.NumberKnob(name, weight, _grid(weight, WEIGHT_LIMIT), weighs=True))
     share, depth = settings.smart_pruning.signature_share, settings.graph_rag.max_depth
-    knobs.append(NumberKnob(SHARE, share, _grid(share, SHARE_LIMIT)))
-    return (*knobs, NumberKnob(DEPTH, depth, tuple(range(1, depth + 1))))
+    knobs.append(trials.NumberKnob(SHARE, share, _grid(share, SHARE_LIMIT)))
+    return (*knobs, trials.NumberKnob(DEPTH, depth, tuple(range(1, depth + 1))))
 
 
 def _grid(present: float, limit: float) -> tuple[float, ...]:

@@ -217,7 +217,7 @@ class Toolbox:
             freshness=held.freshness(),
         )
 
-    def recall(self, call: shapes.RecallCall, roots: Roots, progress: secateur.Progress) -> shapes.RecalledText:  # noqa: ARG002
+    def recall(self, call: shapes.RecallCall, *_: Any) -> shapes.RecalledText:
         """Returns what was taken out of a conversation, by the digest that stands in its place."""
         text, count = user_store(self.environ, self.clock).recall(call.digest, call.lines), secateur.get_counter().count
         pages = split_pages([text], count)

@@ -22,6 +22,7 @@ from secateur import (
     Knob,
     Ledger,
     LedgerShape,
+    Notice,
     Outcome,
     Page,
     ProofFields,
@@ -49,10 +50,11 @@ class ToDoSettings(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Tasks:
-    """The lines of a list, and the tokens of each."""
+    """The lines of a list, the tokens of each, and what took credentials out: the report names those by it."""
 
     lines: tuple[str, ...]
     tokens: tuple[int, ...]
+    redactor: object
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class ToDoOutput(ProofFields, frozen=True):
 
     text: str
     ledger: LedgerShape
+    warnings: Sequence[Notice]
 
 
 class ToDo(Kind[Tasks, KeptTasks]):
@@ -106,7 +109,7 @@ class ToDo(Kind[Tasks, KeptTasks]):
         text = environment.bytes_of(inputs["path"], "to-do list").decode("utf-8", "replace")
         counter = get_counter(settings.tokens.counter)
         lines = tuple(text.splitlines(keepends=True))
-        return Tasks(lines, tuple(counter.count(line) for line in lines))
+        return Tasks(lines, tuple(counter.count(line) for line in lines), environment.redactor)
 
     def decide(
         self, material: Tasks, inputs: Inputs, settings: Settings, during: Deciding = ALONE
@@ -138,13 +141,14 @@ class ToDo(Kind[Tasks, KeptTasks]):
         return f"{len(material.lines)} lines, {sum(material.tokens)} tokens"
 
     def output(self, outcome: Outcome[KeptTasks]) -> ToDoOutput:
-        return ToDoOutput(outcome.payload.text, outcome.ledger.shape())
+        return ToDoOutput(outcome.payload.text, outcome.ledger.shape(), outcome.warnings)
 
     def page(self, outcome: Outcome[KeptTasks], *, verbose: bool = False) -> Page:
         ledger = outcome.ledger
         tasks = zip(outcome.payload.tasks.lines, ledger.entries, strict=False)
         rows = [f"{entry.state.glyph} {visible(text.rstrip())}" for text, entry in tasks]
-        return Page([("tokens", f"{ledger.before} -> {ledger.after}, budget {ledger.budget}")], [Section(rows)])
+        head = [("tokens", f"{ledger.before} -> {ledger.after}, budget {ledger.budget}")]
+        return Page(head, [Section(rows)], outcome.warnings)
 
     def leaving(self, outcome: Outcome[KeptTasks], form: str = "") -> str:
         return outcome.payload.text

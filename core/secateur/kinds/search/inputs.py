@@ -62,6 +62,7 @@ INPUTS: Sequence[Input] = (
         "dropped",
         f"list at most N dropped candidates (default {DROPPED_LISTED}; {DROPPED_SHOWN} as text without --explain)",
         metavar="N|all",
+        default=None,
         least=0,
         words=("all",),
         holds="output",
