@@ -38,13 +38,7 @@ _CHARSET = re.compile(
 _ASCII = bytes(range(0x20, 0x7F))
 """Bytes that mean the same in every encoding which a text may declare, or its declaration could not be read."""
 
-_READ_AS = {
-    "gb2312": "gb18030",
-    "gbk": "gb18030",
-    "shift_jis": "cp932",
-    "euc_kr": "cp949",
-    "iso8859-1": "cp1252",
-}
+_READ_AS = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "iso8859-1": "cp1252"}
 """Encodings that people name for another that holds more."""
 
 _DETECTED = ["gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252", "cp1251", "koi8_r"]

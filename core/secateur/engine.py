@@ -254,11 +254,7 @@ class Engine:
         return render_pack(shown, partial(self.content, pool), partial(self.sent, selection))
 
     def report(
-        self,
-        selection: Selection,
-        *,
-        explain: bool = False,
-        dropped: int | UnsetType | None = UNSET,
+        self, selection: Selection, *, explain: bool = False, dropped: int | UnsetType | None = UNSET
     ) -> SearchOutput:
         """Returns the answer that `search --format json` prints, without proofs.
 

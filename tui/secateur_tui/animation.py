@@ -122,11 +122,7 @@ _WEIGHTS = {"b": "font-weight:bold", "i": "font-style:italic", "u": "text-decora
 
 
 def draw_svg(
-    screens: Sequence[Sequence[Row]],
-    seconds: Sequence[float],
-    background: str,
-    title: str,
-    captions: Sequence[str],
+    screens: Sequence[Sequence[Row]], seconds: Sequence[float], background: str, title: str, captions: Sequence[str]
 ) -> str:
     """Returns screens, each shown for its seconds, as a picture that begins anew at its end."""
     seen: dict[tuple[int, Row], list[int]] = {}

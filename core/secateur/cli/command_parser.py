@@ -28,11 +28,7 @@ class CommandParser(Parser):
     whole_number = staticmethod(parsing.whole_number)
 
     def common_arguments(
-        self,
-        formats: Sequence[str] = ("text", "json"),
-        default: str = "text",
-        *,
-        several_profiles: bool = False,
+        self, formats: Sequence[str] = ("text", "json"), default: str = "text", *, several_profiles: bool = False
     ) -> None:
         """Adds the flags that every command takes; `several_profiles`: `--profile` may be given more than once."""
         group = self.add_argument_group("every command")

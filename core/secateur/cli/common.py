@@ -78,11 +78,7 @@ class CommandCall(argparse.Namespace):
     on_terminal = staticmethod(output.on_terminal)
 
     def load_settings(
-        self,
-        root: Path | None,
-        flags: dict[str, Any] | None = None,
-        *,
-        committed: settings.Committed | None = None,
+        self, root: Path | None, flags: dict[str, Any] | None = None, *, committed: settings.Committed | None = None
     ) -> settings.Loaded:
         """Settings for this call; says on stderr what was ignored. `committed`: the repository's files as a commit has
         them, in place of those of `root`."""

@@ -130,8 +130,7 @@ def run(options: CommandCall) -> int:
     for field in _fields():
         if getattr(options, field) and field not in own:
             raise UsageError(
-                f"{_flag(field)} is ignored by the bench {kind.name}",
-                hint="leave it out, or choose another --bench",
+                f"{_flag(field)} is ignored by the bench {kind.name}", hint="leave it out, or choose another --bench"
             )
     # where several files can be named, it is as typed: it may be a pattern
     opened = str(options.path if kind.inputs[0].repeatable or is_named(options.path) else path)

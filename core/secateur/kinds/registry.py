@@ -22,15 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import structs
 
 from secateur.errors import SecateurError, UsageError
-from secateur.kind_places import (
-    BUILT_IN,
-    FLAGS_OF_ALL,
-    FLAGS_OF_INSPECT,
-    UNAVAILABLE,
-    Place,
-    others,
-    unusable,
-)
+from secateur.kind_places import BUILT_IN, FLAGS_OF_ALL, FLAGS_OF_INSPECT, UNAVAILABLE, Place, others, unusable
 from secateur.notice import Notice
 
 if TYPE_CHECKING:

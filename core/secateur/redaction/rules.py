@@ -218,10 +218,7 @@ _PAIR = (
 _TOKEN_RULES = (
     *_parse_token_rules(),
     CredentialRule(
-        "password",
-        (b"oracle:thin:",),
-        rb"oracle:thin:[\w$#-]{1,60}+/([^\s@\"'`]{4,256}+)@",
-        is_credential=_is_password,
+        "password", (b"oracle:thin:",), rb"oracle:thin:[\w$#-]{1,60}+/([^\s@\"'`]{4,256}+)@", is_credential=_is_password
     ),
     CredentialRule(
         "password",

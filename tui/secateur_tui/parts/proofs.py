@@ -20,16 +20,7 @@ from secateur_tui.jobs import Report
 from secateur_tui.pages.scene import PROOFS, REST
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.proving import (
-    Crossed,
-    Nothing,
-    NotKnown,
-    Proof,
-    ProvenCurve,
-    Proving,
-    Range,
-    list_hints,
-)
+from secateur_tui.state.proving import Crossed, Nothing, NotKnown, Proof, ProvenCurve, Proving, Range, list_hints
 from secateur_tui.styled_text import Line, Span, line
 from secateur_tui.widgets.listing import Crossing
 from secateur_tui.widgets.proof_pages import draw_curve

@@ -81,8 +81,7 @@ class WindowShare:
 def window_contents(measured: MeasuredTranscript) -> Sequence[WindowShare]:
     """Returns the parts, the largest first; computed once for a measured transcript."""
     return measured.once(
-        window_contents,
-        lambda: sorted(_shares(measured), key=lambda share: (-share.tokens, share.what, share.tool)),
+        window_contents, lambda: sorted(_shares(measured), key=lambda share: (-share.tokens, share.what, share.tool))
     )
 
 

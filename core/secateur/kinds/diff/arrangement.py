@@ -115,9 +115,7 @@ class Piece:
 
 
 def arrange(
-    pieces: Sequence[Piece],
-    capacity: int,
-    links: Mapping[tuple[int, int], float] | None = None,
+    pieces: Sequence[Piece], capacity: int, links: Mapping[tuple[int, int], float] | None = None
 ) -> list[list[int]]:
     """Returns the positions of the pieces by chunk, in no more chunks than first-fit decreasing makes.
 
