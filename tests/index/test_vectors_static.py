@@ -116,7 +116,7 @@ def test_the_factory_knows_the_models_and_missing_data_is_an_error_with_a_remedy
 def test_importing_embeddings_loads_no_library_and_using_them_no_code_of_wordllama() -> None:
     program = (
         "import sys, secateur.index.facts.embedding as e, secateur.index.graph.code_graph\n"
-        "import secateur.retrieval.query_translation\n"
+        "import secateur.retrieval.query\n"
         "assert not {'tokenizers', 'safetensors', 'networkx', 'onnxruntime'} & set(sys.modules)\n"
         "from secateur.settings import Embedding\n"
         "e.open_embedder(Embedding(), {}).embed(['order'], 'query')\n"

@@ -5,8 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import has_cjk, hash_of, word_terms
-from secateur.retrieval.query import TRANSLATED_WEIGHT, Query, parse_with_kind
-from secateur.retrieval.query_translation import english_words, glossary, has_chinese, to_english, translate
+from secateur.retrieval.query import (
+    TRANSLATED_WEIGHT,
+    Query,
+    english_words,
+    glossary,
+    has_chinese,
+    parse_with_kind,
+    to_english,
+    translate,
+)
 
 
 def glossed(text: str) -> set[str]:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import SecateurError
+from secateur_lab.commands.check import LARGEST_COMMENT, github_report, junit_report, markdown_report
 from secateur_lab.scenarios.assertions import Failure
-from secateur_lab.scenarios.build_reports import LARGEST_COMMENT, github_report, junit_report, markdown_report
 from secateur_lab.scenarios.check import CheckVerdict, Result
 from secateur_lab.scenarios.comparison import Aspect, CheckFindings, DecisionChange
 from secateur_lab.scenarios.report import json_report, text_report

@@ -7,8 +7,7 @@ from secateur import Engine, Settings
 from secateur.kinds.environment import Environment, Inputs
 from secateur.kinds.protocols import Delivery
 from secateur.kinds.run import carry_out, render
-from secateur.kinds.search.inputs import ENGINE
-from secateur.kinds.search.kind import Search, SearchAnswers
+from secateur.kinds.search.kind import ENGINE, Search, SearchAnswers
 from secateur.model import Selection
 from secateur.progress import Progress, unreported
 from secateur.render.structured import dumps_report

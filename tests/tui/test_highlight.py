@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur_tui.highlight import highlight
 from secateur_tui.styled_text import Span, plain
+from secateur_tui.widgets.text_view import highlight
 
 
 @given(

@@ -16,6 +16,7 @@ from secateur.selection import select
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, lay_out_columns
+from secateur_tui.parts.comparing import draw_id
 from secateur_tui.parts.finding import draw_hit
 from secateur_tui.short_names import fit_path, shorten_label, shorten_name, shorten_path, shorten_paths, shorten_words
 from secateur_tui.state.finding import Hit, Match
@@ -31,7 +32,6 @@ from secateur_tui.widgets.listing import (
     find_alike,
     label_path,
 )
-from secateur_tui.widgets.side_by_side_page import draw_id
 from support.ledgers import answer_of
 
 LISTS = range(18, 239)

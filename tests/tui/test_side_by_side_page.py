@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.kinds.side_by_side import Pair, Placed, SideBySide
 from secateur.ledger import Entry, Ledger, Reason, State
+from secateur_tui.parts.comparing import draw_id, draw_side_by_side
 from secateur_tui.styled_text import plain, width
-from secateur_tui.widgets.side_by_side_page import draw_id, draw_side_by_side
 
 
 def placed(id_: str, rank: int, state: State = State.KEPT, after: int = 100) -> Placed:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from secateur_tui.screen import draw_tabs
 from secateur_tui.styled_text import width
-from secateur_tui.widgets.tab_line import draw_tabs
 
 PAGES = [(name.lower(), name) for name in ("Why", "Preview", "Diff", "Pack", "Compare", "Cases", "Curve")]
 

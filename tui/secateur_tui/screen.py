@@ -24,6 +24,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
@@ -38,14 +39,66 @@ from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState, Request, WrittenFile
 from secateur_tui.state.list_view import ListChoice
-from secateur_tui.styled_text import Line, Span, clip_line, describe_error, line, plain
+from secateur_tui.styled_text import Line, Span, clip_line, describe_error, line, plain, width
 from secateur_tui.widgets.budget_bar import BudgetBar
 from secateur_tui.widgets.item_list import ItemList
 from secateur_tui.widgets.knob_panel import KnobPanel
-from secateur_tui.widgets.line_view import DrawnView, Fixed
+from secateur_tui.widgets.line_view import DrawnView, Fixed, LineView
 from secateur_tui.widgets.query_input import QueryInput
-from secateur_tui.widgets.tab_line import TabLine
 from secateur_tui.widgets.title import BenchTitle, TitleFacts, draw_title
+
+
+class TabLine(LineView, can_focus=False):
+    """`pages` are (id, title)."""
+
+    class Chosen(Message):
+        """A page was clicked."""
+
+        def __init__(self, page: str) -> None:
+            super().__init__()
+            self.page = page
+
+    def __init__(self, pages: Sequence[tuple[str, str]], **options: Any) -> None:
+        super().__init__(**options)
+        self._pages = pages
+        self._open = pages[0][0]
+
+    def show(self, page: str) -> None:
+        """Mark the open page."""
+        self._open = page
+        self.repaint()
+
+    def line_count(self) -> int:
+        return 1
+
+    def draw_line(self, index: int, cells: int) -> Line:  # noqa: ARG002 - one line
+        return tuple(span for tab in draw_tabs(self._pages, self._open, cells) for span in tab)
+
+    def on_click(self, event: events.Click) -> None:
+        edge = 0
+        for (page, _), tab in zip(self._pages, draw_tabs(self._pages, self._open, self.size.width), strict=True):
+            edge += width(tab)
+            if event.x < edge:
+                self.post_message(self.Chosen(page))
+                return
+
+
+def draw_tabs(pages: Sequence[tuple[str, str]], opened: str, cells: int) -> Sequence[Line]:
+    """Draws each tab with its edges; if that is too wide, neighbours share an edge."""
+    mark = "accent bold"
+    tabs: list[Line] = [
+        (Span(f"▐{title}▌", mark) if page == opened else Span(f" {title} ", "faint"),) for page, title in pages
+    ]
+    if sum(width(tab) for tab in tabs) <= cells:
+        return tabs
+    ids = [page for page, _ in pages]
+    shared: list[Line] = []
+    for (page, title), after in zip(pages, [*ids[1:], ""], strict=True):
+        edge = Span("▌", mark) if page == opened else Span("▐", mark) if after == opened else Span(" ")
+        shared.append((Span(title, mark if page == opened else "faint"), edge))
+    first = Span("▐", mark) if ids[0] == opened else Span(" ")
+    return [(first, *shared[0]), *shared[1:]]
+
 
 WITHOUT_A_FOLDER = ("query", "theme", "back", "palette", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""

@@ -8,30 +8,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 
+import msgspec
+import numpy as np
 from msgspec.structs import replace
 
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.index.catalogue import Catalogue, KeptMember
-from secateur.index.facts.extract import Record
-from secateur.index.facts.snapshot import UNREAD, Snapshot
+from secateur.index.facts.extract import Record, digest_of
+from secateur.index.facts.history import CommitHistory
+from secateur.index.facts.snapshot import MEMBER_STATES, UNREAD, Snapshot
+from secateur.index.graph.resolve.members import Members
 from secateur.index.member_index import MemberIndex, below
 from secateur.index.open_index import OpenIndex
 from secateur.index.repository_index import RepositoryIndex
-from secateur.index.store.arrayfile import unpack_strings
+from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.store.atomic_files import remove_leftovers
 from secateur.index.store.folder import size_of
 from secateur.index.store.records import Store, UnwritableIndex
+from secateur.index.update.edits import Edit
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState, arrays_version, repair, status_of
-from secateur.index.update.snapshot_manager import SnapshotManager
+from secateur.index.update.snapshot_manager import FactsOfFiles, SnapshotManager
 from secateur.index.update.staleness import Changes
-from secateur.model import Notice
+from secateur.languages import rules_of
+from secateur.languages.packages import ManifestPackages, manifests_of, packages_of
+from secateur.model import FileFacts, IntArray, Notice
 from secateur.progress import Progress, unreported
+from secateur.render.page import listed
 from secateur.settings import Index, load
 from secateur.sources.commit_look import read_commit_look
 from secateur.sources.committed_settings import read_committed_settings
@@ -39,9 +47,93 @@ from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.files import path_text
 from secateur.sources.named import folder_of
 from secateur.sources.open import SourceOpener
-from secateur.sources.source import Source
+from secateur.sources.source import HISTORY_INCOMPLETE, Source
 from secateur.sources.workspace_file import WorkspaceMember, answer_globs, is_workspace, read_workspace
 from secateur.sources.workspace_source import WorkspaceSource
+
+
+@dataclass
+class WorkspaceInputs:
+    """The inputs of a workspace's snapshot; see `SnapshotInputs`. `present`: the digest of each file."""
+
+    members: Mapping[str, MemberIndex]
+    present: Mapping[str, bytes]
+    _packages: Mapping[str, ManifestPackages] = field(default_factory=dict)
+
+    def history(self) -> tuple[CommitHistory, IntArray]:
+        of_each = {name: member.history() for name, member in self.members.items()}
+        times = [member.time for member in self.members.values()]
+        return CommitHistory.join(of_each), np.repeat(
+            np.array(times, dtype=np.int64), [len(history) for history in of_each.values()]
+        )
+
+    def notices(self) -> list[Notice]:
+        return [
+            Notice(notice.code, f"{name}: {notice.message}")
+            for name, member in self.members.items()
+            for notice in member.notices()
+            if notice.code == HISTORY_INCOMPLETE
+        ]
+
+    def keeps_members(self, edit: Edit) -> bool:
+        self._packages = _packages_in(edit.before)
+        changed = [path.rpartition("/")[2] for path in (*edit.gone, *(path for path, _, _ in edit.read))]
+        return [*self._packages] == [*self.members] and not any(
+            manifests.names.fullmatch(name) for manifests in manifests_of().values() for name in changed
+        )
+
+    def link_members(self, edit: Edit | None, files: Callable[[], FactsOfFiles]) -> tuple[Members, bool]:
+        before = _packages_in(edit.before) if edit is not None else {}
+        changed = (*edit.gone, *(path for path, _, _ in edit.read)) if edit is not None else ()
+        moved = {path.partition("/")[0] for path in changed}
+        wanted = [name for name in self.members if name in moved or name not in before]
+        facts: dict[str, list[tuple[str, FileFacts]]] = {name: [] for name in wanted}
+        for path, known in files() if wanted else ():
+            name, _, own = path.partition("/")
+            if name in facts:
+                facts[name].append((own, known))
+        self._packages = {
+            name: self._find_packages(name, facts[name]) if name in facts else before[name] for name in self.members
+        }
+        members = Members(self._packages)
+        return members, edit is not None and [*before] == [*self.members] and members.uses == Members(before).uses
+
+    def _find_packages(self, name: str, files: FactsOfFiles) -> ManifestPackages:
+        digests, source = below(name, self.present), self.members[name].source
+
+        def read(paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+            for path, data in source.read(paths):  # a file that changed since it was recorded is read next time
+                yield path, data if data is not None and digest_of(data) == digests[path] else None
+
+        return packages_of(digests, files, lambda facts: rules_of(facts.language).family, read)
+
+    def extra(self) -> Arrays:
+        states = [
+            text
+            for name, member in self.members.items()
+            for text in (name, member.state.name if member.state else "", member.history_id)
+        ]
+        unread = [
+            f"{name}: {listed(list(packages.unread))} cannot be read as a manifest."
+            for name, packages in self._packages.items()
+            if packages.unread
+        ]
+        data = _ENCODER.encode(self._packages)
+        return {
+            MEMBER_STATES: pack_strings(states),
+            UNREAD: pack_strings(unread),
+            _PACKAGES: np.frombuffer(data, dtype=np.uint8),
+        }
+
+
+_PACKAGES = "workspace.packages"  # array of the packages of each repository
+
+_ENCODER = msgspec.msgpack.Encoder(order="deterministic")
+
+
+def _packages_in(snapshot: Snapshot) -> dict[str, ManifestPackages]:
+    return msgspec.msgpack.decode(snapshot.arrays[_PACKAGES].tobytes(), type=dict[str, ManifestPackages])
+
 
 NOT_FOLLOWED = "calls_not_followed"  # code of the notice that some calls between repositories are missing
 LEFT_OUT = "repository_left_out"  # code of the notice that an answer is partial: a repository could not be read
@@ -230,7 +322,6 @@ class WorkspaceIndex(OpenIndex):
             else:
                 files = member.read_after_all(extractor).present
             present += [(f"{name}/{path}", digest) for path, digest in files]
-        from secateur.index.workspace_inputs import WorkspaceInputs  # imported here: the resolver takes a while to load
 
         inputs = WorkspaceInputs(self._members, dict(present))
         ages = [(name, member.history_id, member.time) for name, member in self._members.items()]

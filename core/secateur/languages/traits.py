@@ -31,7 +31,7 @@ to_string translate trim trunc truncate unshift unwrap unwrap_or update upper va
 writelines zfill zip
 """
 )
-"""Methods of builtin types, streams and loggers."""
+"""Methods of builtin types, streams and loggers: such a name tells nothing about an unknown receiver."""
 
 ELEMENT_METHODS = words(
     """
@@ -119,10 +119,6 @@ class NameRules(Struct, frozen=True, kw_only=True):
     """Class that reads the packages a repository provides and requires (`packages.Manifests`), as module:class."""
     builtins: frozenset[str] = frozenset()
     """Names of builtins: functions and receivers that no scope of the repository defines."""
-    builtin_methods: frozenset[str] = BUILTIN_METHODS
-    """Methods of builtin types: a definition with such a name tells nothing about an unknown receiver."""
-    element_methods: frozenset[str] = ELEMENT_METHODS  # methods that yield an element of a container
-    same_methods: frozenset[str] = SAME_METHODS  # methods that yield a container of the same elements
     library: LibraryTypes = field(default_factory=LibraryTypes)
     constructors: tuple[str, ...] = ()
     """Methods that run when a class is called; (): constructors have the name of the class."""

@@ -14,6 +14,7 @@ from msgspec import Struct
 from secateur.index.graph.resolve.edges import How
 from secateur.index.graph.resolve.names import Names
 from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target
+from secateur.languages.traits import ELEMENT_METHODS, SAME_METHODS
 from secateur.model import FragmentKind
 
 OF_RECEIVER = "=self"  # the return type of methods that return their receiver
@@ -174,9 +175,9 @@ class Expressions:
         if isinstance(value, Elements | Function | Foreign):
             rules = self.symbols.rules[value.file]
             if isinstance(value, Elements):
-                if name in rules.same_methods:
+                if name in SAME_METHODS:
                     return self._rest(value, suffixes[1:], depth)
-                if name in rules.element_methods:
+                if name in ELEMENT_METHODS:
                     item = self.resolve_type(value.file, value.cls, value.written, depth)
                     return self._rest(item, suffixes[1:], depth)
             elif len(suffixes) != 1 or not suffixes[0].startswith("("):
@@ -212,8 +213,7 @@ class Expressions:
             return self._rest(declared, suffixes[1:], depth)
         if (field := self._find_declared(cls, name, depth)) is not None:
             return self._rest(field, suffixes, depth)
-        gives_element = name in self.names.rules_of_definition(cls).element_methods
-        if gives_element and (held := self._find_declared(cls, "[]", depth)) is not None:
+        if name in ELEMENT_METHODS and (held := self._find_declared(cls, "[]", depth)) is not None:
             return self._rest(held, suffixes[1:], depth)
         _, variant, field_of_struct = name.partition("@")
         return self._of_class(cls, field_of_struct, suffixes, depth) if variant else None
