@@ -127,9 +127,9 @@ def test_entries_have_a_bound_and_those_that_changed_are_listed(
 
 
 def test_what_was_proven_stands_on_the_page(tmp_path: Path) -> None:
-    file = tmp_path / "out.html"
-    assert secateur(*CALLS["log"], "--explain", "--report", file).code == 0
-    page = Parsed(file.read_text("utf-8")).text
-    assert "nothing changes between" in page and "turns at" in page
+    for kind, proven in (("log", "turns at"), ("conversation", "nothing changes between")):
+        file = tmp_path / f"{kind}.html"
+        assert secateur(*CALLS[kind], "--explain", "--report", file).code == 0
+        assert proven in Parsed(file.read_text("utf-8")).text
     assert secateur(*CALLS["search"], "--report", tmp_path / "search.html").code == 0
     assert "what hangs together by calls" in (tmp_path / "search.html").read_text("utf-8")

@@ -13,7 +13,6 @@ from secateur import trim_context_with_budget
 from secateur.errors import PromptComposeError
 from secateur.kinds.envelope.envelope import Budget, fit, trim_envelope
 from secateur.kinds.envelope.sections import DEEPEST, parse_envelope
-from secateur.settings import ContextBudget
 from secateur.tokens import count_tokens
 from support.envelopes import asset_paths, envelope, files
 
@@ -172,7 +171,7 @@ def test_cost_is_a_fixed_number_of_counts_whatever_the_number_of_cuts() -> None:
         size = len(json.dumps(before))
         for share in (0.6, 0.3, 0.15):
             counter = Watching()
-            result = fit(before, Budget(int(share * size / 4), 0), ContextBudget(), counter)
+            result = fit(before, Budget(int(share * size / 4), 0), counter)
             assert len(result.report.actions) > number // 8
             assert counter.read < 13 * size
 
