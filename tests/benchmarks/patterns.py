@@ -42,6 +42,8 @@ BOUNDED = {
     "secateur.languages.syntax.cutting._CLOSING": "lines of 200 characters",
     "secateur.languages.syntax.grammar._COMMENT": "up to the last end of a comment",
     "secateur.languages.syntax.file_flags._LOWER": "names of files, by fullmatch alone",
+    "secateur.languages.syntax.file_flags._COMMENT": "called by match alone",
+    "secateur.languages.syntax.outlines._CHANGE": "the first 600 characters of a statement",
     "secateur.languages.syntax.file_flags._GENERATED_MARK": "the first lines of a file",
     "secateur.languages.syntax.partition._INTRODUCTION": "200 characters",
     "secateur.redaction.decoded_views._STRING": "valid JSON, in which every text ends",

@@ -144,6 +144,7 @@ int f(void) { if (x) CHECK(g(y)); goto FAIL; FAIL: return MAX_LEN; }
         b"A(" * 100_000,
         b"#if x\n{\n" * 20_000 + b"#endif\n" * 20_000,
         b"/*" * 100_000,
+        b"int f();\n" + b'"\\' * 100_000 + b"\n" + b"'" * 100_000,
         b"class AB_API " * 20_000,
         b"UCLASS(\nSYSCALL_DEFINE3(\n" * 10_000,
     ],

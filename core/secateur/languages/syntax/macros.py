@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from secateur.languages.syntax.names import words
 
-_SILENT = rb'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*?/?'
+# A text ends at the latest with its line, and a character is short, so that no quotation mark is looked behind twice.
+_SILENT = rb'"(?:\\.|[^"\\\n])*+"?|\'(?:\\.|[^\'\\\n]){1,20}+\'|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*?/?'
 _DIRECTIVE = rb"^[ \t]*#(?:\\\r?\n|[^\n])*"
 _TOKEN = re.compile(_SILENT + rb"|(" + _DIRECTIVE + rb"|\w+|::|->|[^\w\s])", re.MULTILINE)
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]+|\w+_(?:EXPORT|API)")
