@@ -3,8 +3,6 @@
 query_of("Round refunds half to even (#812)\\n\\nSigned-off-by: A <a@b.c>")     # "Round refunds half to even"
 """
 
-from __future__ import annotations
-
 import re
 
 from secateur.index.facts.lexical import STOP_WORDS, words

@@ -1,7 +1,5 @@
 """Errors as JSON, apart from the errors themselves, which every command imports at once."""
 
-from __future__ import annotations
-
 from secateur.shape import Shape
 
 

@@ -7,8 +7,6 @@ documents, names of its functions. Each was tried: its answer keeps something, a
 The same index gives the same suggestions: nothing is random, and no model is asked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import zip_longest

@@ -8,8 +8,6 @@ A file is changed in place or not at all: the new text is parsed and compared wi
 replaces the old file.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

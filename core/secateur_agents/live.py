@@ -10,8 +10,6 @@ fails or takes too long, cutting stops: what the last finished cut left goes out
 unchanged history if there was no cut, and a warning says so.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import os

@@ -9,8 +9,6 @@ file becomes the older of two, and what was older goes. No text of a conversatio
 What was taken out is not what an agent saved: agents cut long outputs themselves, and nothing here knows how.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The one registry of actions. Bindings, footer, help screen and command palette are all derived from it."""
 
-from __future__ import annotations
-
 import difflib
 import unicodedata
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ A line of the screen that is the same at several stops is drawn once; lines that
 group, which a CSS animation shows and hides. Nothing is fetched, and the same recording is the same bytes.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterable, Sequence
 from html import escape

@@ -7,8 +7,6 @@ dimmed and never painted as the answer to a newer one. While all that may be ask
 part of it is shown as such, and the whole one takes its place.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Hashable
 from functools import partial

@@ -1,7 +1,5 @@
 """The application: opens what is inspected and shows the benches."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

@@ -5,8 +5,6 @@ cancelled before the call began never runs. The threads are daemons and their jo
 not wait for an index to finish.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import gc

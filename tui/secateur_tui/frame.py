@@ -1,7 +1,5 @@
 """The frame of the screen: its sizes, and the lines around the items, whatever is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -3,8 +3,6 @@
 Knobs are explained by their settings.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 

@@ -5,8 +5,6 @@ wrong moment. Textual's own widgets are guarded where their actions are run and 
 by `Guarded` too.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -9,8 +9,6 @@ does a newer timer of a name; the results of an older job are ignored.
     jobs.start(self._read, "preview")          # an async method; in it: `await jobs.run(slow_call)`
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ stop, and a caption stands with what it is about. Forwards the events are done o
 knew at the stop before is put there again, and nothing is decided anew.
 """
 
-from __future__ import annotations
-
 import asyncio
 import copy
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Names, paths and texts in little room: cut where a word begins, never inside one as long as a single word fits."""
 
-from __future__ import annotations
-
 import re
 import string
 

@@ -1,8 +1,6 @@
 """A picture of the inspector for the documentation: `python -m secateur_tui.shot PATH --query Q --keys "right b i"
 --output screen.svg`."""
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import contextlib

@@ -5,8 +5,6 @@ never passes through a markup parser. Text from outside enters through `outside`
 characters visible. Widths are terminal cells, so wide characters keep columns aligned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

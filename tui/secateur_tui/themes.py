@@ -8,8 +8,6 @@ Roles are looked up here and not in the stylesheets: two dozen component classes
 thousands of rules on each change of focus, which takes longer than deciding about a hundred thousand candidates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path

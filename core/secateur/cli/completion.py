@@ -1,7 +1,5 @@
 """`secateur completion bash|zsh|fish` prints the script by which a shell completes commands, flags and their values."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from msgspec import Meta

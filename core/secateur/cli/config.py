@@ -1,8 +1,6 @@
 """`secateur config [PATH]`: the settings in force, each with where it comes from; `--schema` prints the JSON schema,
 `--save-profile` and `--adopt` write a configuration file."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`secateur index [PATH]` builds the index, brings it up to date, or removes it."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import closing

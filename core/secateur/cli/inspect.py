@@ -1,7 +1,5 @@
 """`secateur inspect [PATH]`: the inspector; without a terminal the headless report."""
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

@@ -3,8 +3,6 @@
 `docs/generate.py` writes `schemas()` to docs/schemas, one file a type. Tests hold what the commands print against them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any

@@ -1,7 +1,5 @@
 """The types that `status` and `index` print as JSON; apart, because what they hold takes long to import."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from msgspec import UNSET, UnsetType

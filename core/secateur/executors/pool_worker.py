@@ -4,8 +4,6 @@ A task or outcome is a pickle, with its length before it. This is not a `multipr
 the main module again, which breaks scripts without a guard and runs code twice.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import signal

@@ -1,7 +1,5 @@
 """Has workers record the repositories of a workspace, of this machine or of a cluster. Their records come back."""
 
-from __future__ import annotations
-
 import os
 from contextlib import closing, suppress
 from pathlib import Path

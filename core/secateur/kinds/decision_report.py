@@ -4,8 +4,6 @@ report = report_of(kind, outcome, inputs, command)
 draw_report(kind, outcome, report, "html")
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial

@@ -1,8 +1,6 @@
 """Trials for any kind of context: tries its budget, its numeric knobs, its strategies, and holding an entry, by
 `Kind.decide`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

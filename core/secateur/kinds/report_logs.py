@@ -7,8 +7,6 @@ enabled.
 The first line of a report has its figures. A line follows for each changed input, up to a limit.
 """
 
-from __future__ import annotations
-
 import logging
 
 from secateur.model import TrimReport

@@ -6,8 +6,6 @@
 The decisions may differ in settings, commits or time: entries with equal ids are the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import Any

@@ -8,8 +8,6 @@ Replies are in the order of the questions, even if the server answers in another
 before their JSON or put it into a code fence, so the first valid object counts. Invalid JSON is not repaired.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Formats proofs of what would change a decision, as JSON and in words, for every kind."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from operator import add

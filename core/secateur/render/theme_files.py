@@ -1,7 +1,5 @@
 """Reads themes: palettes in TOML files, built-in ones and the user's. Independent of screens: pages use them too."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Tries other budgets and weights on the candidates of a search, using `select`."""
 
-from __future__ import annotations
-
 import math
 import shlex
 from collections.abc import Callable, Mapping

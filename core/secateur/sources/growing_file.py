@@ -9,8 +9,6 @@ A file that was truncated, rewritten or replaced is read again from the start, a
 end is held back.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 import zlib

@@ -8,8 +8,6 @@ functions of other repositories, the estimate is within 20 % of o200k for 96 to 
 and the mean is +2 to +5 % (docs/measured.md). The time is linear in the text.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections import Counter

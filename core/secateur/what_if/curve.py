@@ -1,8 +1,6 @@
 """Draws the curve of what goes out against the budget: its points, its knee, and the budgets that drop an item although
 they are larger."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import pairwise
 

@@ -4,8 +4,6 @@ explanation = explain(trials, range(len(trials.ids)))
 explanation.shape().ranges
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -2,8 +2,6 @@
 the nearest value of each knob; and the range of a knob in which nothing changes. Each lever is proven by deciding with
 it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """A lever: a value, proven by deciding with it, that turns a decision, and what it costs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from msgspec import Struct

@@ -1,7 +1,5 @@
 """`secateur mcp [PATH…]` serves coding agents by the Model Context Protocol."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

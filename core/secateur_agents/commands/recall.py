@@ -1,7 +1,5 @@
 """`secateur recall DIGEST`: what was taken out of a conversation, by the digest that stands in its place."""
 
-from __future__ import annotations
-
 import os
 
 from secateur import CommandCall, CommandParser

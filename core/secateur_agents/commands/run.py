@@ -5,8 +5,6 @@ the rest is pruned when the command has ended, and the store keeps the whole. Th
 pruning fails, all of its output is printed.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """`secateur saved`: what pruning took out, by session of an agent."""
 
-from __future__ import annotations
-
 import os
 
 from secateur import CommandCall, CommandParser

@@ -1,7 +1,5 @@
 """`secateur sessions`: the sessions of coding agents on this machine, the newest first."""
 
-from __future__ import annotations
-
 import os
 from contextlib import closing
 from pathlib import Path

@@ -5,8 +5,6 @@ would end it, and nothing continues in its thread. A call whose work does not re
 thread, and what it reads, stay taken until it ends. While no call runs, background work runs.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Awaitable, Callable, Hashable

@@ -1,7 +1,5 @@
 """The engines and results that a server keeps between calls: few of each, the least recently used are dropped first."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The server over streamable HTTP, on the loopback interface only."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Callable
 from typing import Any

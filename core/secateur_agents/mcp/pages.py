@@ -3,8 +3,6 @@
 Pages have the size of an answer, so that no client has to cut it. Those of a search may list candidates by name.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The folders that a server may read, and the paths in them that a client names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress

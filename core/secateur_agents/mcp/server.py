@@ -1,7 +1,5 @@
 """Connects the tools to the protocol: their descriptions for clients, and the handling of calls."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence

@@ -5,8 +5,6 @@ nothing, does not make the process grow. The protocol's kit has a transport like
 length, does not answer a line that is not a message, and ignores signals until its client sends the next line.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

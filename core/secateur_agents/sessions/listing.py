@@ -4,8 +4,6 @@ Tokens in the window are those that the agent's provider reported. If a session 
 weight, they are estimated from characters: counting a hundred sessions would take minutes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime

@@ -8,8 +8,6 @@ Places are those that the agents document, with the variables that move them. Sy
 number of folder entries has a limit.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence

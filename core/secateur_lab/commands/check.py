@@ -1,7 +1,5 @@
 """`secateur check PATH…`: runs scenarios and reports changed decisions and failed assertions."""
 
-from __future__ import annotations
-
 import html
 import os
 import re

@@ -1,8 +1,6 @@
 """`secateur demo [NAME]`: plays a recorded session of a kind of context on the screen, or prints it without a
 terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

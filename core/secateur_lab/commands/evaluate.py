@@ -1,7 +1,5 @@
 """`secateur evaluate DIR… --profile A --profile B`: measures how well profiles answer judged queries."""
 
-from __future__ import annotations
-
 import os
 from contextlib import closing
 from dataclasses import replace

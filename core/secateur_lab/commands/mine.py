@@ -1,8 +1,6 @@
 """`secateur mine [PATH] --out DIR`: draws judged cases from the history of a repository, or of each repository of a
 workspace."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """`secateur replay FILE`: runs a recorded session without a screen and prints what each event changed."""
 
-from __future__ import annotations
-
 import os
 import sys
 from argparse import ArgumentTypeError

@@ -7,8 +7,6 @@ A case that cannot be measured does not stop the others. In several processes, o
 first: it brings the index up to date while the others wait.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -9,8 +9,6 @@ A case is asked at the parent, so its own message is not in the searched history
 (`training`), newer ones for reporting (`held_out`).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from enum import StrEnum

@@ -1,8 +1,6 @@
 """The report of `secateur evaluate`, as text and as JSON: figures of many cases as means with intervals, per profile,
 between profiles, and without each weight."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

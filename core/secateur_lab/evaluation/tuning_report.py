@@ -1,7 +1,5 @@
 """The report of `secateur tune`, as text and as JSON."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Annotated
 

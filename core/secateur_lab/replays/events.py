@@ -1,8 +1,6 @@
 """The events of a recorded session. Each says what was meant, not which key was pressed, so that a recording stays
 valid when the screen changes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import msgspec

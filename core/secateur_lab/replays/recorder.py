@@ -8,8 +8,6 @@ what was done since as events.
 Every event is a line that is on disk before the next one is written: a crash loses no event.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -10,8 +10,6 @@
 error names file and line.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

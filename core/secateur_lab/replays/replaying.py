@@ -8,8 +8,6 @@ The decisions are those of the inspector: the same inputs, settings and engine. 
 used, so a recording replays the same on every machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """The report of `secateur replay`: every event with what it changed, as text and as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 

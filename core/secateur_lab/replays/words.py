@@ -1,7 +1,5 @@
 """Events in words: for the report, the captions of the inspector, and readers of a recording."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Finds the assertions of a scenario that do not hold. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated
 

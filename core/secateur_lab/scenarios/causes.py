@@ -3,8 +3,6 @@
 Pure. A cause shows figures of both sides: the recorded decision and the present one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

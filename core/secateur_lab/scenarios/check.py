@@ -7,8 +7,6 @@ A scenario that cannot run does not stop the others. Results do not depend on th
 one repository run together, so that its index is opened once, and one of them first, which brings it up to date.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Generator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Compares a scenario with decisions: decisions that differ from the recorded ones, assertions that fail. Pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The rule about links, for `secateur check` and the plugin of pytest. It is light: collecting tests imports it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

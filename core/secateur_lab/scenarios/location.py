@@ -1,7 +1,5 @@
 """The files that a scenario names: only files below the root of the repository that holds it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

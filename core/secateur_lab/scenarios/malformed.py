@@ -1,7 +1,5 @@
 """Errors about a scenario's file. They name file, line and key."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

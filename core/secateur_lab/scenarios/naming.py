@@ -1,7 +1,5 @@
 """Proposes a name for a new file: a scenario, or a report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

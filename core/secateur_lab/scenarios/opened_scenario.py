@@ -5,8 +5,6 @@ status = status_of(opened, outcome)      # updated at every turn of a knob
 status.result.verdict, status.figures, status.recorded
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

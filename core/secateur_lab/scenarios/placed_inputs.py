@@ -1,7 +1,5 @@
 """Inputs as a file in a repository names them: by paths below the repository's root, or by copies beside the file."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress

@@ -1,7 +1,5 @@
 """The report of `secateur check` as text for people and as JSON."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby

@@ -5,8 +5,6 @@ the same on every machine. Settings come from these layers, later ones winning: 
 the scenario's profile, the scenario's settings.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from contextlib import closing

@@ -6,8 +6,6 @@ The decisions are made again in the same way as by `secateur check`: the scenari
 about the best of what was kept, which survive most changes of the code around; all decisions are recorded by choice.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -22,8 +22,6 @@
 A scenario is outside data: the size of its file is limited, every key is checked, every error names file, line and key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal

@@ -8,8 +8,6 @@ The text must have passed a TOML parser, which limits its nesting. With the posi
 can be replaced without touching the comments around it.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from contextlib import suppress

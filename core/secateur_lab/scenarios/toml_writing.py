@@ -1,7 +1,5 @@
 """Writes the tables of a scenario as TOML, and changes a list in a text that a person wrote."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce

@@ -1,8 +1,6 @@
 """A transcript: what of its messages goes out under a safe zone, and what that does to a
 provider's prompt cache."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache

@@ -1,8 +1,6 @@
 """The page of a pull request: its files under a heading for each chunk that says how full it is, the budget as a frame
 for each chunk, and the inputs that are typed there."""
 
-from __future__ import annotations
-
 import os
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,6 @@
 """A prompt envelope: its sections and fields, and what each stage of trimming makes of them for a
 model's budget."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar

@@ -1,8 +1,6 @@
 """Files and a query: what of each goes out under a number of tokens: whole, in snippets, or not at
 all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar

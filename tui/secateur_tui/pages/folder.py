@@ -1,7 +1,5 @@
 """The page on which a folder is opened: a bench that reads folders shows it while no folder is open."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 

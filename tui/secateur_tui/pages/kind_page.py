@@ -4,8 +4,6 @@ facts or a bar of its own has a module here with a subclass; a kind of another d
 Every `draw_…` takes the scene and the width in cells, and knows no widget.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar, cast
 

@@ -1,7 +1,5 @@
 """The Log bench: stretches of lines, each with its beginning."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar

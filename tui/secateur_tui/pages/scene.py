@@ -1,7 +1,5 @@
 """Everything that the pages of a bench are drawn from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

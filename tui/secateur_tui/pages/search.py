@@ -1,8 +1,6 @@
 """A code search: its candidates by rank, with the terms of their priority. The pool of a query is read slowly and kept;
 to select from it is pure and instant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 """The parts of the screen: each a module with a class, listed in `PARTS`, for something that can be done there. A part
 knows the screen; the screen knows no part."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -2,8 +2,6 @@
 noticed, and said or read again. Before a question is typed, those that the repository suggests are listed; the first
 answer says that nothing was cut, or what the recommended profile would keep instead."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial

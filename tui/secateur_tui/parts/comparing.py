@@ -4,8 +4,6 @@ The other decision is made anew whenever the present one changes, on the engine'
 in sight.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """Finds items by name, path or text, filters and sorts the list, and goes to the next item that changed, is cut or is
 dropped. For every kind: an item is a line of columns (`state.list_view`)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ a file that others can open: an HTML page, Markdown, JSON, a picture.
 All but the picture of the screen is what the command writes with `--report`, made on the engine's thread.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

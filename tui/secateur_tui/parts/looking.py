@@ -1,8 +1,6 @@
 """Looks at the item under the cursor: the pages why, preview and trim diff; the baseline. The page with the text that
 leaves leads to its item."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial, partialmethod
 from typing import Any

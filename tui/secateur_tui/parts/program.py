@@ -1,7 +1,5 @@
 """Shows help, changes the theme, quits, captions a recording, and goes through its stops."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partialmethod
 

@@ -1,8 +1,6 @@
 """Proves, on a thread while the user rests, what would change a decision, within which range a number changes none, and
 what goes out against the budget. A key applies a hint."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from contextlib import suppress

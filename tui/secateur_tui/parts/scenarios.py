@@ -4,8 +4,6 @@ What is decided on the screen is compared with the scenario after every decision
 for it. The recorded decisions are the baseline until another one is pinned.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Turns knobs, overrules decisions on items (pin, exclude, boost, hold, prefer), and undoes and redoes all of it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial, partialmethod

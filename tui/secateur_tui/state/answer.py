@@ -5,8 +5,6 @@ is made for an item that nobody looks at. Every state, name and figure is that o
     answer.item_at(0), answer.entries[item], compare(baseline, answer).change_of(item)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial

@@ -9,8 +9,6 @@ words, names that have the letters in their order follow, then names with a slip
     found.hits, found.count
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -9,8 +9,6 @@ A case is decided under the settings on the screen. What its scenario sets itsel
 since the inspector was opened. Pins, exclusions and boosts belong to the question on the screen, not to the cases.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Watches for changes in the files that a bench has read."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -6,8 +6,6 @@ budgets that change anything, then the curve, then the ranges of knobs. Pure: th
         ...
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The texture and letter of each signal, so that nothing depends on colour alone."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from secateur.model import UNREACHABLE, Pool

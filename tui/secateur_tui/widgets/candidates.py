@@ -2,8 +2,6 @@
 and what the priority is made of; what changed since the baseline; and why one was decided as it was: the decision in
 words with its figures, each term taken apart, the way it was found."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

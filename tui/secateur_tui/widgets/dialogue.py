@@ -5,8 +5,6 @@ a list of what it leads to. Each is dismissed with its answer, with None where i
     bench.ask(Chooser("Find", offers, "a name, a path"), go)
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

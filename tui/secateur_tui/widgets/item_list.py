@@ -1,7 +1,5 @@
 """A list with a cursor, painted row by row: what it costs does not depend on how many items there are."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from operator import attrgetter

@@ -1,8 +1,6 @@
 """The pages beside a list, for every kind: why an item was decided as it was, its texts, and what changed since the
 baseline; what stands in place of a list; and lines that several pages draw."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar

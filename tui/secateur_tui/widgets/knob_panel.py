@@ -1,8 +1,6 @@
 """The knobs of a bench: a slider for each share and weight, for weights the range in which the selection stays
 the same; values of the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 

@@ -1,8 +1,6 @@
 """The base of every view: a scrolling widget that paints lines of styled text by the line API. It costs as much as
 the rows in sight that differ from what is painted."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, Self

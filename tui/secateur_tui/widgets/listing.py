@@ -1,8 +1,6 @@
 """The content of a list, whatever the kind of context: items in an order, each with a cell in every declared column,
 and where in this order the budget ends."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

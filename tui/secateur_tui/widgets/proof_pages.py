@@ -1,8 +1,6 @@
 """Draws what is proven: the hints of the item at the cursor, which are values that turn its decision, and the curve of
 what goes out against the budget with the present one and its knee. All figures are the engine's."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from operator import attrgetter

@@ -4,8 +4,6 @@ A text of several lines, such as a pasted issue, stands in the one line of the f
 the lower border says how many lines there are.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from rich.segment import Segment

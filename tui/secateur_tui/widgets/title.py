@@ -1,8 +1,6 @@
 """The title line: what is read, with which profile and counter, how many candidates, and whether the index is what is
 on disk."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

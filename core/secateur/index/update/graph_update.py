@@ -4,8 +4,6 @@ The tables of the resolver stay in memory without call sites, which are read aga
 of function bodies affects only the edited files. Any other edit has all files resolved again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np

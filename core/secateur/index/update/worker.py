@@ -4,8 +4,6 @@ A file that takes too much processor time ends the process, and the parent then 
 processor time and not elapsed time, so that a busy machine does not change a record.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Sequence
 from functools import cache

@@ -7,8 +7,6 @@ pydantic-ai 1 (`ModelMessagesTypeAdapter`). Beside them stand the formats of age
 what reads a message in any format.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType

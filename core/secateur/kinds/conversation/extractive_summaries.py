@@ -8,8 +8,6 @@ The worth of a line depends on its text: decisions, errors, open questions, path
 most. All lines of a user compete, but of a tool's output only lines that report or define something. No model is asked.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Sequence

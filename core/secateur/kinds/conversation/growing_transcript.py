@@ -5,8 +5,6 @@ measured = growing.look(counter)          # the same as reading the whole file, 
 measured = growing.look(counter)          # later: reads only new lines
 """
 
-from __future__ import annotations
-
 from collections import Counter as Tally
 from collections.abc import Sequence
 from dataclasses import replace

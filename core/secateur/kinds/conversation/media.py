@@ -7,8 +7,6 @@ the report says so. The size is read from the first bytes of a picture that stan
 decoded, none is fetched.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import math

@@ -9,8 +9,6 @@ tokens, and unusable ones are replaced by excerpts. So whatever a model says, th
 and calls keep their results.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

@@ -5,8 +5,6 @@ place = "/home/me/.local/share/opencode/storage/session/p/ses_4f2a.json"
 stored_session(place)      # as `opencode export` prints it; None: not a store
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections import defaultdict

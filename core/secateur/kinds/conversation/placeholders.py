@@ -10,8 +10,6 @@ servers (`mcp__files__read_file`), of `apply_patch`, and calls written as text. 
 file: it is better to keep an old result too long than to clear a needed one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

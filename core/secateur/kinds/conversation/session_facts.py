@@ -5,8 +5,6 @@ The tokens in the window are the provider's figure for the last request plus a c
 the system prompt and the definitions of tools, which few session files hold.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 A growing session is continued: as long as no turn is taken back, only new values are read.
 """
 
-from __future__ import annotations
-
 from collections import Counter as Tally
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The facts of a session as text for people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from secateur.kinds.conversation.decisions import MeasuredTranscript

@@ -9,8 +9,6 @@ is not enough; `staged` clears tool results, and continues as `hybrid` if that i
 user's last words, the last step and pinned messages stay; calls stay with their results; the roles alternate as before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

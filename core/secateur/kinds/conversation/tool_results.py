@@ -9,8 +9,6 @@ results, results of the tools in `keep_tools`, the calls of all these, pinned me
 would not shorten.
 """
 
-from __future__ import annotations
-
 from collections import Counter as Multiset
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -11,8 +11,6 @@ model: such lines are kept, cost nothing and do not change. An unreadable messag
 names it (`unreadable`); it is an error only if no message can be read.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

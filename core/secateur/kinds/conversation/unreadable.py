@@ -9,8 +9,6 @@ Calls without a result, results without a call, and calls of a missing program, 
 call at the end of a conversation may wait for its result. Results written as text have no ids and are not checked.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType

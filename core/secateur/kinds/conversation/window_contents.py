@@ -4,8 +4,6 @@ for share in window_contents(measured):   # the largest first; the tokens sum to
     share.what, share.tool, share.tokens, share.dead
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal

@@ -8,8 +8,6 @@ one uses the other (a link). Moves never add a chunk, and the search ends after 
 in the pieces. Pure: a function of sizes, paths and links.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

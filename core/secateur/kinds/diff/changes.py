@@ -5,8 +5,6 @@ Text is the diff's bytes as UTF-8; bytes that are not UTF-8 travel as lone surro
 nothing is lost on the way. Lines end at `\\n` alone: a carriage return or a form feed belongs to its line.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

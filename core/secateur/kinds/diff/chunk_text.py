@@ -19,8 +19,6 @@ Lines beside the changes, remarks of linters and signatures, fill the free room 
 the diff is packed without them, then each chunk takes as many as fit, first those about changed lines.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@
 The recipe: parse -> measure (counted once) -> plan (pure, instant: rules, parts, bins) -> text, recounted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 

@@ -9,8 +9,6 @@ the merge base. The files that decide what is left out and which rules hold — 
 `CLAUDE.md` — are read as they were at the base, so that a change cannot hide itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -10,8 +10,6 @@ headers. Text between files is skipped and its lines noted. A damaged file costs
 of the next file. Linear in the text.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 

@@ -1,7 +1,5 @@
 """The inputs of `secateur chunk` and the Diff bench: inputs, flags, and how each input is read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

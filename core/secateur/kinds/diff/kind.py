@@ -1,7 +1,5 @@
 """Pull requests as a kind of context: the changes of a repository, or a diff, in chunks that fit a model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace

@@ -8,8 +8,6 @@ Such a file is not trusted: an entry without a path or a message is skipped, and
 of text without a path and a line are skipped without a notice: linters print them around their findings.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@ Changed files that use each other are linked, by the changed files alone, withou
 mean the one changed file that defines it. That is good enough to choose between two chunks, its only use.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter as Multiset
 from collections.abc import Mapping, Sequence

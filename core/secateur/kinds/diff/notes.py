@@ -5,8 +5,6 @@ A pull request must not decide through `secateur.toml` which of its own changes 
 count, and a notice says so.
 """
 
-from __future__ import annotations
-
 from collections import Counter as Tally
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

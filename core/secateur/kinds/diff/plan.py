@@ -13,8 +13,6 @@ Totals are made at every turn of a knob, without text:
     ledger_of(plan, tokens_of(plan))    # every changed file once
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@ declarations of callers and callees of changed functions from the code graph of 
 chunk has room, after the findings of linters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -9,8 +9,6 @@ it in whatever the other rules say. Rules use the new path of a file, for a dele
     attributes.says("api/a.pb.go", GENERATED)   # True; None if no rule matches
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

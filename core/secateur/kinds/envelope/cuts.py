@@ -7,8 +7,6 @@ reader of envelopes can read a trimmed one. A removed part is described by its c
 the SHA-256 of its JSON text, so that it can be found again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections import Counter as Tally

@@ -18,8 +18,6 @@ additions of providers (`openai/`, `us.anthropic.`, a date, `-latest`, `-preview
 (`claude-opus-4.6`). Nothing is guessed from a family: a model that matches nothing has no known window.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Prompt envelopes as a kind of context: an envelope within the budget of a model."""
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence

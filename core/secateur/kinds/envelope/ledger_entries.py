@@ -4,8 +4,6 @@ A trimmed part says in words what is left of it. The value is compared with the 
 what the output does not hold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from operator import eq

@@ -2,8 +2,6 @@
 its values, and finds the values for each stage of trimming.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

@@ -10,8 +10,6 @@ Every stage is a row of steps. Its last step is tried first. If that is not enou
 else the first step that fits is searched (`first_that_fits`).
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial

@@ -6,8 +6,6 @@ Folders and patterns yield the files that the index would read: no ignored, bina
 file named by itself is read even if it is ignored. No link is followed out of the folder it was named in.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections import Counter as Tally

@@ -1,7 +1,5 @@
 """Files as a kind of context: files and a query, pruned to a number of tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import ClassVar

@@ -9,8 +9,6 @@ Lines count from 1, ranges include both ends (PRUNER-WINDOWS). Statements are fo
 ends, not by a grammar, so they hold for every language that people indent.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 

@@ -8,8 +8,6 @@ is cut between statements: its best part keeps its relevance, the others have le
 query in them.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ All questions are planned before the first is asked, best files first by local r
 question, so the result does not depend on the order of replies. Without a usable reply the local judgement stands.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """`PruneContext` prunes files to a number of tokens, as the pruner spec defines it (an adapter of the kind)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any

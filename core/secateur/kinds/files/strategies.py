@@ -8,8 +8,6 @@ a piece that does not fit, the lines around its best match go out. What does not
 (PRUNER-FILES, PRUNER-EXTRACT).
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar

@@ -4,8 +4,6 @@ It knows the reports of compilers, linters, build tools and test runners of many
 levels and words that report an error. Each line is read once or twice: linear in the log.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache

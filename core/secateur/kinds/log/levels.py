@@ -9,8 +9,6 @@ To add a tool, add a line to one of these tables and a log to the tests. Every p
 character, and its matches cannot be split in many ways.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from re import Pattern

@@ -5,8 +5,6 @@ last carriage return, and the rest goes through `terminal.visible`. Every other 
 Pure and linear in the log.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections import Counter as Tally

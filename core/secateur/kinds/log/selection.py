@@ -2,8 +2,6 @@
 of likely errors, results, the telling lines of other errors, whole errors and other matches, the last lines, lines
 beside errors, then routine lines. Pure."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence

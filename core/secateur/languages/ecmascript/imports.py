@@ -6,8 +6,6 @@ annotations of its first fragment: `#entry ./hooks` is the file of a package's `
 that match the pattern, `#base` the folder in which names are looked up, `#extends` another configuration.
 """
 
-from __future__ import annotations
-
 import json
 import posixpath
 import re

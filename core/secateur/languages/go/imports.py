@@ -1,7 +1,5 @@
 """Resolves imports of Go, and reads from `go.mod` which modules a repository provides and requires."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,8 +1,6 @@
 """Reads the packages that a Java repository provides and requires: distributions and requirements from `pom.xml` and
 `build.gradle`, packages from the declarations in the files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

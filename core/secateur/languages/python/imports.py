@@ -1,8 +1,6 @@
 """Resolves imports of Python, and reads the packages that a repository provides and requires from `pyproject.toml`,
 `setup.cfg`, `setup.py` and `requirements*.txt`. Nothing is executed: only the strings in `setup.py` are read."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Rows count from 0. A piece is `(first, last)`, both inclusive, and neither end is a blank row.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -11,8 +11,6 @@ in `FileFacts.problems`:
 - `reader_failed`: the same, because reading its tree raised an error, which is a fault of this package
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -1,8 +1,6 @@
 """Finds units without a grammar: SQL statements, messages, services and calls of Protobuf, types and operations of
 GraphQL."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ with one owner. Lines that only close brackets join the piece above; comments an
 definition join it. So the pieces are disjoint, and contain every non-blank line exactly once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

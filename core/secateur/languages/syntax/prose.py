@@ -5,8 +5,6 @@ the path of outer headings, joined by " > ". Long sections are cut at blank line
 Headings without text and runs of tiny entries join their neighbours.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 

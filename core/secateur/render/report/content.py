@@ -1,7 +1,5 @@
 """The content of a report about a decision, for every format. All its texts are safe (`terminal.visible`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,8 +5,6 @@ Below each item in the tree are its callers, below those their callers, and the 
 above itself is marked and not opened again. At most MOST_CALLS lines are drawn; the others are counted in place.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from html import escape

@@ -4,8 +4,6 @@ The content security policy allows the page's own style and script, by their dig
 form, no style or script in outside text. Outside text is escaped too.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Iterator

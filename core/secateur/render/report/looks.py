@@ -2,8 +2,6 @@
 budget bar: one segment per item in the order of the output, one for what is around them, and the free room.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The engine draws it itself, so it is the same on every machine and needs no scre
 elsewhere, and its colours are written out: not every program that shows pictures knows variables of styles.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from html import escape

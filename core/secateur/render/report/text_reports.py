@@ -2,8 +2,6 @@
 drawing. Both give the figures, and kept and dropped items, each with its reason.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

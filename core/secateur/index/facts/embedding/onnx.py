@@ -7,8 +7,6 @@ candidates. Results may differ in the last place between processors; the id of t
 part.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import importlib.util

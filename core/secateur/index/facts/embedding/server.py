@@ -1,7 +1,5 @@
 """Asks embedding servers: any OpenAI-compatible `/v1/embeddings`, and Ollama's `/api/embed`. `secateur.http` sends."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

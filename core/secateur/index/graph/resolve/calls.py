@@ -5,8 +5,6 @@ definition of that name. A rule that finds the call to leave the repository ends
 follows.
 """
 
-from __future__ import annotations
-
 import re
 from enum import Enum, auto
 

@@ -1,7 +1,5 @@
 """Tells what an edit of a file changes for the resolver: the links, or also what other files see of it."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from hashlib import blake2b

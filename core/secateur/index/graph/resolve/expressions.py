@@ -5,8 +5,6 @@ Only declared types are followed: those of fields, module-level variables and fu
 repository ends as EXTERNAL; a chain that meets an undeclared type ends as unknown.
 """
 
-from __future__ import annotations
-
 import re
 
 from msgspec import Struct

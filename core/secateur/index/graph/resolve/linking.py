@@ -8,8 +8,6 @@ call sites.
     counts[0].resolved, counts[0].external
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -4,8 +4,6 @@ All answers are memoised, and all recursion is bounded: import cycles, classes t
 of re-exports of any length are normal input.
 """
 
-from __future__ import annotations
-
 import posixpath
 from collections.abc import Callable, Sequence
 from functools import partial

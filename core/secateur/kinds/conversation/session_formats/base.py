@@ -5,8 +5,6 @@ now, reads a value as a message of the kind, and finds the figures that the agen
 them, times, model, window.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

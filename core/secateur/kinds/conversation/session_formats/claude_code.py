@@ -16,8 +16,6 @@ with a missing or unknown parent follows the line before it. If the names are no
 cycle), every line counts: too much is better than a conversation with holes.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar

@@ -6,8 +6,6 @@ Supported are the records of versions 0.32 to 0.149 (`session_meta`, `turn_conte
 `thread_rolled_back` takes back turns. Encrypted content is not counted: its size is unknown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

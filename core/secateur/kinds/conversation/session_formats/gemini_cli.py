@@ -6,8 +6,6 @@ a line. There, a message that grew is written again under its id, `$set` changes
 model.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ texts, reasoning and tools in `content`. A result that opencode itself has clear
 compaction replaces everything before it; reverted messages are not sent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
