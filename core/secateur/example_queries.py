@@ -28,8 +28,8 @@ from secateur.settings import Settings, with_values
 from secateur.shape import Count, Shape
 from secateur.terminal import visible
 
+# Budgets to try if the one in force drops nothing: the specs' own example first.
 BUDGETS = (4_000, 2_000, 1_000, 500, 250)
-"""Budgets to try if the one in force drops nothing: the specs' own example first."""
 
 MOST_TRIED = 12  # most questions that are tried
 LOOKED_AT = 200  # fragments, and commits, that are examined for a question
@@ -38,8 +38,8 @@ FEWEST_KEPT, FEWEST_DROPPED = 2, 3  # least candidates that an answer must keep,
 
 _FUNCTIONS = (FragmentKind.FUNCTION, FragmentKind.METHOD)
 
+# Flags of files whose functions give no suggestions.
 _SET_ASIDE = frozenset(("test", "generated", "vendored", "example"))
-"""Flags of files whose functions give no suggestions."""
 
 _PROSE = frozenset(("markdown", "restructuredtext"))  # languages of documents, whose sections have headings
 

@@ -33,8 +33,8 @@ MOST_REFUSAL = 64 * 1024  # bytes of an error that are searched for the names of
 CONNECTING = 10.0  # seconds after which a server counts as not listening
 BUSY = frozenset({408, 425, 429, 500, 502, 503, 504, 529})  # status codes after which another attempt makes sense
 
+# A text that is surely the name of a variable. Anything else may be a misplaced key, and is not repeated.
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
-"""A text that is surely the name of a variable. Anything else may be a misplaced key, and is not repeated."""
 
 _MEANINGS = {
     401: "the key is not accepted",
@@ -45,6 +45,7 @@ _MEANINGS = {
     413: "the request is too long",
     429: "too many requests, or the quota is used up",
 }
+# Words in errors of servers and their translation. The rest of an error may hold anything, even the key.
 _KNOWN_CODES = {
     "model_not_found": "the model does not exist",
     "context_length_exceeded": "the text is longer than the model's window",
@@ -52,7 +53,6 @@ _KNOWN_CODES = {
     "insufficient_quota": "the quota is used up",
     "invalid_api_key": "the key is not accepted",
 }
-"""Words in errors of servers and their translation. The rest of an error may hold anything, even the key."""
 
 _TOO_LONG = ("context_length_exceeded", "exceed_context_size_error")
 

@@ -19,9 +19,9 @@ from secateur.notice import Notice
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+# Groups of entry points: each names the class of a kind, or the module of a command.
 GROUP = "secateur.kinds"
 COMMANDS_GROUP = "secateur.commands"
-"""Groups of entry points: each names the class of a kind, or the module of a command."""
 
 UNAVAILABLE = "kind_unavailable"  # code of the notices about kinds and commands that cannot be used
 
@@ -46,6 +46,7 @@ class Place(Struct, frozen=True):
         return f"secateur.kinds.{self.name}.kind"
 
 
+# Our own kinds, in the order of the inspector's keys.
 BUILT_IN = (
     Place(
         "search",
@@ -97,7 +98,6 @@ BUILT_IN = (
         {"query": "Q"},
     ),
 )
-"""Our own kinds, in the order of the inspector's keys."""
 
 _OURS = {name: "a built-in kind" for place in BUILT_IN for name in (place.name, place.command)}
 
@@ -112,11 +112,11 @@ def command_name(name: str) -> str:
     return next((place.command for place in BUILT_IN if place.name == name), name)
 
 
+# Commands that prune nothing. A kind of another distribution may not use these names, nor those of our own kinds.
 COMMANDS = (
     *("inspect", "check", "mine", "evaluate", "tune", "replay", "demo", "mcp", "run"),
     *("recall", "saved", "sessions", "prefer", "index", "status", "config", "completion"),
 )
-"""Commands that prune nothing. A kind of another distribution may not use these names, nor those of our own kinds."""
 
 FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "report", "save", "set", "sets"))
 FLAGS_OF_ALL |= {"debug", "dropped", "exact", "explain", "help"}

@@ -19,9 +19,9 @@ from secateur.shape import Count, Shape
 
 Figure = int | float | str  # a figure of an entry: tokens, lines, characters, a score, or the name of a setting
 
+# Id of the entry for the text around the others. Its `after` may be negative if the estimate of the whole is less than
+# the sum of its parts.
 WRAPPER = "wrapper"
-"""Id of the entry for the text around the others. Its `after` may be negative if the estimate of the whole is less than
-the sum of its parts."""
 
 NOT_LISTED = "not-listed"  # id of the entry that stands for entries left out of a list
 
@@ -137,13 +137,13 @@ class Reason(IntEnum):
         return self.name.lower()
 
 
+# The name of a state in the actions of the context-budget spec's report; envelopes use the kind's `action_of`.
 VERBS: Mapping[State, str] = {
     State.KEPT: "keep",
     State.SHORTENED: "shorten",
     State.SUMMARISED: "summarize",
     State.DROPPED: "drop",
 }
-"""The name of a state in the actions of the context-budget spec's report; envelopes use the kind's `action_of`."""
 
 StateName = Annotated[str, Meta(extra_json_schema={"enum": [state.label for state in State]})]
 ReasonCode = Annotated[str, Meta(extra_json_schema={"enum": [reason.label for reason in Reason]})]

@@ -28,8 +28,8 @@ from secateur.system.locks import one_at_a_time
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 
+# Prefixes of keys that describe a machine, which are not part of a profile.
 _OF_THE_MACHINE = ("index.", "embedding.", "llm.", "ui.", "graph_rag.cache_", "kinds.")
-"""Prefixes of keys that describe a machine, which are not part of a profile."""
 
 _FLAGS = {"pins": "--pin", "excludes": "--exclude", "boosts": "--boost"}
 

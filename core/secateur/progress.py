@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+# `progress(phase, done, total)`: the current phase ("counting"), and how many steps of how many; `total` is 0 if it is
+# unknown. An exception that it raises ends the work.
 Progress = Callable[[str, int, int], None]
-"""`progress(phase, done, total)`: the current phase ("counting"), and how many steps of how many; `total` is 0 if it is
-unknown. An exception that it raises ends the work."""
 
+# Phase of a first reading of a repository, the longest wait: it says that it will not come again.
 FIRST = "indexing, once"
-"""Phase of a first reading of a repository, the longest wait: it says that it will not come again."""
 
 
 def unreported(phase: str, done: int, total: int) -> None:

@@ -24,8 +24,8 @@ from urllib.parse import quote
 REDACTED = "[redacted]"  # replaces a value
 SHORTEST = 8  # characters of the shortest value that is replaced everywhere; a shorter one may be a part of a word
 
+# Characters of the shortest line that is replaced by itself, in a multi-line value such as a private key.
 SHORTEST_LINE = 16
-"""Characters of the shortest line that is replaced by itself, in a multi-line value such as a private key."""
 
 MOST_VALUES = 4_096  # most values that are remembered; the oldest is dropped
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+# Similarity (twice the letters in common over the letters of both) above which a word counts as a misspelling.
 CUTOFF = 0.7
-"""Similarity (twice the letters in common over the letters of both) above which a word counts as a misspelling."""
 
 TABLE_SHARE = 0.3  # the weight of the table compared to the last part of dotted keys: people remember the last part
 PART = 0.9  # similarity of a word to one that contains it as a whole part, such as `budget` and `token_budget`

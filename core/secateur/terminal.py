@@ -22,8 +22,8 @@ _CONTROL_PICTURES = 0x2400
 _DELETE_PICTURE = "\u2421"
 _ESCAPED_BYTE = 0xDC00  # a byte b that was not UTF-8 travels as U+DC00 + b
 
+# Combining marks without a script: any number of them can stack on one letter and cover neighbouring lines.
 _STACKING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
-"""Combining marks without a script: any number of them can stack on one letter and cover neighbouring lines."""
 
 _AT_ONCE = 1 << 20  # characters that are replaced in one call, which Ctrl-C waits for
 _FEW_KINDS = 8  # so many different characters are replaced one after the other, which is faster than a table

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
     from secateur_agents.store import OriginalStore
 
+# Tokens of an output that `secateur run` prints, by default: at 4,000, published runs saved nothing (docs/live.md).
 MOST_TOKENS = 1_000
-"""Tokens of an output that `secateur run` prints, by default: at 4,000, published runs saved nothing (docs/live.md)."""
 
+# The part of the limit that passes at once is one in so many: the first 250 tokens of a server say that it runs and
+# where, and three quarters are left for the errors, which come last.
 PASSED_PART = 4
-"""The part of the limit that passes at once is one in so many: the first 250 tokens of a server say that it runs and
-where, and three quarters are left for the errors, which come last."""
 
 _FOOT_TOKENS = 40  # room for the last line, so that pruned output fits and is not pruned again
 MOST_BYTES = 64 * 1024 * 1024  # longer output passes as it comes, without credentials

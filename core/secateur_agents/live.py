@@ -33,8 +33,8 @@ T = TypeVar("T")
 MOST_SECONDS = 2.0  # most time for a step
 MOST_FOLDS = 128  # most folds that are remembered: the requests of a conversation, and those it may go back to
 
+# The overhead counts in steps of so many tokens, so that a word more in a tool's description changes nothing.
 OVERHEAD_STEP = 1_000
-"""The overhead counts in steps of so many tokens, so that a word more in a tool's description changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)

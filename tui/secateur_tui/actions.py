@@ -116,11 +116,11 @@ ACTIONS = (
     Action(QUIT, ("q",), "Quit", "Leave", "Program"),
 )
 
+# The actions that people use most, first: the last line of the screen names them, and the palette begins with them.
 MOST_USED = (
     *("query", "budget-up", "weights", "find", "hint", "compare", "pin", "undo", "save", "copy", "export", "pack"),
     *("why", "preview", "diff", "exclude", "edit", "palette", "help", QUIT),
 )
-"""The actions that people use most, first: the last line of the screen names them, and the palette begins with them."""
 
 BY_ID = {action.id: action for action in ACTIONS}
 
@@ -180,6 +180,7 @@ def list_overrides(keys: Keymap) -> dict[str, str]:
 
 NEED_ANSWER = frozenset(("why", "preview", "pack", "diff", "curve", "ghost"))
 NEED_DECISION = frozenset(("compare", "copy-pack", "copy-item", "export"))
+# Actions by what there must be first: an answer, one to the present settings, items in the list.
 NEED_ITEMS = frozenset(
     (
         "find",
@@ -188,14 +189,13 @@ NEED_ITEMS = frozenset(
         *(f"{way}-{what}" for way in ("next", "previous") for what in ("changed", "cut", "dropped")),
     )
 )
-"""Actions by what there must be first: an answer, one to the present settings, items in the list."""
 
+# Bindings of every bench, with ids, so that a keymap can replace their keys; an action without a key has one that no
+# keyboard has.
 BINDINGS = [
     Binding(",".join(action.keys) or action.id, f"do('{action.id}')", action.label, id=action.id, show=False)
     for action in ACTIONS
 ]
-"""Bindings of every bench, with ids, so that a keymap can replace their keys; an action without a key has one that no
-keyboard has."""
 
 
 def normalise_key(text: str) -> str:

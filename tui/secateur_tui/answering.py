@@ -23,12 +23,12 @@ from secateur_tui.pages.scene import Scene
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
 
+# Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming would
+# flicker.
 PATIENCE = 0.1
-"""Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
-would flicker."""
 
+# The factor by which a pause in a path is longer than one in a query, because half a path may name a large folder.
 READING_PAUSE = 5
-"""The factor by which a pause in a path is longer than one in a query, because half a path may name a large folder."""
 
 _PATIENCE = "patience"
 

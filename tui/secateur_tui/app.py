@@ -47,8 +47,8 @@ from secateur_tui.state.bench_state import BenchState
 
 QUIT_PATIENCE = 0.5  # seconds that quitting waits for the engine, so that it can put its index away
 
+# The pace of a screen that follows: nothing is proven of an answer before it has stood for longer than a look.
 FOLLOWING = Pace(watch=1.0, rest=2.0)
-"""The pace of a screen that follows: nothing is proven of an answer before it has stood for longer than a look."""
 
 INTERRUPTED = 130  # exit code after Ctrl-C, as of every command
 
@@ -235,6 +235,8 @@ def bench_on(page: KindPage[Any, Any], settings: Settings, typed: Mapping[str, s
     return Bench(BenchState(page, settings, dict(typed)), PARTS)
 
 
+# Kinds with a page class of their own; any other kind uses `KindPage`. A search is opened on an engine, and has
+# `SearchPage`.
 PAGES: Mapping[str, str] = {
     "files": "FilesPage",
     "conversation": "ConversationPage",
@@ -242,8 +244,6 @@ PAGES: Mapping[str, str] = {
     "diff": "DiffPage",
     "log": "LogPage",
 }
-"""Kinds with a page class of their own; any other kind uses `KindPage`. A search is opened on an
-engine, and has `SearchPage`."""
 
 
 def page_of(kind: Kind[Any, Any], opened: OpenedScenario | None = None) -> KindPage[Any, Any]:

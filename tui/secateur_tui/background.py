@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
+# New objects above which a job's objects are frozen for good: fewer are scanned in a few milliseconds, and frozen
+# objects are never collected.
 MANY = 100_000
-"""New objects above which a job's objects are frozen for good: fewer are scanned in a few milliseconds, and frozen
-objects are never collected."""
 
 
 @contextlib.contextmanager
@@ -38,9 +38,9 @@ def suspend_collection() -> Iterator[None]:
         gc.enable()
 
 
+# Thresholds of the garbage collector for a session: a frame makes some thousand objects, nearly all of which are freed
+# without it.
 RARER = 10_000, 20, 50
-"""Thresholds of the garbage collector for a session: a frame makes some thousand objects, nearly all of which are freed
-without it."""
 
 
 @contextlib.contextmanager

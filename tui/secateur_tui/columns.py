@@ -16,20 +16,20 @@ from typing import NamedTuple
 
 from secateur.terminal import cell_width
 
+# Ids of the two columns that every list has: what an item is called, and, dim behind it, where it is.
 NAME, PLACE = "name", "place"
-"""Ids of the two columns that every list has: what an item is called, and, dim behind it, where it is."""
 
 _GAP = 1
 
+# Columns of a screen from which bars in rows are longer, and those that bring a cell of them: the others are for names
+# and places.
 _BARS_GROW_FROM, _SCREEN_PER_CELL = 120, 4
-"""Columns of a screen from which bars in rows are longer, and those that bring a cell of them: the others are for names
-and places."""
 
 _SAMPLED = 500  # names that are measured to find how wide their columns want to be
 
+# Percent of the names that should fit whole into their column: where room is scarce, and where there is more.
 _MOST_OF_A_HUNDRED = 80
 _NEARLY_ALL_OF_A_HUNDRED = 95
-"""Percent of the names that should fit whole into their column: where room is scarce, and where there is more."""
 
 
 class Label(NamedTuple):

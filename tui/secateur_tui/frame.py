@@ -88,12 +88,12 @@ def draw_footer(
 LEAST_WIDTH, LEAST_HEIGHT = 80, 24
 WIDE, ROOMY = 110, 150  # columns from which the right side stands beside the items, and from which it is wider
 
+# Classes of the screen, each with the columns or rows from which it has them.
 WIDTHS = [(0, "-tiny"), (LEAST_WIDTH, "-narrow"), (WIDE, "-wide"), (ROOMY, "-roomy")]
 HEIGHTS = [(0, "-flat"), (LEAST_HEIGHT, "-tall")]
-"""Classes of the screen, each with the columns or rows from which it has them."""
 
+# Actions that the last line names while a recording is played.
 REPLAY_FOOTER = (actions.REPLAY_NEXT, actions.REPLAY_BACK, "why", "preview", "diff", "help", "quit")
-"""Actions that the last line names while a recording is played."""
 
 ZOOMED = ("-zoom-items", "-zoom-pages")  # classes under which a pane fills the screen
 MOST_NOTICE_LINES = 3  # lines that notices may take from the items

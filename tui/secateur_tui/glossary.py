@@ -14,9 +14,10 @@ from secateur.settings import key_of, keys
 
 from secateur_tui.styled_text import Line, Span, wrap_words
 
+# Letters before the glyph of a decision that the settings overrule.
 SIGNS: Mapping[Steer, str] = {Steer.PIN: "P", Steer.EXCLUDE: "X", Steer.BOOST: "B", Steer.DAMP: "D"}
-"""Letters before the glyph of a decision that the settings overrule."""
 
+# Words of the budget's headline, its bar, the cut, and the line below the list.
 BUDGET: Mapping[str, str] = {
     "kept": "is sent as it came",
     "shortened": "a part of it is sent",
@@ -36,8 +37,8 @@ BUDGET: Mapping[str, str] = {
     "first dropped": "the first item that is not sent, by rank",
     "gap": "the score of the last that is sent less that of the first that is not; below 0 where a smaller one fitted",
 }
-"""Words of the budget's headline, its bar, the cut, and the line below the list."""
 
+# Titles of the columns of all lists.
 COLUMNS: Mapping[str, str] = {
     "#": "rank, or the number of a message; = marks what a provider's prompt cache still holds",
     "Δ": "places moved since the ghost, or tokens gained or lost; ! marks another decision",
@@ -69,8 +70,8 @@ COLUMNS: Mapping[str, str] = {
     "share": "the part of the safe zone that it takes as it is sent",
     "lines": "lines added and removed, the lines of a part, or why it is left out; of a log, their numbers",
 }
-"""Titles of the columns of all lists."""
 
+# Signs before the name of an item; a letter takes the place of the exclamation mark, in its colour.
 MARKS: Mapping[str, str] = {
     **{state.glyph: state.label for state in State},
     "!": "another decision than that of the ghost",
@@ -79,8 +80,8 @@ MARKS: Mapping[str, str] = {
     SIGNS[Steer.BOOST]: "boosted: its priority is multiplied by more than 1",
     SIGNS[Steer.DAMP]: "damped: its priority is multiplied by less than 1",
 }
-"""Signs before the name of an item; a letter takes the place of the exclamation mark, in its colour."""
 
+# Words of the page Why of a search, and of the weights.
 TERMS: Mapping[str, str] = {
     "priority": "what the candidates are ordered by: the sum of the terms below it",
     "relevance": "how well it answers the query, by its words, its names and its meaning; 0 to 1",
@@ -99,10 +100,10 @@ TERMS: Mapping[str, str] = {
     "re-run": "the engine decided again with the change, and it held",
     "range": "the values of a weight between which the same items are sent",
 }
-"""Words of the page Why of a search, and of the weights."""
 
 _WEIGHT = "Weight of "
 
+# Parts of the relevance, each as its weight is explained.
 PARTS: Mapping[str, str] = {
     **{
         name.removeprefix("relevance."): (text := key.doc.removeprefix(_WEIGHT))[0].lower() + text[1:]
@@ -111,8 +112,8 @@ PARTS: Mapping[str, str] = {
     },
     "penalty": "the share of its relevance that a test, a document or an example loses",
 }
-"""Parts of the relevance, each as its weight is explained."""
 
+# Words of the pages Compare and Curve, and of the sections of a report.
 PAGES: Mapping[str, str] = {
     "only left": "items that only the decision on the left lets out",
     "only right": "items that only the decision on the right lets out",
@@ -124,8 +125,8 @@ PAGES: Mapping[str, str] = {
     "certain": "how sure it is that a call leads there, from 0 to 1",
     "together": "items that calls connect; alone: items that no call connects with others",
 }
-"""Words of the pages Compare and Curve, and of the sections of a report."""
 
+# Words of the page Window.
 WINDOW: Mapping[str, str] = {
     "dead": "tokens of results that came again, were read again, or are out of date",
     "saved": "tokens that a strategy takes away",
@@ -133,12 +134,11 @@ WINDOW: Mapping[str, str] = {
     "read again": "tokens that a provider's prompt cache no longer holds",
     "first changed": "the first message that the prompt cache no longer holds",
 }
-"""Words of the page Window."""
 
+# Reasons by which the list is filtered, as reports word them; figures are left out.
 REASONS: Mapping[str, str] = {
     reason.label.replace("_", " "): re.sub(r"\{[^}]*\}", "…", SENTENCES[reason]) for reason in Reason
 }
-"""Reasons by which the list is filtered, as reports word them; figures are left out."""
 
 SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Budget": BUDGET,
@@ -151,8 +151,8 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Reasons": REASONS,
 }
 
+# Sections whose words stand on one bench alone.
 _OF_ONE_BENCH = {"Terms": "search", "Parts": "search", "Window": "conversation"}
-"""Sections whose words stand on one bench alone."""
 
 
 def draw_words(words: Iterable[str], cells: int) -> list[Line]:

@@ -49,8 +49,8 @@ class Guarded(MessagePump):
                 raise
 
 
+# The bindings of an application do not reach below a screen on top.
 _LEAVE = Binding("ctrl+c", "app.help_quit", show=False, priority=True)
-"""The bindings of an application do not reach below a screen on top."""
 
 
 class Dialogue(ModalScreen[R]):
@@ -77,27 +77,27 @@ class PatientPalette(CommandPalette):
             super()._action_command_list(action)
 
 
+# A title, a command for a device or the like, behind its escape: all that it says but its end.
 _STRING = r"[\]PX^_][^\x07\x1b\r\n]{0,4096}"
-"""A title, a command for a device or the like, behind its escape: all that it says but its end."""
 
+# The parts of pasted text that are taken out: colours and other control sequences with all that they say, and any other
+# escape.
 _SEQUENCE = re.compile(rf"\x1b(?:\[[0-?]*[ -/]*[@-~]|{_STRING}(?:\x07|\x1b\\))?")
-"""The parts of pasted text that are taken out: colours and other control sequences with all that they say, and any
-other escape."""
 
+# The beginning of a sequence that ends in the next read.
 _CUT_SEQUENCE = re.compile(rf"\x1b(?:\[[0-?]{{0,64}}[ -/]{{0,8}}|{_STRING}\x1b?)?\Z")
-"""The beginning of a sequence that ends in the next read."""
 
+# Keys and movements of the mouse that are more than a character.
 _KEYS = re.compile(r"\x1b(?:\[M...|\[[0-?]*[ -/]*[@-~]|O.|.)?", re.DOTALL)
-"""Keys and movements of the mouse that are more than a character."""
 
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")  # a colour, which no key sends
 
+# The most characters that arrive together as keys, unless a key is held down. More are a paste, by a terminal that does
+# not mark pastes.
 MOST_TYPED = 24
-"""The most characters that arrive together as keys, unless a key is held down. More are a paste, by a terminal that
-does not mark pastes."""
 
+# Seconds after a part of such a paste in which whatever comes belongs to it: terminals send a long one in parts.
 _PASTE_SECONDS = 0.5
-"""Seconds after a part of such a paste in which whatever comes belongs to it: terminals send a long one in parts."""
 
 
 class PasteParser(XTermParser):

@@ -100,8 +100,8 @@ def draw_tabs(pages: Sequence[tuple[str, str]], opened: str, cells: int) -> Sequ
     return [(first, *shared[0]), *shared[1:]]
 
 
+# Actions that can be done where nothing is open, beside going to another bench.
 WITHOUT_A_FOLDER = ("query", "theme", "back", "palette", "help", "quit")
-"""Actions that can be done where nothing is open, beside going to another bench."""
 
 P = TypeVar("P", bound="ScreenPart")
 Page = KindPage[Any, Any]

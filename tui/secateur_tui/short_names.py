@@ -7,13 +7,13 @@ from secateur.terminal import cell_width, clip
 
 from secateur_tui.styled_text import ELLIPSIS
 
+# Places where a name may be cut at last: before a separator, and where a word of a CamelCase name begins.
 _FOLDERS = re.compile(r"(?<=.)[/\\]")
 _INSIDE_FOLDERS = re.compile(r"(?<=[/\\])(?=[^/\\]*$)")
 _WORDS = re.compile(r"(?<=.)(?:::|[/\\.#:\-_\[ ])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Places where a name may be cut at last: before a separator, and where a word of a CamelCase name begins."""
 
+# Places where the name of a file may be cut at last; its ending alone tells nothing.
 _FILE_WORDS = re.compile(r"(?<=.)[/\\_\- ]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""Places where the name of a file may be cut at last; its ending alone tells nothing."""
 
 _ENDS = re.compile(r"\w+\b|[^\w\s]+")  # words of a text, and what stands between them: it may be cut behind each
 

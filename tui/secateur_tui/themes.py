@@ -44,6 +44,7 @@ def load_themes(folders: Iterable[Path]) -> tuple[dict[str, Theme], tuple[Notice
     return themes, tuple(notices)
 
 
+# Variable of the theme that colours a role.
 _COLOURS = {
     "faint": "faint",
     "accent": "accent",
@@ -67,7 +68,6 @@ _COLOURS = {
     "keyword": "signal-relevance",
     "number": "signal-hotspot",
 }
-"""Variable of the theme that colours a role."""
 
 _GROUNDS = {"cursor": "panel", "cursor-blurred": "surface"}  # variable of the theme behind a role
 

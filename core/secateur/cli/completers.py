@@ -19,8 +19,8 @@ from secateur import directories
 from secateur.cli.parsing import CHOICES
 from secateur.terminal import visible
 
+# Names under which the help speaks of files and folders.
 OF_PATHS = frozenset(("CASES", "DIR", "FILE", "INPUT", "OUT.svg", "PATH"))
-"""Names under which the help speaks of files and folders."""
 
 MOST_ENTRIES = 5_000  # entries of a folder that are looked at
 _DESCRIBED = 80  # characters of what is said of a word

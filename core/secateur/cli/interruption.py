@@ -24,8 +24,8 @@ MESSAGE = "interrupted; nothing is half-written, and what was indexed is kept"
 CODE = "INTERRUPTED"
 EXIT_CODE = 130
 
+# Time after which an interruption that was lost comes again: longer than the callback takes that lost it.
 _AGAIN_SECONDS = 0.01
-"""Time after which an interruption that was lost comes again: longer than the callback takes that lost it."""
 
 
 def wants_json(arguments: Sequence[str]) -> bool:

@@ -52,6 +52,7 @@ def leave(code: int) -> None:
 
 _OF_KINDS = {kind.command: kind.summary for kind in BUILT_IN}
 
+# Ours; kinds and commands of other distributions add theirs.
 COMMANDS = {
     "search": _OF_KINDS["search"],
     "inspect": "open the inspector on a repository (also plain `secateur` on a terminal)",
@@ -73,13 +74,12 @@ COMMANDS = {
     "config": "the settings in force and where each comes from",
     "completion": "print the script by which bash, zsh or fish completes commands, flags and their values",
 }
-"""Ours; kinds and commands of other distributions add theirs."""
 
+# Commands whose module is beside this one; those of packages beside the engine are found by entry point.
 _IN_THIS_FOLDER = frozenset(("completion", "config", "index", "inspect", "prefer", "status"))
-"""Commands whose module is beside this one; those of packages beside the engine are found by entry point."""
 
+# Thresholds of the garbage collector for the program: modules are most of what a short command makes, and stay.
 _COLLECTIONS = 500_000, 20, 50
-"""Thresholds of the garbage collector for the program: modules are most of what a short command makes, and stay."""
 
 _EPILOG = """for example:
   secateur search "where is the refund total rounded?" sample:orders --budget 1000

@@ -30,14 +30,14 @@ from secateur.version import __version__
 
 COMMAND = "search"  # the command whose answers are kept
 
+# Words of calls that are made each time: they read standard input, fetch, write files, or say what was done.
 _NEVER = frozenset(("-", "--no-cache", "--verbose", "--save", "--report", "--debug", "--refresh"))
-"""Words of calls that are made each time: they read standard input, fetch, write files, or say what was done."""
 
+# Of the environment, what decides where things lie, which git is run, and who reads what is said.
 _VARIABLES = (
     *("CI", "HOME", "PATH", "SECATEUR_CACHE_DIR", "SECATEUR_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"),
     *("LOCALAPPDATA", "APPDATA"),
 )
-"""Of the environment, what decides where things lie, which git is run, and who reads what is said."""
 
 
 class RepeatableCall:

@@ -33,6 +33,7 @@ from secateur.render.search_json import SearchOutput
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
+# Name -> shape: the answer of a command, or a part that several answers have.
 SHAPES: Mapping[str, Any] = MappingProxyType(
     {
         "search": SearchOutput,
@@ -64,7 +65,6 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "config-reasons": list[ReasonShape],
     }
 )
-"""Name -> shape: the answer of a command, or a part that several answers have."""
 
 
 def schemas() -> dict[str, dict[str, Any]]:

@@ -23,8 +23,8 @@ from secateur.model import Notice
 from secateur.settings import Index
 from secateur.sources.walk import Skip
 
+# Versions of the records for which a repository's state is kept: with and without vectors, by several counters.
 KEPT_STATES = 4
-"""Versions of the records for which a repository's state is kept: with and without vectors, by several counters."""
 
 _VERSION = 5  # raise it when the content of the catalogue changes
 

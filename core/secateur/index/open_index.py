@@ -24,8 +24,8 @@ from secateur.redaction import CredentialNumbers, insert_markers
 from secateur.redaction.spans import parse_spans
 from secateur.sources.source import Source
 
+# Lines by (path, content digest, whether the credentials of other files are removed too).
 _Known = dict[tuple[str, bytes, bool], list[str]]
-"""Lines by (path, content digest, whether the credentials of other files are removed too)."""
 
 
 class OpenIndex(ABC):

@@ -22,6 +22,7 @@ from secateur.settings.keys import check_value
 if TYPE_CHECKING:
     from secateur.llm.interface import LanguageModel
 
+# Field of `args` -> setting. `query` is the query; `source_dir` and all other fields change nothing.
 FIELDS: Mapping[str, str] = {
     "context_prune": "context_prune.enabled",
     "context_prune_strategy": "context_prune.strategy",
@@ -30,7 +31,6 @@ FIELDS: Mapping[str, str] = {
     "conversation_prune_safe_zone_tokens": "conversation_prune.safe_zone_tokens",
     "conversation_prune_group_size": "conversation_prune.group_size",
 }
-"""Field of `args` -> setting. `query` is the query; `source_dir` and all other fields change nothing."""
 
 
 class AutoCoderArgs(SimpleNamespace):

@@ -101,8 +101,8 @@ class Flag(Struct, frozen=True):
         return str if self.values is not None else key_of(self.key).kind
 
 
+# The flag of every kind whose `decide` honours `settings.pins`, which hold ids of the ledger.
 PIN = Flag("pins", "ID", "keep this entry first, by its id (--explain shows ids); repeatable", repeatable=True)
-"""The flag of every kind whose `decide` honours `settings.pins`, which hold ids of the ledger."""
 
 
 def opened_inputs(inputs: Sequence[Input], path: str) -> dict[str, Any]:

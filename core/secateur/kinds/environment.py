@@ -26,11 +26,11 @@ from secateur.sources.named import folder_of, is_named
 if TYPE_CHECKING:
     from secateur.llm.interface import Reply
 
+# Given values by name of `Input`: texts, lists of texts for repeatable inputs, bool for switches.
 Inputs = Mapping[str, Any]
-"""Given values by name of `Input`: texts, lists of texts for repeatable inputs, bool for switches."""
 
+# Loads the settings in force for a folder, or for the configuration files of a commit.
 Load = Callable[[Path | None, Committed | None], Loaded]
-"""Loads the settings in force for a folder, or for the configuration files of a commit."""
 
 
 Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]  # settings -> nearly `Ledger.ranked` under them

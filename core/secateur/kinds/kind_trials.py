@@ -20,11 +20,11 @@ from secateur.what_if.trials import BUDGET, FIXED, HOLD, NumberKnob, Trials, Tri
 
 _TRIED_ALL = 24  # up to so many values of a knob are all tried; of more, only some
 
+# A number is tried up to `_TIMES` its present value, at no more than `_MOST_VALUES` values.
 _TIMES, _MOST_VALUES = 8, 1_000
-"""A number is tried up to `_TIMES` its present value, at no more than `_MOST_VALUES` values."""
 
+# The number of runs is limited so that they decide at most `_ENTRIES_RUN` entries together, within these bounds.
 _LEAST_RUNS, _MOST_RUNS, _ENTRIES_RUN = 40, 1_000, 1_000_000
-"""The number of runs is limited so that they decide at most `_ENTRIES_RUN` entries together, within these bounds."""
 
 
 Left = tuple[State, int]  # the state of an entry, and how many of its tokens go out

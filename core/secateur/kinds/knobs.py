@@ -112,11 +112,11 @@ class ProfileKnob(Knob, frozen=True):
 
 COUNTER = Knob("tokens.counter", "counter")
 
+# Prefixes of settings without a knob: they change what is read or who is asked, or have their own key.
 _NO_KNOBS = (
     *("index.", "embedding.", "redaction.", "tokens.", "preference."),
     *("graph_rag.cache_", "graph_rag.enabled", "graph_rag.token_budget"),
 )
-"""Prefixes of settings without a knob: they change what is read or who is asked, or have their own key."""
 
 _ROUND_FROM = 100  # integers with at least this default step through round numbers
 
@@ -170,9 +170,9 @@ def decimal(value: float) -> str:
     return re.sub("0{1,2}$", "", f"{value:.4f}")
 
 
+# (below this budget, step): about a twentieth, on round numbers; each limit is a multiple of the steps on both sides of
+# it.
 _BUDGET_STEPS = ((1_000, 50), (4_000, 250), (16_000, 500), (60_000, 2_000))
-"""(below this budget, step): about a twentieth, on round numbers; each limit is a multiple of the steps on both sides
-of it."""
 
 _LARGE_BUDGET_STEP = 10_000
 

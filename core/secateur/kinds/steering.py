@@ -12,8 +12,8 @@ from secateur.ledger import Notice
 from secateur.settings import Settings, with_values
 from secateur.suggestions import describe_unknown
 
+# The factors that a key steps through; 1 means no boost.
 BOOSTS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
-"""The factors that a key steps through; 1 means no boost."""
 
 
 class Steer(StrEnum):

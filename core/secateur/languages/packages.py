@@ -24,13 +24,13 @@ MOST_MANIFESTS = 2_000  # most manifests of one repository that are read, neares
 MOST_NAMES = 100_000  # most packages, imports or requirements of one repository that are stored
 LONGEST = 300  # most characters of a name
 
+# Folders whose contents are never installed: only the repository itself uses packages in them.
 NEVER_INSTALLED = words(
     """
 __fixtures__ __tests__ benchmark benchmarks build demo demos dist doc docs example examples fixtures node_modules sample
 samples scripts test testing tests third_party vendor
 """
 )
-"""Folders whose contents are never installed: only the repository itself uses packages in them."""
 
 
 class Package(msgspec.Struct, frozen=True, order=True):

@@ -13,10 +13,10 @@ _data = partial(LanguageTraits, line_comment="", block_comments=False)
 _semicolon = partial(LanguageTraits, line_comment=";", block_comments=False)
 _percent = partial(LanguageTraits, line_comment="%", block_comments=False)
 
+# Programming languages whose functions are not found: status and answers count their files.
 UNPARSED = words(
     "clojure crystal erlang fsharp groovy haskell julia lisp nim objective-c ocaml perl powershell r visual-basic zig"
 )
-"""Programming languages whose functions are not found: status and answers count their files."""
 
 LANGUAGES = (
     _text(name="text", file_names="readme"),

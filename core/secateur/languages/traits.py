@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from secateur.languages.syntax.names import words
 
+# Methods of builtin types, streams and loggers: such a name tells nothing about an unknown receiver.
 BUILTIN_METHODS = words(
     """
 add all any append apply as_bytes as_mut as_ref as_str assert_called call capitalize catch charAt chars clear clone
@@ -31,8 +32,8 @@ to_string translate trim trunc truncate unshift unwrap unwrap_or update upper va
 writelines zfill zip
 """
 )
-"""Methods of builtin types, streams and loggers: such a name tells nothing about an unknown receiver."""
 
+# Methods that yield an element of a container.
 ELEMENT_METHODS = words(
     """
 back elementAt find findFirst findAny first floor ceiling front get getFirst getLast getOrDefault getValue last lower
@@ -42,8 +43,8 @@ front_mut back_mut entry or_insert or_insert_with or_default nth min max min_by 
 into_inner
 """
 )
-"""Methods that yield an element of a container."""
 
+# Methods that yield a container of the same elements.
 SAME_METHODS = words(
     """
 iter iter_mut into_iter iterator listIterator stream parallelStream values entrySet descendingIterator descendingMap
@@ -52,7 +53,6 @@ as_mut_slice to_vec clone step_by take_while skip_while windows values_mut into_
 expect borrow borrow_mut lock read write
 """
 )
-"""Methods that yield a container of the same elements."""
 
 
 _QUOTED = rb"\"[^\"\n]*\"|'[^'\n]*'"

@@ -132,10 +132,10 @@ _LIMITS = (
 )
 
 CHARACTERS_A_TOKEN = 2  # characters of JSON in a token. A low estimate.
+# Minimum characters reserved per list item, for a text and for an object. Small models spread objects over several
+# lines, and write numbers of sixteen digits with a token for each digit.
 CHARACTERS_A_TEXT = 64
 CHARACTERS_AN_OBJECT = 128
-"""Minimum characters reserved per list item, for a text and for an object. Small models spread objects over several
-lines, and write numbers of sixteen digits with a token for each digit."""
 
 LONGEST_STRING = 1000  # longest string accepted by servers that compile schemas into grammars
 _DEFINITION_SHARE = 8  # an object of `$defs` gets an eighth of the answer, because an answer usually holds several

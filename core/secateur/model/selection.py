@@ -14,8 +14,8 @@ from secateur.ledger import Figure, Notice, Reason, ReasonCode, State, StateName
 from secateur.model.pool import BoolArray, FloatArray, IntArray, LineRange, Pool, falling
 from secateur.shape import Count, Shape
 
+# Reasons for which a row never goes out, at any budget.
 NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
-"""Reasons for which a row never goes out, at any budget."""
 
 LEAST_SAYING = 200  # the least budget at which a pack says what was left out
 

@@ -42,6 +42,7 @@ _ESCAPE = re.compile(
     re.VERBOSE,
 )
 _JOINT = r"(?:[ \t]{{1,40}}+|[ \t]{{0,40}}+\\?\r?\n[-+ \t]{{0,80}}+)?[+.&]?[ \t\r\n]{{0,80}}+[bfr]?{0}"
+# Beginnings of escapes; each starts with a byte that is fast to find.
 _SIGNS = tuple(
     re.compile(pattern.encode("latin-1"))
     for pattern in (
@@ -50,7 +51,6 @@ _SIGNS = tuple(
         r"\\(?:[_*\r\n]|u00[2-7]|x[2-7])", '"(?!")' + _JOINT.format('"'), "'(?!')" + _JOINT.format("'"),
     )
 )  # fmt: skip
-"""Beginnings of escapes; each starts with a byte that is fast to find."""
 
 _ENTITIES = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'"}
 

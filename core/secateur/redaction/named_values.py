@@ -121,31 +121,31 @@ _CLOSING = {
 _OPENS = {b")": b"(", b"]": b"[", b"}": b"{"}
 _MOST_CLOSING = 8
 _ELEMENT_TEXT = re.compile(rb"[^<>\n\]]++(?=\]\]>|<)")
+# An unquoted value: up to a blank, a quote, or a character that begins the next name.
 _BARE = re.compile(
     rb"(?:[^\s\"'`<>\\&;,|]|\\(?![nrt\"'`\\\s])|<(?![A-Za-z/!])"
     rb"|[&;,|](?![\s&|\"'\\]|[A-Za-z_$][\w.$-]{0,40}+[=:]|\Z))++"
 )
-"""An unquoted value: up to a blank, a quote, or a character that begins the next name."""
 
 _CALL = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)*[!?]?[(\[{]")
 _CALLED = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*\((?:[\w., $\[\]-]*\))?")
 _CHAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+")
+# The name of a constant or of a file.
 _CONSTANT = re.compile(
     rb"(?:env\.|\w+\.env\.)?[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|[\w@./-]+\.(?:pem|json|ya?ml|txt|crt|cer|p12|jks)"
 )
-"""The name of a constant or of a file."""
 
 _HAS_DIGIT = re.compile(rb"\d")
+# Names whose values are credentials in cookies; elsewhere they often name a talk or a run.
 _SESSION = re.compile(rb"(?i)sess|sid|cookie")
-"""Names whose values are credentials in cookies; elsewhere they often name a talk or a run."""
 
 _UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _QUOTES = (b'"', b"'", b"`")
+# Hashes of passwords are meant to be stored.
 _HASH = re.compile(
     rb"\$(?:2[abxy]?|argon2\w{1,2}|pbkdf2[\w-]*|scrypt|apr1|bcrypt\w*)\$|(?:pbkdf2|argon2|scrypt)[\w:]*\$"
     rb"|\{(?:S?SHA|CRYPT|MD5)|(?:SHA256|MD5):"
 )
-"""Hashes of passwords are meant to be stored."""
 
 _CODE = re.compile(rb"\[\^|\[:|\A/.*/\Z|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dws]|\(\?[:=!P<]|://|=>|\$\{[a-z]+[.(]")
 
@@ -287,8 +287,8 @@ _LINE_CONTEXT = re.compile(
     re.IGNORECASE,
 )
 
+# The path of a file: `PASS src/cart1.test.ts`, as test runners print it, names no password.
 _FILE = re.compile(rb"[\w@.-]+(?:/[\w@.-]+)+\.[A-Za-z]{1,5}(?:::\S+)?")
-"""The path of a file: `PASS src/cart1.test.ts`, as test runners print it, names no password."""
 
 
 def _names_value(data: bytes, start: int) -> bool:

@@ -40,14 +40,14 @@ _OTHER_FILE = re.compile(
     rb"(?:\+\+\+|---|diff --git)[ \t][^\n]{0,300}"
     rb"\.(?:crt|cer|cert|pub|sig|asc|lock|map|svg|ipynb|css|html?|png|jpe?g|gif|p7b|csr|patch|eml|snap)\"?\s*\Z"
 )
+# Beginnings of base64 for images, fonts, archives, documents and sounds.
 _KNOWN_BEGINNINGS = (
     b"iVBORw0KGgo", b"R0lGOD", b"/9j/", b"UklGR", b"PHN2Zy", b"PD94bW", b"H4sI", b"UEsDB", b"JVBERi", b"d09GR",
     b"AAEAAA", b"Qk0", b"SUkq", b"T2dnUw", b"//uQ", b"SUQz",
 )  # fmt: skip
-"""Beginnings of base64 for images, fonts, archives, documents and sounds."""
 
+# Names, extensions and addresses in certificates; keys contain none.
 _CERTIFICATE = re.compile(rb"\x06\x03\x55[\x04\x1d]|http://|\x06\x0a\x2b\x06\x01\x04\x01")
-"""Names, extensions and addresses in certificates; keys contain none."""
 
 
 def find_private_keys(data: bytes) -> Iterator[CredentialSpan]:

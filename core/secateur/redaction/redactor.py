@@ -26,11 +26,11 @@ from secateur.redaction.spans import MARKER, CredentialNumbers, insert_markers
 from secateur.redaction.value_looks import is_random, word_share
 from secateur.settings import Redacting, Settings
 
+# Shown if the extra `secrets` is not installed, unless `redaction.scanner` is "rules".
 NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanner.")
-"""Shown if the extra `secrets` is not installed, unless `redaction.scanner` is "rules"."""
 
+# A word as long as a key that contains a digit; words joined by `_`, `-` or `.` do not count.
 _MADE_BY_MACHINE = re.compile(r"(?<![A-Za-z0-9+/=])(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
-"""A word as long as a key that contains a digit; words joined by `_`, `-` or `.` do not count."""
 
 _NAMING = r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]"
 _NAMED_IN_NAME = re.compile(_NAMING + r"((?=[A-Za-z]*\d)[A-Za-z0-9+=~!@%^]{12,256}+)")

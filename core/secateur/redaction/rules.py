@@ -39,8 +39,8 @@ _WORD_BYTES = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqr
 _ESCAPES = frozenset(b"nrt")
 
 LEAST_TOKEN = 20  # least bytes of a provider's token, with its prefix
+# Turns all bytes that tokens never contain into blanks: only the few words as long as a token are searched.
 _WORD_SIGNS = bytes(byte if re.match(rb"[A-Za-z0-9_.~%:/+=*-]", bytes((byte,))) else 0x20 for byte in range(256))
-"""Turns all bytes that tokens never contain into blanks: only the few words as long as a token are searched."""
 
 LEAST_WORD = 10  # least letters of a URL's password that consists of letters only, but not of words
 LONG_RUN = 200  # a longer match without a credential is skipped as a whole; the search does not continue inside it
@@ -132,22 +132,22 @@ def _begins_word(data: bytes, offset: int) -> bool:
 
 # --- tokens of providers ----------------------------------------------------------------------------------------------
 
+# One rule per line: name, needles (every credential contains one), pattern, and optionally a context.
 _TOKENS = Path(__file__).with_name("tokens.txt")
-"""One rule per line: name, needles (every credential contains one), pattern, and optionally a context."""
 
 
+# Tokens that are known by the length of their parts: name, a text in lower case beside them, and pattern.
 _WITHOUT_BEGINNING = (
     ("discord-token", b"", re.compile(rb"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-]|\.[\w-]{6})")),
     ("azure-devops-token", b"azdo", re.compile(rb"(?<![\w+/-])[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![\w+/=-])")),
     ("azure-devops-token", b"azure", re.compile(rb"(?<![\w+/-])[a-z2-7]{52}(?![\w+/=-])")),
 )
-"""Tokens that are known by the length of their parts: name, a text in lower case beside them, and pattern."""
 
 
+# A token of an unknown provider: a short prefix and one long random part.
 _PREFIXED = re.compile(
     rb"(?<![\w.+/=%-])([A-Za-z]{2,12}(?:[_-][A-Za-z0-9]{1,10}){0,3}[_-])([A-Za-z0-9]{24,160})(?![\w+/=-])"
 )
-"""A token of an unknown provider: a short prefix and one long random part."""
 
 _DIGEST_PREFIX = re.compile(rb"(?i:sha\d|md5|blake)")
 _CREDENTIAL_PREFIX = re.compile(rb"(?i)(?:\A|[_-])(?:key|token|secret|pat|sk|pk|live|api|oauth|access|refresh)[_-]")
@@ -209,11 +209,11 @@ _SCHEME = rb"(?!(?i:basic)[ \t])[A-Za-z][\w-]{0,30}+[ \t=]{1,4}\\*[\"']?"
 _PARAMETERS = rb"[^\n?&]{0,300}?(?i:signature|mac|response|token)=\\*[\"']?"
 _BASE64 = rb"([A-Za-z0-9+/_-]{8,}+={0,2}+)"
 _ARGUMENT = rb"[\"']?([^\s\"'`\\]{8,}+)"
+# A name and a password: `auth=("user", "…")`, `BasicAuth("user", "…")`, `smtp.login("user", "…")`.
 _PAIR = (
     rb"(?i:auth(?:enticate)?|credentials?(?:\.basic)?|login)[\"']?[ \t]{0,4}(?:=>?|:)?[ \t]{0,4}[(\[][ \t]{0,4}"
     rb"(?:[bru]?[\"'][^\"'\n]{1,80}+[\"']|[\w.]{1,60}+(?:\(\))?),\s{0,40}+(?:Some\()?[bru]?[\"']([^\"'\\\n]{8,}+)[\"']"
 )
-"""A name and a password: `auth=("user", "…")`, `BasicAuth("user", "…")`, `smtp.login("user", "…")`."""
 
 _TOKEN_RULES = (
     *_parse_token_rules(),
@@ -292,8 +292,8 @@ _OTHER_RULES = tuple(
 
 # --- passwords in URLs ------------------------------------------------------------------------------------------------
 
+# The text after `://`, up to the next `://`, so that no byte is read twice.
 _AUTHORITY = re.compile(rb"(?:[^\s\"'`<>\\:|]|:(?!//)|\|(?![ \t|]))++")
-"""The text after `://`, up to the next `://`, so that no byte is read twice."""
 
 _HOST = re.compile(
     rb"@(?:[A-Za-z0-9][A-Za-z0-9._-]*+|\[[0-9a-fA-F:.]++\]|\$?\{+[^{}]{1,60}\}+"

@@ -41,8 +41,8 @@ OVERLAP_BYTES = 16 << 10  # bytes that two slices share, so that no credential i
 SLICE_SECONDS = 20.0  # the time limit for a slice; an ordinary one takes 0.05 s
 _PREFIX = re.compile(r"\A(?:betterleaks|kingfisher|veles|custom)(?:\.secrets/|[./])")
 _EDGE = b" \t\r\n\"'`"
+# Rules that only support another rule, but whose findings are credentials too.
 _HELPS = re.compile(r"secret|token\Z|passphrase|api-key|consumer-key")
-"""Rules that only support another rule, but whose findings are credentials too."""
 
 FOLDER = "secret-rules"
 
@@ -124,8 +124,8 @@ def _marker_name(rule: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", rule).strip("-")[:64].rstrip("-") or "credential"
 
 
+# By the folder of the compiled rules: one per process, because starting costs more than scanning most contents.
 _scanners: dict[str, FullScanner] = {}
-"""By the folder of the compiled rules: one per process, because starting costs more than scanning most contents."""
 
 
 class Scanning(Struct, frozen=True):

@@ -14,13 +14,13 @@ from msgspec import Struct
 from secateur.recognised import recognise
 from secateur.redaction.value_looks import LEAST_DISTINCTIVE, MOST_JUDGED, is_distinctive
 
+# A marker: the rule and the number.
 MARKER = re.compile(r"\[redacted: ([a-z0-9][a-z0-9-]{0,63}) #([1-9]\d{0,8})\]")
-"""A marker: the rule and the number."""
 
 NEW_LINE = b"\n"
 
+# The beginning of a line that is not part of a multi-line credential: a diff's sign, indentation, a comment.
 _FRAME = re.compile(rb"[ \t]{0,64}(?:[-+](?!-)|[-+](?=-----END))?[ \t]{0,64}(?:(?://|[>#*|\"'])[ \t]{0,8})?")
-"""The beginning of a line that is not part of a multi-line credential: a diff's sign, indentation, a comment."""
 
 
 class CredentialSpan(Struct, frozen=True, order=True):
@@ -33,8 +33,8 @@ class CredentialSpan(Struct, frozen=True, order=True):
 
 _WORD = re.compile(rb"[A-Za-z0-9]+")
 _MOST_OF_A_WORD = 32
+# Up to this many values are searched one by one; for more, each word of the text is looked up in an index of words.
 _FEW_VALUES = 24
-"""Up to this many values are searched one by one; for more, each word of the text is looked up in an index of words."""
 
 
 class RepeatedValues:

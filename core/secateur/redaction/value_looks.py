@@ -14,8 +14,8 @@ from functools import lru_cache
 from operator import ne
 
 LOOKED_AT = 128  # bytes of a value that are examined
+# Bytes of the shortest value that is a credential only because of its name; shorter ones are words in tests.
 LEAST_SECRET = 8
-"""Bytes of the shortest value that is a credential only because of its name; shorter ones are words in tests."""
 
 LEAST_DISTINCTIVE = 8
 
@@ -28,12 +28,12 @@ _PAIRS_OF_WORDS = (
     b"rs rt ru rv ry sa sc se sh si sl so sp ss st su sy ta tc te th ti tl to tr ts tt tu ty ua ub uc ue ug ui ul "
     b"um un up ur us ut va ve vi wa we wh wi wo wr xp xt yp ys ze"
 )
+# Pairs of letters that occur in words: a third of all possible pairs, and nine tenths of the pairs in words.
 _LETTER_PAIRS = frozenset(_PAIRS_OF_WORDS.split())
-"""Pairs of letters that occur in words: a third of all possible pairs, and nine tenths of the pairs in words."""
 
 _ATOM = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+# Converts each byte to its kind: digit, upper case, lower case or sign.
 _KINDS = (b"s" * 48 + b"d" * 10 + b"s" * 7 + b"u" * 26 + b"s" * 6 + b"l" * 26).ljust(256, b"s")
-"""Converts each byte to its kind: digit, upper case, lower case or sign."""
 
 _INTERPOLATION = re.compile(
     rb"\$\{\{?[^{}]{0,80}\}\}?|\$\([^()]{0,80}\)|#?\{\{?[^{}]{0,80}\}\}?|<[^<>]{1,60}>"
@@ -51,12 +51,12 @@ _STAND_IN_WORDS = (
     "aes aws cbc cert cha?cha curve gcm hmac hs256 hs384 hs512 kw ecdh ecdsa eddsa ed25519 md5 nistp oaep openssh.com "
     "pbes poly1305 ps256 rs256 rs512 rsa sha ssh v01 x25519"  # names of algorithms
 )
+# A value in lower case that is made only of these words is nobody's secret.
 _STAND_IN = re.compile(
     b"(?:"
     + "|".join(sorted(_STAND_IN_WORDS.split(), key=len, reverse=True)).encode()
     + rb"|x{2,}+|[-_.:!@#* ]|\d{1,4}+(?!\d))++\Z"
 )
-"""A value in lower case that is made only of these words is nobody's secret."""
 
 _HEXADECIMAL = re.compile(rb"[0-9a-fA-F-]+")
 _LEET = bytes.maketrans(b"013457@$", b"oieastas")
@@ -68,13 +68,14 @@ _RUNS = frozenset(row[at : at + 4] for row in _SEQUENCES for at in range(len(row
     bytes((byte,)) * 4 for byte in range(256)
 }
 
+# Credentials of a text after which no value is judged by its look, which takes most of the time: what a name calls a
+# credential is replaced, and any of 8 bytes wherever it occurs again.
 MOST_JUDGED = 5_000
-"""Credentials of a text after which no value is judged by its look, which takes most of the time: what a name calls a
-credential is replaced, and any of 8 bytes wherever it occurs again."""
 
+# Values whose looks are remembered, since several rules and each answer ask again: more than a megabyte holds.
 REMEMBERED = 1 << 16
-"""Values whose looks are remembered, since several rules and each answer ask again: more than a megabyte holds."""
 
+# Values from RFCs 2617, 6455, 6749 and 6750, and from the documentation of AWS, Azure, Flask, FastAPI and Rails.
 _DOCUMENTED = re.compile(
     rb"EXAMPLE(?:KEY)?\Z|\A(?:dGhlIHNhbXBsZSBub25jZQ|QWxhZGRpbjpvcGVuIHNlc2FtZQ|mF_9\.B5f|2YotnFZFEjr1zCsicMWpAA"
     rb"|tGzv3JOkF0XG5Qx2TlKWIA|SplxlOBeZQQYbYS6WxSbIA|czZCaGRSa3F0|gX1fBat3bV|7Fjfp0ZBr1KtDRbnfVdmIw|s6BhdRkqt3"
@@ -82,7 +83,6 @@ _DOCUMENTED = re.compile(
     rb"|192b9bdd22ab9ed4d12e236c78afcb9a|5f352379324c22463451387a0aec5d2f|_5#y2L|Eby8vdM02xNOcqFl"
     rb"|b3c631c314c0bbca|cf50faa3fe97702c|3b7cd727ee24e844)"
 )
-"""Values from RFCs 2617, 6455, 6749 and 6750, and from the documentation of AWS, Azure, Flask, FastAPI and Rails."""
 
 
 def entropy(value: bytes) -> float:

@@ -15,9 +15,9 @@ from secateur.render.sentences import phrase
 from secateur.render.walk_text import Walk, walk_sections
 from secateur.terminal import clip, visible
 
+# Dropped candidates that are listed without `explain`, by default: the next ones, which a larger budget would keep
+# first.
 DROPPED_SHOWN = 10
-"""Dropped candidates that are listed without `explain`, by default: the next ones, which a larger budget would keep
-first."""
 
 QUERY_CELLS = 100
 LABEL_CELLS = 7

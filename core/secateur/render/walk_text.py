@@ -129,6 +129,7 @@ class Walk(Shape, frozen=True):
 ITEMS_SHOWN = 10  # most items whose calls the text shows, and most items of the next step
 ENDS_SHOWN = 3  # most callers, and most callees, of each item
 NAMES_SHOWN = 8  # most names in one line
+# The rules that resolve calls, in words.
 RULES: Mapping[str, str] = MappingProxyType(
     {
         "same_scope": "defined in the same scope",
@@ -146,7 +147,6 @@ RULES: Mapping[str, str] = MappingProxyType(
         "ambiguous": "guess: one of few of this name",
     }
 )
-"""The rules that resolve calls, in words."""
 
 _NAMELESS = re.compile(r"L\d+")
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from secateur.index.open_index import OpenIndex
     from secateur.settings import Settings
 
+# Codes that say that nothing here answers the query, or hardly anything.
 LOW = frozenset({"no_match", "low_relevance", "empty_query", "nothing_indexed"})
-"""Codes that say that nothing here answers the query, or hardly anything."""
 
 
 class Answer(Struct, frozen=True):

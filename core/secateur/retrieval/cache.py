@@ -23,8 +23,8 @@ from secateur.index.store.atomic_files import remove_leftovers, replacing
 from secateur.notice import Notice
 from secateur.system.files import new_file
 
+# The folder in which the graph-rag spec keeps answers, below the repository.
 SPEC_FOLDER = ".devbooks/cache/graph-context"
-"""The folder in which the graph-rag spec keeps answers, below the repository."""
 
 MAX_ENTRY_BYTES = 64 << 20  # larger files are not entries of ours
 MAX_ENTRIES = 200  # entries kept; the oldest go first
@@ -38,8 +38,8 @@ _MARKER, _MARK = ".gitignore", "*\n"
 
 _UNFINISHED = "[0-9a-f]" * 64 + ".json."  # the beginning of the names of half-written entries, as a pattern of `glob`
 
+# Names of entries. The user may choose a folder that holds other files, which are not ours to remove.
 _ENTRY = re.compile(r"[0-9a-f]{64}\.json")
-"""Names of entries. The user may choose a folder that holds other files, which are not ours to remove."""
 
 
 class ResultCache:

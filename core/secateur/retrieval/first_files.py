@@ -22,21 +22,21 @@ from secateur.sources.source import Source, SourceFile
 
 PHASE = "choosing"  # phase of progress while texts are looked through
 
+# Most words of the query that are looked for, the heaviest first: pasted code has hundreds, and each costs a pass over
+# all text.
 MOST_TERMS = 60
-"""Most words of the query that are looked for, the heaviest first: pasted code has hundreds, and each costs a pass over
-all text."""
 
+# Bytes of the shortest word that is looked for: a shorter one stands in every file, as a part of other words.
 SHORTEST_TERM = 3
-"""Bytes of the shortest word that is looked for: a shorter one stands in every file, as a part of other words."""
 
+# Most text that is looked through, which takes a second of the processor; further files score by their paths.
 MOST_BYTES = 96 << 20
-"""Most text that is looked through, which takes a second of the processor; further files score by their paths."""
 
 IN_PATH = 2.0  # a word in the path counts this many times as much as a word in the text
 
+# The share of their score that tests, documents, examples, vendored and generated files keep, unless the query asks for
+# them.
 ASIDE = 0.3
-"""The share of their score that tests, documents, examples, vendored and generated files keep, unless the query asks
-for them."""
 
 SHORT_FILE = 5_000  # bytes added to every length, so that tiny files do not come before all others
 LOOK_EVERY = 50  # progress is reported once per this many files

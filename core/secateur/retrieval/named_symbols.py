@@ -22,8 +22,8 @@ from secateur.index.graph.resolve.edges import How
 from secateur.progress import Progress, unreported
 from secateur.suggestions import suggestion
 
+# Most listed callers, and callees: of the symbol itself, of each of those, and in total.
 MOST_FIRST, MOST_FURTHER, MOST_NEIGHBOURS = 20, 5, 60
-"""Most listed callers, and callees: of the symbol itself, of each of those, and in total."""
 
 NAMES_LISTED = 10  # most symbols in an error about an ambiguous name
 

@@ -30,9 +30,8 @@ from secateur.settings import Preference
 
 FILE_NAME = "preferences.toml"
 
+# The name of the file in warnings. It names no path: a pack may hold warnings, and must be the same on every machine.
 PLACE = f"{FILE_NAME} in your configuration folder"
-"""The name of the file in warnings. It names no path: a pack may hold warnings, and must be the same on every
-machine."""
 
 NAMED = 3  # most patterns that a notice names; it counts the others
 

@@ -19,9 +19,9 @@ from secateur.retrieval.query_kind import QueryKind, RecognisedKind, find_kind
 
 HAN = r"\u3400-\u9fff"  # chinese characters, as the inside of a character class
 
+# Matches runs of Chinese characters, and runs without any letter of Chinese, Japanese or Korean.
 _HAN = f"[{HAN}]+"
 _PARTS = rf"[{HAN}]+|[^\s{CJK}]+"
-"""Matches runs of Chinese characters, and runs without any letter of Chinese, Japanese or Korean."""
 
 _PARTICLE_TEXT = """
 的 了 是 在 和 与 或 把 被 让 给 对 从 到 为 以 及 等 于 之 其 这 那 此 该 个 一个 一 一些 某 每 每个 各 有 没有 不
@@ -31,8 +31,8 @@ _PARTICLE_TEXT = """
 """
 _PARTICLES = frozenset(_PARTICLE_TEXT.split())
 
+# Lines with a Chinese word and the English words that code uses for it.
 _GLOSSARY = Path(__file__).with_name("glossary_zh.txt")
-"""Lines with a Chinese word and the English words that code uses for it."""
 
 _LONGEST_WORD = 8  # most characters of a word that is looked up
 
@@ -120,23 +120,23 @@ def _longest_words(run: str, *, forward: bool = False) -> list[str]:
     return terms if forward else terms[::-1]
 
 
+# Most characters of a query that are read: more than any issue text has, and few enough that no query hangs.
 MAX_QUERY = 100_000
-"""Most characters of a query that are read: more than any issue text has, and few enough that no query hangs."""
 
 QUERY_CUT = Notice("query_cut", f"Only the first {MAX_QUERY:,} characters of the query are read.")
 
+# Most identifiers, and most paths, that are read from a query: more than any stack trace holds. Each identifier is
+# compared with every name, and each path with every path.
 MAX_NAMES = 500
-"""Most identifiers, and most paths, that are read from a query: more than any stack trace holds. Each identifier is
-compared with every name, and each path with every path."""
 
+# Most groups of synonyms that count as one word each; a text with more Chinese words is written in Chinese.
 MAX_SYNONYMS = 500
-"""Most groups of synonyms that count as one word each; a text with more Chinese words is written in Chinese."""
 
+# Weight of an English word that translates a Chinese one: the field is right, the choice of word is uncertain.
 TRANSLATED_WEIGHT = 0.5
-"""Weight of an English word that translates a Chinese one: the field is right, the choice of word is uncertain."""
 
+# The notice about a query in another language than the code.
 NO_WORD_HERE = Notice("no_gloss", "No word of the query, nor a translation of one, occurs here.")
-"""The notice about a query in another language than the code."""
 
 REPEATED = 0.3  # the share of the line's weight that a further occurrence of a word adds; three of them count
 MIN_PLAIN = 3  # letters of the shortest plain word: shorter words are the names of too many things
@@ -144,11 +144,11 @@ SHORT_QUERY = 200  # characters up to which a query that says "test" asks for te
 
 # Chinese is written without spaces, so its letters end a URL, a name and a path.
 _URL = re.compile(r"(?:https?|ftp|file)://[!-~]+")
+# A link to a file, or to a line, on the page of a repository: GitHub, GitLab, Gitea, Bitbucket.
 _LINK = re.compile(
     r"https?://(?:[^\s/]{1,200}/){3,9}?(?:blob|blame|raw|src)/[^\s/]{1,200}/(?P<path>[^\s#?()<>\"'`]{1,400})"
     r"(?:\?[^\s#]{0,200})?(?:#(?:L|lines-)(?P<line>\d{1,7}))?"
 )
-"""A link to a file, or to a line, on the page of a repository: GitHub, GitLab, Gitea, Bitbucket."""
 _CODE_LIKE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|_|\.|::|#|->|\$|\d")
 
 

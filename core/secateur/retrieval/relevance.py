@@ -24,9 +24,10 @@ from secateur.retrieval.query_kind import QueryKind
 from secateur.selection.priority import HALF, quantised
 from secateur.settings import Penalty, Relevance
 
+# The first line of an issue names the part of a system that its path names too; a few words occur in many paths.
 SHORT = {"path": 0.4}
-"""The first line of an issue names the part of a system that its path names too; a few words occur in many paths."""
 
+# By kind: the factor on a weight or on a penalty. A weight that is not listed has the factor 1.
 FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
     # A user who writes a name wants its definition. A header defines its class; the fragment that repeats the name most
     # is seldom the definition; one of several copies is enough.
@@ -40,7 +41,6 @@ FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
     # The words of a message stand in the code that says it.
     QueryKind.MESSAGE: {**SHORT, "history": 0.4, "lexical": 2.0},
 }
-"""By kind: the factor on a weight or on a penalty. A weight that is not listed has the factor 1."""
 
 SEMANTIC_THRESHOLD = 0.25  # similarity above which a fragment is a match by meaning; lower values say nothing
 RERANKED = 100  # best candidates that a better model compares with the query: each takes it some 10 ms
@@ -62,18 +62,18 @@ def weights_of_kind(weights: Relevance, kind: QueryKind | None) -> Relevance:
     return structs.replace(weights, penalty=structs.replace(weights.penalty, **shares), **parts)
 
 
+# Kinds of query whose answer may lie in any of several files, which a pack had better show.
 SPREAD_KINDS = frozenset({QueryKind.QUESTION, QueryKind.PHRASE})
-"""Kinds of query whose answer may lie in any of several files, which a pack had better show."""
 
+# Best fragments that keep their relevance, however many of them one file has: often they answer together.
 FIRST_PLACES = 10
-"""Best fragments that keep their relevance, however many of them one file has: often they answer together."""
 
 FURTHER = 0.5  # behind the first places: the factor on a fragment whose file has a better one
 EVIDENCE_THRESHOLD = 0.001  # a fragment with more lexical or name evidence than this counts as found by that channel
 
+# Evidence that every query asks for. Other evidence counts in the divisor only if some fragment has it: a query that
+# names no path loses nothing.
 ALWAYS_ASKED = ("lexical", "title", "name", "file")
-"""Evidence that every query asks for. Other evidence counts in the divisor only if some fragment has it: a query that
-names no path loses nothing."""
 
 COMPARED = 500  # copies are looked for among this many of the best fragments: more than a budget keeps
 SAME_SIZE = 0.05  # texts that are nearly the same may differ in tokens by this share of the larger one
@@ -109,8 +109,8 @@ class Texts(Struct, frozen=True, eq=False):
         return cls(snapshot.paths, snapshot.file, snapshot.column("tokens"), snapshot.arrays["vectors"])
 
 
+# Computes the similarity of some rows with the query, as a better model sees it.
 Rerank = Callable[[IntArray], FloatArray]
-"""Computes the similarity of some rows with the query, as a better model sees it."""
 
 
 def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: Relevance) -> Scores:

@@ -67,8 +67,8 @@ def _unpack(value: Any) -> Any:
     return value
 
 
+# Codes of notices about a passing failure of a server. An answer with one of them is not kept.
 FLEETING = frozenset({"embedding_failed"})
-"""Codes of notices about a passing failure of a server. An answer with one of them is not kept."""
 
 
 class Results(Struct, frozen=True):

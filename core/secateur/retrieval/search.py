@@ -105,8 +105,8 @@ class SearchResult(Struct, frozen=True, eq=False):
     known: list[str]
 
 
+# By snapshot: the globs that were asked for last, and their rows.
 _known: WeakKeyDictionary[Snapshot, tuple[tuple[str, ...], BoolArray]] = WeakKeyDictionary()
-"""By snapshot: the globs that were asked for last, and their rows."""
 
 
 def rows_in_part(snapshot: Snapshot, only: Sequence[str]) -> BoolArray | None:

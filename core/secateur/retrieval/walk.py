@@ -28,8 +28,8 @@ from secateur.settings.keys import keys
 if TYPE_CHECKING:
     import networkx
 
+# Answers a query under settings: the snapshot that was searched, and the selection.
 Search = Callable[[str, Settings], tuple[Snapshot, Selection]]
-"""Answers a query under settings: the snapshot that was searched, and the selection."""
 
 CONNECTING = (EdgeKind.CALLS, EdgeKind.INHERITS)  # kinds of edges that connect a part
 MOST_ENDS = 8  # most callers, and most callees, of one item that an account lists
@@ -38,11 +38,11 @@ MOST_DROPPED = 20  # most dropped items whose calls an account lists
 MOST_NODES = 400  # most items that an account lists, counting the items that the others name
 MOST_PARTS, MOST_NAMES = 20, 50  # most connected parts that an account lists, and most ids of one list
 
+# Chains are sought between this many of the best items; at most this many chains are listed.
 MOST_ENDS_OF_CHAINS, MOST_CHAINS = 20, 60
-"""Chains are sought between this many of the best items; at most this many chains are listed."""
 
+# Most items of the next step that are listed, and most ids of what each of them touches.
 MOST_NEXT, MOST_TOUCHED = 20, 3
-"""Most items of the next step that are listed, and most ids of what each of them touches."""
 
 LINE_BITS = 32  # a file's number and a line, in one integer: the key by which fragments are found
 

@@ -22,16 +22,14 @@ from msgspec import Struct
 from secateur.errors import UsageError
 from secateur.model import BoolArray, FloatArray, IntArray, falling
 
+# Rows that are sorted at first: more than a usual budget keeps, and few enough to be sorted at once.
 _FIRST_SLICE = 2048
-"""Rows that are sorted at first: more than a usual budget keeps, and few enough to be sorted at once."""
 
+# The factor by which each further slice is larger, so that a budget for all rows takes little more than one full sort.
 _SLICE_GROWTH = 4
-"""The factor by which each further slice is larger, so that a budget for all rows takes little more than one full
-sort."""
 
+# Every 64th row is looked at to guess the least score of a slice. A bad guess costs time, and never changes the result.
 _SAMPLE_STEP = 64
-"""Every 64th row is looked at to guess the least score of a slice. A bad guess costs time, and never changes the
-result."""
 
 _ONE_BY_ONE = 32  # rows that are tried one by one before all rows are dropped that no budget has room for any more
 _LARGEST_SUM = np.iinfo(np.int64).max

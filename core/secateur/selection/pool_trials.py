@@ -59,8 +59,8 @@ WEIGHT_LIMIT = 1.0  # the largest weight that is tried
 SHARE_LIMIT = 0.5  # the largest share for declarations that is tried: the end of its range
 SIGNALS = PriorityWeights.__struct_fields__  # the signals that `--weights` weighs
 
+# The names of further knobs that are tried; `preference` only if it is enabled.
 SHARE, DEPTH, PREFERENCE = "smart_pruning.signature_share", "graph_rag.max_depth", "preference"
-"""The names of further knobs that are tried; `preference` only if it is enabled."""
 
 STRATEGY = "smart_pruning.strategy"
 

@@ -20,12 +20,12 @@ from secateur.settings import Settings
 
 DEFAULT_WEIGHTS = (0.4, 0.3, 0.3)
 
+# The bend of the curve that turns evidence into relevance. No fragment has all possible evidence, and a fifth of it is
+# already a good match (0.6).
 HALF = 0.2
-"""The bend of the curve that turns evidence into relevance. No fragment has all possible evidence, and a fifth of it is
-already a good match (0.6)."""
 
+# The number of QUANTUM in 1: an integer, so that dividing by it gives the float nearest to a decimal.
 QUANTA = round(1 / QUANTUM)
-"""The number of QUANTUM in 1: an integer, so that dividing by it gives the float nearest to a decimal."""
 
 
 def priority(

@@ -40,8 +40,8 @@ def fit_to_budget(selection: Selection, settings: Settings, tokens_of: Callable[
     return selection
 
 
+# A larger budget counts as this many tokens, because columns are 64-bit integers; no text is that long.
 _MOST_TOKENS = 1 << 62
-"""A larger budget counts as this many tokens, because columns are 64-bit integers; no text is that long."""
 
 
 def select(pool: Pool, settings: Settings) -> Selection:

@@ -125,6 +125,7 @@ def replace_values(settings: Settings, flat: Mapping[str, Any]) -> Settings:
     return changed
 
 
+# Keys of earlier versions, with what to do instead.
 REMOVED = {
     **dict.fromkeys(
         (
@@ -152,7 +153,6 @@ REMOVED = {
     "inputs.archive_mb": "it is removed: archives are no longer read; unpack yours (tar xf) and name the folder",
     "ui.remember": "it is removed: save a profile, a scenario or a recording of what you want to keep",
 }
-"""Keys of earlier versions, with what to do instead."""
 
 
 def check_name(name: str, place: str) -> str:

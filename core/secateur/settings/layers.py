@@ -33,16 +33,16 @@ from secateur.settings.tables import OF_KINDS
 from secateur.toml_values import toml_value
 
 IGNORED = "config_ignored"  # code of the notice that a setting of a repository is ignored
+# The message in place of further notices of that code.
 _FURTHER = "{:,} more settings are ignored in the same way; `secateur config` lists them, with the lines to write."
-"""The message in place of further notices of that code."""
 
+# Shown instead of the path, which `secateur config` prints: an answer holds the notice, and must be the same on every
+# machine.
 OWN_FILE = f"{FILE_NAME} in your configuration folder"
-"""Shown instead of the path, which `secateur config` prints: an answer holds the notice, and must be the same on every
-machine."""
 
 _ADDRESS_ONLY = re.compile(r"(?!.*//[^/]*@)[^?#]*", re.DOTALL)
+# Pattern of a variable's name. Any other text may hold a secret, and is not repeated.
 _VARIABLE = re.compile(r"\w{0,64}", re.ASCII)
-"""Pattern of a variable's name. Any other text may hold a secret, and is not repeated."""
 
 
 class Loaded(Struct, frozen=True):

@@ -17,8 +17,8 @@ from secateur.settings.keys import FILE_NAME, check_name, key_of, nest_tables
 from secateur.settings.layers import IGNORED, Layer, Loaded, merge
 
 MAX_FILE_BYTES = 1 << 20  # a larger file is refused: it cannot be a configuration file
+# The second configuration file of a repository: its table `[tool.secateur]` is read if FILE_NAME is missing.
 PROJECT_NAME = "pyproject.toml"
-"""The second configuration file of a repository: its table `[tool.secateur]` is read if FILE_NAME is missing."""
 
 _PROJECT_LAYER = f"{PROJECT_NAME} [tool.secateur]"
 

@@ -57,11 +57,11 @@ class PriorityWeights(Table, frozen=True):
     distance: Annotated[Weight, about("Weight of 1 / distance.", flag="--weights: distance", scope="any")] = 0.3
 
 
+# By signal: the key of its weight. Knobs, flags and proofs are made of these.
 WEIGHT_KEYS = {
     **{name: f"smart_pruning.priority_weights.{name}" for name in PriorityWeights.__struct_fields__},
     "preference": "preference.weight",
 }
-"""By signal: the key of its weight. Knobs, flags and proofs are made of these."""
 
 
 class SmartPruning(Table, frozen=True):

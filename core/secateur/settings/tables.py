@@ -37,15 +37,15 @@ def about(sentence: str, *, flag: str = "", scope: str = "user", lowered_only: b
     return Meta(description=sentence, extra={"flag": flag, "scope": scope, "lowered_only": lowered_only})
 
 
+# Prefix of the keys for kinds of other distributions: `[kinds.NAME]` is the table that the kind declares.
 OF_KINDS = "kinds."
-"""Prefix of the keys for kinds of other distributions: `[kinds.NAME]` is the table that the kind declares."""
 
+# By type, or by the origin of a generic type: the `Key.kind`.
 _KINDS: Mapping[Any, type] = {
     **{plain: plain for plain in (bool, int, float, str, tuple, dict)},
     Literal: str,
     Mapping: dict,
 }
-"""By type, or by the origin of a generic type: the `Key.kind`."""
 
 
 class Key(Struct, frozen=True):

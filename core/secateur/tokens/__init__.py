@@ -16,6 +16,8 @@ from typing import Protocol
 
 from secateur.errors import TokenizerError
 
+# Model family -> factor: the upper end of the measured range, because exceeding a budget is worse than not using all of
+# it.
 SAFETY_FACTORS: Mapping[str, float] = MappingProxyType(
     {
         "gpt-5": 1.0,  # its own encoding is o200k, like that of the next three
@@ -28,8 +30,6 @@ SAFETY_FACTORS: Mapping[str, float] = MappingProxyType(
         "claude": 1.9,  # unpublished; the reconstruction `ctok` 1.3 puts code at 1.2 to 1.9
     }
 )
-"""Model family -> factor: the upper end of the measured range, because exceeding a budget is worse than not using all
-of it."""
 
 
 __all__ = [
@@ -43,8 +43,8 @@ __all__ = [
 ]
 
 DEFAULT_COUNTER = "o200k_base"
+# All names that `get_counter` knows, which are the choices of `tokens.counter`.
 COUNTERS = ("o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4")
-"""All names that `get_counter` knows, which are the choices of `tokens.counter`."""
 
 
 class Counter(Protocol):

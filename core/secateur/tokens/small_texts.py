@@ -28,6 +28,7 @@ O200K_WORDS = "|".join(
         r"\s+",
     )
 )
+# The expressions of `exact.py` over ASCII and two more letters: ª for letters without case, U+0300 for marks.
 CL100K_WORDS = "|".join(
     (
         _CONTRACTION,
@@ -40,7 +41,6 @@ CL100K_WORDS = "|".join(
         r"\s",
     )
 )
-"""The expressions of `exact.py` over ASCII and two more letters: ª for letters without case, U+0300 for marks."""
 
 _STANDS_FOR = {"Lu": "Z", "Lt": "Z", "Ll": "z", "Lm": "ª", "Lo": "ª", "Nd": "0", "Nl": "0", "No": "0"}
 _MARK, _BLANK, _OTHER = "\u0300", "\x0b", "!"
@@ -50,9 +50,9 @@ _LONG_S = "ſ"  # a lower-case letter that a case-insensitive expression takes f
 LONGEST_WORD = 2000  # the most letters of a word; a text with a longer word, which is data, is left to tiktoken
 SHORT_WORD = 64  # the most bytes for which the simple way of joining is the faster one
 
+# The bytes of words that are joined here, a third more than in 3 million characters of code. Joining more would take
+# longer than to load the vocabulary for the rest.
 MOST_JOINED = 130_000
-"""The bytes of words that are joined here, a third more than in 3 million characters of code. Joining more would take
-longer than to load the vocabulary for the rest."""
 
 REMEMBERED = 65_536  # the most words whose counts are kept, about 8 MB; then the cache is emptied
 

@@ -22,9 +22,9 @@ LOSES_LISTED = 10  # the most ids that a budget would lose which are listed; the
 CHANGES_LISTED = 3  # the most ids of other changes that are listed on each side; the others are counted
 ITEMS_EXPLAINED = 40  # explains this many items that go out whole, and as many of the others, if the caller names none
 
+# For this many further items that do not go out whole, it is proven that holding them keeps them, unless all are asked
+# for.
 ITEMS_HELD = 300
-"""For this many further items that do not go out whole, it is proven that holding them keeps them, unless all are asked
-for."""
 
 
 class Explanation(Struct, frozen=True, eq=False):

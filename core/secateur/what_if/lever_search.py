@@ -96,20 +96,20 @@ def _outwards(knob: NumberKnob, step: int) -> Iterator[int]:
 
 _LEAST_PART = 0.05  # a lever that keeps less than 1/20 of an item is not listed: a reader cannot use so small a part
 
+# Of an item larger than the budget, a part that fills 1/10 of the budget is large enough to be listed.
 _LEAST_SHARE = 0.1
-"""Of an item larger than the budget, a part that fills 1/10 of the budget is large enough to be listed."""
 
+# Tries the 32 budgets from the one with exactly the item's room on: a few tokens decide what goes out last.
 _NEAR_ITS_SIZE = 32
-"""Tries the 32 budgets from the one with exactly the item's room on: a few tokens decide what goes out last."""
 
+# Stops when the spare room is at most 1/100 of the budget: a closer budget would save the user nothing.
 _NEAR_ENOUGH = 100
-"""Stops when the spare room is at most 1/100 of the budget: a closer budget would save the user nothing."""
 
+# Tries up to 40 smaller budgets, in steps of 1/400 of the present one: cheaper ones lie just below the first.
 _FINER, _FINER_STEPS = 400, 40
-"""Tries up to 40 smaller budgets, in steps of 1/400 of the present one: cheaper ones lie just below the first."""
 
+# The first two fields of `Cost` for a lever that keeps the whole item at up to FAR times the budget.
 _NEAR_AND_WHOLE = (False, False)
-"""The first two fields of `Cost` for a lever that keeps the whole item at up to FAR times the budget."""
 
 
 def levers_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = False) -> tuple[Lever, ...]:

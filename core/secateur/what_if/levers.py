@@ -7,9 +7,9 @@ from msgspec import Struct
 from secateur.ledger import State
 from secateur.what_if.trials import BUDGET, FAR, HOLD, Differences, TrialRuns, Tried
 
+# The cost of a lever: whether it is far or exceeds the budget, whether it keeps less than all, the items that it drops
+# or shortens, and tokens.
 Cost = tuple[bool, bool, int, int]
-"""The cost of a lever: whether it is far or exceeds the budget, whether it keeps less than all, the items that it drops
-or shortens, and tokens."""
 
 
 class Lever(Struct, frozen=True):

@@ -20,10 +20,11 @@ from secateur.progress import Progress, unreported
 
 BUDGET = "budget"  # the name that stands for the budget
 
+# The name that stands for holding an item, whose position is the value: pinning it, where pins are what holds. With a
+# choice or a budget behind it, "hold extract" or "hold 3731", it stands for both.
 HOLD = "hold"
-"""The name that stands for holding an item, whose position is the value: pinning it, where pins are what holds. With a
-choice or a budget behind it, "hold extract" or "hold 3731", it stands for both."""
 
+# Reasons that neither a budget nor a number setting changes, so that nothing needs to be tried for such an item.
 FIXED = frozenset(
     {
         *(Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.DISABLED, Reason.DAMAGED, Reason.TARGET),
@@ -33,22 +34,21 @@ FIXED = frozenset(
         *(Reason.GENERATED, Reason.MINIFIED),
     }
 )
-"""Reasons that neither a budget nor a number setting changes, so that nothing needs to be tried for such an item."""
 
 _SPREAD = 16  # budgets at equal distances that are tried first if budgets are tried one by one
 _BELOW = (0.75, 0.9, 0.95)  # shares of the present budget that are tried then, too
 
+# Budgets above the present one, up to FAR times it, that are tried then, too; at most a quarter of `Trials.most`.
 _NEAR = 100
-"""Budgets above the present one, up to FAR times it, that are tried then, too; at most a quarter of `Trials.most`."""
 
+# Percents of the present budget that are tried first as room beside it for an item that is held.
 _FEW_ROOMS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 100)
-"""Percents of the present budget that are tried first as room beside it for an item that is held."""
 
 FAR = 2  # a budget of more than this many times the present one is the last of several levers
 SECONDS = 60.0  # the most seconds for all proofs of one decision
 
+# A curve ends at this many times the present budget, or at this many tokens if that is more.
 _CURVE_TIMES, _CURVE_LEAST = 8, 2_000
-"""A curve ends at this many times the present budget, or at this many tokens if that is more."""
 
 
 class TimeLimit(Struct, frozen=True):

@@ -20,8 +20,8 @@ from secateur_agents.command_output import MOST_TOKENS, RunningOutput, import_pr
 _CHUNK = 1 << 16
 _HELD_BACK = "secateur: held back from here until the command ends, because {:,} tokens of output are printed at most"
 
+# Exit codes of a shell; a command that a signal ended has the last and the number of the signal.
 NOT_FOUND, NOT_EXECUTABLE, SIGNALLED = 127, 126, 128
-"""Exit codes of a shell; a command that a signal ended has the last and the number of the signal."""
 
 
 def arguments(parser: CommandParser) -> None:

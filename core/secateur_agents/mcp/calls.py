@@ -19,15 +19,15 @@ from secateur import Progress, SecateurError
 
 T = TypeVar("T")
 
+# Calls that run at the same time. Python computes in one thread at a time; a second thread keeps a search from waiting
+# until another repository is indexed.
 THREADS = 2
-"""Calls that run at the same time. Python computes in one thread at a time; a second thread keeps a search from waiting
-until another repository is indexed."""
 
 MOST_WAITING = 16  # calls that wait for a thread; one more is refused at once
 
+# Longest time for a call, with its wait for a thread: many times that of the first index of a large repository, which
+# the next call continues.
 CALL_SECONDS = 300.0
-"""Longest time for a call, with its wait for a thread: many times that of the first index of a large repository, which
-the next call continues."""
 
 ENDING_SECONDS = 1.0  # longest time that an ended call waits for its thread
 REPORT_SECONDS = 0.25  # time between two reports of progress

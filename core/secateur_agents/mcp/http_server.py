@@ -15,9 +15,8 @@ PATH = "/mcp"
 
 MOST_CONNECTIONS = 64  # most connections at once; more are refused
 
+# Most known clients of the protocol of 2025, each 33 KB; one more is refused until one has been idle for half an hour.
 MOST_SESSIONS = 1_000
-"""Most known clients of the protocol of 2025, each 33 KB; one more is refused until one has been idle for half an
-hour."""
 
 
 def application(server: Server[Any], port: int) -> Starlette:

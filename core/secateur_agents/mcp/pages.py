@@ -20,8 +20,8 @@ ANSWER_TOKENS = 25_000  # clients cut longer answers
 TEXT_TOKENS = 16_000  # Most tokens of a page's text. Counters of clients give up to half as many tokens more.
 _LINE_CHARS = 4_000  # longer lines are split
 
+# Default tokens of a page of names: fifteen or more. A second page costs less than listing it at once.
 NAMES_TOKENS = 600
-"""Default tokens of a page of names: fifteen or more. A second page costs less than listing it at once."""
 
 MOST_PAGES = 5  # most pages of names
 LINE_TOKENS = 38  # mean tokens of a line that a page aims at; where paths are long, declarations are clipped for it
@@ -34,9 +34,9 @@ _WORDS, _WORD_CHARS = 3, 4  # most words of the query that a line repeats, and f
 ITEMS_LISTED, LEFT_OUT_LISTED = 40, 5  # most items that an answer lists; the others are counted
 _ITEMS_ROOM, _LEFT_OUT_ROOM, WARNINGS_ROOM = 1_500, 500, 400  # most tokens for these parts of an answer
 
+# Most tokens of an answer to a budget, as a share of it. Below the least budget, that one counts: the name of a result
+# and a warning need some room.
 MOST_PAID, LEAST_BUDGET = 1.1, 400
-"""Most tokens of an answer to a budget, as a share of it. Below the least budget, that one counts: the name of a result
-and a warning need some room."""
 
 _COUNTED_TOKENS = 12  # room for the two lines that count what found none
 

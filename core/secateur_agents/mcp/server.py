@@ -20,9 +20,9 @@ from secateur_agents.mcp.pages import text_of
 from secateur_agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roots
 from secateur_agents.mcp.tools import Toolbox
 
+# The key of an answer's facts beside its text, for programs. They are not structured content, whose JSON agents give
+# the model in place of the text, or beside it.
 FACTS = "secateur/answer"
-"""The key of an answer's facts beside its text, for programs. They are not structured content, whose JSON agents give
-the model in place of the text, or beside it."""
 
 ROOTS_SECONDS = 5.0  # time limit for a client to list its roots
 
@@ -36,6 +36,7 @@ _ASKED = "roots"
 _logger = logging.getLogger(__name__)
 
 
+# The arguments of each tool, and what clients tell their models about it.
 TOOLS: Mapping[str, tuple[type[shapes.ToolCall], str]] = {
     "search": (
         shapes.SearchCall,
@@ -61,7 +62,6 @@ TOOLS: Mapping[str, tuple[type[shapes.ToolCall], str]] = {
     ),
     "recall": (shapes.RecallCall, "What a placeholder says that recall DIGEST gives back."),
 }
-"""The arguments of each tool, and what clients tell their models about it."""
 
 
 def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = False) -> Server[dict[str, Any]]:

@@ -22,8 +22,8 @@ from secateur import Notice, SecateurError, Shape, sessions_in, shown
 MOST_ENTRIES = 50_000  # most entries of one folder, and most sessions of one agent, that are examined
 MOST_NAMED = 5  # most sessions in an error about an ambiguous id
 
+# The supported agents, by the names of their formats.
 TITLES = {"claude-code": "Claude Code", "codex": "Codex CLI", "gemini-cli": "Gemini CLI", "opencode": "opencode"}
-"""The supported agents, by the names of their formats."""
 
 LATEST = "latest"  # the id of the newest session
 
@@ -118,6 +118,7 @@ def describe_places(places: Sequence[AgentPlaceShape]) -> str:
     return "searched " + ", ".join(descriptions) if descriptions else "no home folder is known: set HOME"
 
 
+# The files of sessions in the place of each agent, and whether they are those of subagents.
 _FILES: Mapping[str, Sequence[tuple[str, bool]]] = {
     "claude-code": [("*/*.jsonl", False), ("*/*/subagents/agent-*.jsonl", True)],
     "codex": [("/".join(["*"] * depth + ["rollout-*.jsonl"]), False) for depth in range(4)],  # years, months, days
@@ -127,7 +128,6 @@ _FILES: Mapping[str, Sequence[tuple[str, bool]]] = {
     ],
     "opencode": [("storage/session/*/ses_*.json", False), ("opencode*.db", False)],
 }
-"""The files of sessions in the place of each agent, and whether they are those of subagents."""
 
 
 def _sessions(place: AgentPlaceShape) -> Iterator[FoundSession | Notice]:

@@ -46,8 +46,8 @@ from secateur_tui.widgets.item_pages import wrap_text
 from secateur_tui.widgets.listing import ItemListing, label_wrapper
 
 _LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
+# The description in the definition of a tool: all definitions of a request begin alike.
 _DESCRIPTION = re.compile(r'\{(?>.*?"description": ?")(.+?)"[,}]')
-"""The description in the definition of a tool: all definitions of a request begin alike."""
 
 _FIRST_CHARS = 400  # characters of a text's beginning that stand below the reason
 

@@ -41,6 +41,7 @@ from secateur_tui.widgets.text_view import ItemText
 _BESIDE = (8, 20, 40)
 _SHORTEST_BAR, _LONGEST_BAR = 8, 40
 
+# Git's letters for what a diff does to a file.
 _LETTERS: Mapping[Treatment, str] = {
     Treatment.MODIFIED: "M",
     Treatment.ADDED: "A",
@@ -50,7 +51,6 @@ _LETTERS: Mapping[Treatment, str] = {
     Treatment.MODE: "m",
     Treatment.TYPE: "T",
 }
-"""Git's letters for what a diff does to a file."""
 
 
 class ChunkListing(ItemListing):
@@ -187,18 +187,18 @@ def chunks_picture(answer: ShownAnswer[Planned]) -> BudgetPicture:
     )
 
 
+# Words that the field of the head accepts beside a revision: the flags of `secateur chunk` for uncommitted changes. No
+# revision begins with a dash.
 STATES = ("--staged", "--worktree", "--untracked")
-"""Words that the field of the head accepts beside a revision: the flags of `secateur chunk` for uncommitted changes. No
-revision begins with a dash."""
 
 _PATH_CELLS = 100
+# By how a line of a diff begins.
 _LINE_ROLES: Mapping[str, str] = {"+": "up", "-": "down", "@": "accent", "#": "bold"}
-"""By how a line of a diff begins."""
 
 _LEFT_OUT = 1 << 30  # stands for the chunk of what is in none
 
+# Files of a repository; every commit, checkout and staging writes one of them.
 _MOVED = (("HEAD",), ("index",), ("logs", "HEAD"))
-"""Files of a repository; every commit, checkout and staging writes one of them."""
 
 
 class DiffPage(KindPage[MeasuredDiff, Planned]):

@@ -80,6 +80,7 @@ class Counting(ScreenPart):
             self._counted.at(uncounted, lambda: list(map(SearchAnswer.count, uncounted)))
 
 
+# In the order in which they are asked why an action cannot be done, in which their notices stand, and their pages.
 PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Scenarios,
     Asking,
@@ -98,4 +99,3 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Observing,
     Program,
 )
-"""In the order in which they are asked why an action cannot be done, in which their notices stand, and their pages."""

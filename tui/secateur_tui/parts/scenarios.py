@@ -78,8 +78,8 @@ _list_keys = lru_cache(maxsize=32)(deciding_keys)
 
 _SAVING, _COMPARING = "saving", "comparing"
 
+# List of `[expect]` that asserts a state.
 _LISTS = {"kept": "must_keep", "shortened": "must_shorten", "summarised": "must_shorten", "dropped": "must_drop"}
-"""List of `[expect]` that asserts a state."""
 
 
 @dataclass(frozen=True)

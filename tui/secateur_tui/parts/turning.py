@@ -243,8 +243,8 @@ class Turning(ScreenPart):
     do_undo, do_redo = partialmethod(_step, "undone", back=True), partialmethod(_step, "done again", back=False)
 
 
+# Prefixes of keys that cannot be tuned in the inspector.
 _NOT_TUNED = ("profiles", "kinds", "ui.", "llm.", "embedding.", "index.", "graph_rag.cache_")
-"""Prefixes of keys that cannot be tuned in the inspector."""
 
 NAMED_CHANGES = 3  # changes of settings that are named; the rest is counted
 

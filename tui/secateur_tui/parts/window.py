@@ -28,9 +28,9 @@ PAGE = "window"
 _CUTS, _REST = "window-cuts", "window-rest"
 _GAUGE_CELLS = 40  # the largest width of the gauge, in cells
 
+# The pause before the ledger of a followed session is made again, as a multiple of the time it took: at most a quarter
+# of a processor.
 REST_OF_LEDGERS = 3
-"""The pause before the ledger of a followed session is made again, as a multiple of the time it took: at most a quarter
-of a processor."""
 
 
 class FilledWindow(ScreenPart):

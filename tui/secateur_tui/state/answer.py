@@ -24,8 +24,8 @@ P = TypeVar("P")  # what the kind decided
 
 States = npt.NDArray[np.int8]  # a State, or a Reason, per item
 
+# Values per item by what a list can be filtered by, in the order in which that is offered; "" for none.
 Facets = Mapping[str, Callable[[], Sequence[str]]]
-"""Values per item by what a list can be filtered by, in the order in which that is offered; "" for none."""
 
 LONGEST_BESIDE = 1_000  # characters of the text beside a name that are used: more than any list has room for
 ABSENT = -1  # the number of an item that the other answer does not have

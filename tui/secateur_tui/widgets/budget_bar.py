@@ -25,11 +25,11 @@ from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 from secateur_tui.widgets.line_view import Fixed
 
+# The character that the segment of an item in a state is drawn with.
 TEXTURES: Mapping[State, str] = {State.KEPT: "█", State.SHORTENED: "▓", State.SUMMARISED: "▒"}
-"""The character that the segment of an item in a state is drawn with."""
 
+# Owners of cells that belong to no item. `_OUTSIDE` is beyond the budget, where another bar is longer.
 _WRAPPER, _FREE, _OVER, _OUTSIDE = -1, -2, -3, -4
-"""Owners of cells that belong to no item. `_OUTSIDE` is beyond the budget, where another bar is longer."""
 
 _DRAWN = {_WRAPPER: ("░", "faint"), _FREE: ("·", "faint"), _OVER: ("▚", "error"), _OUTSIDE: (" ", "")}
 _EDGE, _THIN, _MARK = "▌", "▁", "▼"

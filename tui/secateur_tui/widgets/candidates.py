@@ -42,11 +42,12 @@ from secateur_tui.styled_text import (
 from secateur_tui.widgets.item_pages import draw_name, draw_since
 from secateur_tui.widgets.listing import ItemListing, draw_label, mark_order, measure_labels
 
+# Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it.
 _LEAST_BREAKDOWN, _MOST_BREAKDOWN = 10, 28
-"""Cells of the bar of terms. It matters more than all but the name: every screen of 100 columns has it."""
 
 _NAME_CELLS, _PLACE_CELLS = 20, 12  # cells that names take before paths have any, and the least of paths
 
+# Titles of the column that shows what the list is ordered by.
 TITLES = {
     "priority": "prio",
     "density": "dens",
@@ -55,7 +56,6 @@ TITLES = {
     "distance": "dist",
     "preference": "pref",
 }
-"""Titles of the column that shows what the list is ordered by."""
 
 
 class CandidateListing(ItemListing):

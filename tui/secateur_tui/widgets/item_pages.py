@@ -42,11 +42,11 @@ LONGEST_COMPARED = 20_000  # characters of a text that are compared: some dozen 
 MOST_COMPARED = 400  # lines that are compared: the comparison may take the square of it
 
 
+# The page of changes while nothing differs from the baseline.
 NOTHING_CHANGED: Sequence[Line] = (
     line(Span("nothing has changed yet", "faint")),
     line(Span("turn a knob and the difference shows here", "faint")),
 )
-"""The page of changes while nothing differs from the baseline."""
 
 
 LONGEST_LIST = 200  # items listed under one heading; the rest is counted

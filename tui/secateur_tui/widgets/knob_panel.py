@@ -27,8 +27,8 @@ _VALUE = 7
 _RANGE = 9
 _SHORTEST_TRACK = 6
 
+# For each signal, the range of weights in which the selection is proven to stay the same.
 Ranges = Mapping[str, tuple[float, float]]
-"""For each signal, the range of weights in which the selection is proven to stay the same."""
 
 
 def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, cells: int, note: str = "") -> Line:

@@ -32,12 +32,12 @@ from secateur_tui.state.answer import LONGEST_BESIDE, AnswerComparison, SameColu
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 
 _GAP = Span(" ")
+# Cells of the two columns: the least, the most, and the most with room to spare. A longer name takes cells of the place
+# behind it.
 _NAME_CELLS, _PLACE_CELLS = (8, 24, 44), (6, 22, 70)
-"""Cells of the two columns: the least, the most, and the most with room to spare. A longer name takes
-cells of the place behind it."""
 
+# The least cells of the column of places, and of a place behind a long name; with fewer it is left out.
 _LEAST_COLUMN, _LEAST_PLACE = 14, 6
-"""The least cells of the column of places, and of a place behind a long name; with fewer it is left out."""
 
 
 _NUMBER = re.compile(r":[0-9]+$")  # matches the line number behind a path, which is dropped before the path is cut
@@ -74,8 +74,8 @@ class Between(NamedTuple):
 
 SAVED = "saved"  # the figure of an order that has no column of its own
 
+# By figure the columns that show it, the first that a list has.
 _COLUMNS_OF = {"tokens": ("in", "tokens"), "tokens out": ("out", "tokens"), SAVED: (SAVED,)}
-"""By figure the columns that show it, the first that a list has."""
 
 LEAST_FIGURE = 5  # the least width of a column of tokens
 _WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)  # reasons of items that would leave whole under a larger budget

@@ -21,11 +21,11 @@ from secateur_tui.jobs import SegmentChosen
 from secateur_tui.styled_text import Line, Span, line, mark_places
 from secateur_tui.widgets.text_view import TextView
 
+# Characters of a pack that are shown: a million tokens, more than most models take. The rest is counted.
 LONGEST = 4_000_000
-"""Characters of a pack that are shown: a million tokens, more than most models take. The rest is counted."""
 
+# Parts that may be missing from the text, such as reformatted JSON, before the search for further parts ends.
 _MOST_MISSED = 50
-"""Parts that may be missing from the text, such as reformatted JSON, before the search for further parts ends."""
 
 NONE = -1  # the item of a line that belongs to no item
 

@@ -19,8 +19,8 @@ from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
 
 ROWS = 8  # lines of the curve
 
+# Bits of a braille character, by row from the top and by column.
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-"""Bits of a braille character, by row from the top and by column."""
 
 _NAMED = 3  # items named on each side of a change; the rest is counted
 

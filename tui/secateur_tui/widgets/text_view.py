@@ -33,6 +33,7 @@ from secateur_tui.styled_text import (
 )
 from secateur_tui.widgets.line_view import LineView
 
+# Keywords of languages whose traits name none.
 _KEYWORDS = frozenset(
     re.findall(
         r"\w+",
@@ -44,7 +45,6 @@ _KEYWORDS = frozenset(
         " this ",
     )
 )
-"""Keywords of languages whose traits name none."""
 
 LONGEST_TEXT = 200_000  # characters above which a text is shown without colours
 
@@ -355,12 +355,12 @@ def _find_places(text: str, words: str) -> list[tuple[int, int]]:
     return places
 
 
+# Characters of a text that a page shows: some 150,000 tokens, more than most models take; what is behind them is
+# counted.
 LONGEST_SHOWN = 600_000
-"""Characters of a text that a page shows: some 150,000 tokens, more than most models take; what is behind them is
-counted."""
 
+# Characters of a drawn line; longer lines are split, because drawing a part of a line costs as much as the whole.
 _STRETCH = 4_000
-"""Characters of a drawn line; longer lines are split, because drawing a part of a line costs as much as the whole."""
 
 _TAB = 4
 

@@ -11,8 +11,8 @@ from secateur.languages.syntax.text import DAMAGED_TEXT
 from secateur.model import Notice
 from secateur.render.page import listed
 
+# Problems for which a file is indexed as blocks of text although its language has a grammar.
 _AS_TEXT = ("reader_failed", "parser_crashed", "parse_timeout", "too_large", "grammar_missing")
-"""Problems for which a file is indexed as blocks of text although its language has a grammar."""
 
 
 def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:

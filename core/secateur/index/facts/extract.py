@@ -99,8 +99,8 @@ def text_of(lines: Sequence[str], first: int, last: int) -> str:
     return "\n".join(lines[first - 1 : last])
 
 
+# The problem of a file that the full scanner for credentials did not finish.
 NOT_WHOLLY_SCANNED = "credentials_part_scanned"
-"""The problem of a file that the full scanner for credentials did not finish."""
 
 
 def extract(

@@ -21,14 +21,14 @@ from msgspec import Struct
 
 from secateur.index.facts.runs import RunCounts, RunTable
 
+# Raise it when the same text yields other words. It is part of the key of everything made from words.
 LEXICON_VERSION = 2
-"""Raise it when the same text yields other words. It is part of the key of everything made from words."""
 
 MAX_WORD = 64  # longer runs are hashes, keys or encoded data, not words
 
 _WORD = re.compile(r"[^\W\d]\w*|\d+")
+# Chinese, Japanese and Korean letters, as the inside of a character class.
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-"""Chinese, Japanese and Korean letters, as the inside of a character class."""
 
 _CJK = f"[{CJK}]+"
 _RUN = f"[{CJK}]+|[^{CJK}]+"
@@ -42,8 +42,8 @@ _STOP_TEXT = """
     while who whom why will with would you your also am any because being both between during each few further get gets
     got here let more most much must need shall using used use uses please want like way e g ie eg etc vs via
 """
+# English words that say nothing about code. They are dropped from queries and kept in the index.
 STOP_WORDS = frozenset(_STOP_TEXT.split())
-"""English words that say nothing about code. They are dropped from queries and kept in the index."""
 
 Hashes = npt.NDArray[np.uint64]
 

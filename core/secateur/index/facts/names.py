@@ -20,19 +20,19 @@ HALF_NAMED = 0.5  # score if only the last part matches, under another owner: `C
 OWNER_NAMED = 0.25  # score of the owner of a name: `Cart.total` also says something about `Cart`
 PLAIN_NAMED = 0.2  # score if a plain word of the query is also a name: it was perhaps meant as a word
 
+# The similarity of a near name is multiplied by this, so that a typing error never beats a name that exists.
 NEAR_FACTOR = 0.8
-"""The similarity of a near name is multiplied by this, so that a typing error never beats a name that exists."""
 
 NEAR_CUTOFF = 82.0  # the least similarity (0..100) of a near name
 NEAR_MIN_LENGTH = 5  # shorter words are similar to too many names
 NEAR_LIMIT = 5  # the most near names for one word
 
+# The most words that near names are looked up for, the first of the query: a pasted log has thousands of words.
 NEAR_WORDS = 20
-"""The most words that near names are looked up for, the first of the query: a pasted log has thousands of words."""
 
+# The most names that one word is compared with, those with most shared characters first: a keystroke then takes less
+# than 10 ms over 100,000 names.
 PREFILTER = 5_000
-"""The most names that one word is compared with, those with most shared characters first: a keystroke then takes less
-than 10 ms over 100,000 names."""
 
 _SEPARATORS = re.compile(r"::|->|#|\.")
 

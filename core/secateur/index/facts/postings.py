@@ -18,10 +18,10 @@ import numpy.typing as npt
 from secateur.index.facts.lexical import Hashes, TermBag
 from secateur.model import FloatArray, distinct
 
+# BM25's k1 (saturation of repeated words) and b (how much length counts). b is below the usual 0.75 because fragments
+# are short, and their length says less than that of a document.
 K1 = 1.2
 B = 0.6
-"""BM25's k1 (saturation of repeated words) and b (how much length counts). b is below the usual 0.75 because fragments
-are short, and their length says less than that of a document."""
 
 _COLUMNS = ("terms", "start", "document", "count", "length")
 

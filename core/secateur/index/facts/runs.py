@@ -27,12 +27,12 @@ Keys = npt.NDArray[np.uint64]
 Entries = tuple[Numbers, Keys, Numbers]
 T = TypeVar("T", bound=np.generic)
 
+# All characters of words. × and ÷ lie inside the ranges of letters that `embedding.static` uses.
 RUN = re.compile(r"[\w×÷\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-"""All characters of words. × and ÷ lie inside the ranges of letters that `embedding.static` uses."""
 
+# Limits on numbered runs and on their total letters; above either, the next texts start with an empty numbering.
 MOST_RUNS = 65_536
 MOST_LETTERS = 2_000_000
-"""Limits on numbered runs and on their total letters; above either, the next texts start with an empty numbering."""
 
 FIRST_SIZE = 4096  # the first size of a table's arrays
 

@@ -23,13 +23,13 @@ from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import BoolArray, Fragment, FragmentKind, Notice
 
+# Arrays that only the snapshot of a workspace has: see `Snapshot.member_states`, and warnings of manifests that could
+# not be read.
 MEMBER_STATES, UNREAD = "workspace.states", "workspace.unread"
-"""Arrays that only the snapshot of a workspace has: see `Snapshot.member_states`, and warnings of manifests that could
-not be read."""
 
 KINDS = tuple(FragmentKind)
+# Flags of files that are not the repository's own code.
 FOREIGN = frozenset({"test", "vendored", "generated", "example", "documentation"})
-"""Flags of files that are not the repository's own code."""
 PATH_TERMS_LIMIT = 4096  # the most characters of a path whose words are indexed
 
 

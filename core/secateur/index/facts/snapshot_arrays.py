@@ -24,8 +24,8 @@ from secateur.render.page import listed
 if TYPE_CHECKING:
     from secateur.index.graph.resolve.members import Members
 
+# Kinds of fragments that can be hotspots: prose and configuration change often without being complicated.
 CODE = frozenset({FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS, FragmentKind.REGION})
-"""Kinds of fragments that can be hotspots: prose and configuration change often without being complicated."""
 
 INGREDIENTS = 2  # the number of columns of `wrapping`; see `render.pack.ingredients`
 LINKS_FAILED = "links_failed"  # code of the notice that names files whose calls could not be resolved
@@ -40,8 +40,8 @@ class Links:
     calls: npt.NDArray[np.int32]
 
 
+# (path, content digest, record) of each file, indexed or only counted, in byte order of the paths.
 Read = Sequence[tuple[str, bytes, Record]]
-"""(path, content digest, record) of each file, indexed or only counted, in byte order of the paths."""
 
 
 def build(

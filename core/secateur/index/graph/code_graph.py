@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
 HUB_CAP = 200  # most steps followed from one node in one direction, surest first: the cap stops at hubs
 
+# Rules that lead from a call on a base type to the methods that override or implement the called one. A search follows
+# such an edge from the override back to its callers although it is below TRUSTED, because each of these calls may reach
+# the override. It does not follow it forwards: which of many overrides a call reaches is a guess.
 DISPATCHED = (int(How.IMPLEMENTATION), int(How.OVERRIDE))
-"""Rules that lead from a call on a base type to the methods that override or implement the called one. A search follows
-such an edge from the override back to its callers although it is below TRUSTED, because each of these calls may reach
-the override. It does not follow it forwards: which of many overrides a call reaches is a guess."""
 
 Int32 = npt.NDArray[np.int32]
 

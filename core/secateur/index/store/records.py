@@ -24,33 +24,34 @@ from secateur.system.locks import one_at_a_time
 
 BUSY_SECONDS = 30.0  # the time that a writer waits for another
 
+# Attempts to switch to WAL, and seconds between them: another process makes a database in a few milliseconds.
 WAL_ATTEMPTS = 100
 WAL_PAUSE = 0.02
-"""Attempts to switch to WAL, and seconds between them: another process makes a database in a few milliseconds."""
 
 KEPT_VERSIONS = 4  # contents that are kept for each path, so that switching between branches reads nothing again
 
+# Writing runs after which unused records are deleted. The differing files of a branch that was left for longer are read
+# again.
 KEPT_RUNS = 100
-"""Writing runs after which unused records are deleted. The differing files of a branch that was left for longer are
-read again."""
 
+# Writing runs between two sweeps. A sweep touches every path, and not every single edit of a large repository should
+# wait for that.
 SWEEP_EVERY = 20
-"""Writing runs between two sweeps. A sweep touches every path, and not every single edit of a large repository should
-wait for that."""
 
+# Bytes of the log that stay on disk after it is written back. The first run on a large repository makes it much longer.
 WAL_LIMIT = 16 << 20
-"""Bytes of the log that stay on disk after it is written back. The first run on a large repository makes it much
-longer."""
 
 LAYOUT = 2  # Raise it when the tables change. A database of another layout is begun again.
 
+# Errors that SQLite raises; UnicodeDecodeError if a damaged name is a part of its message.
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""Errors that SQLite raises; UnicodeDecodeError if a damaged name is a part of its message."""
 
 _CHECKSUM_BYTES = 8
 
 _LAST_GENERATION = 1 << 53  # more runs than there can be: a larger number is damaged
 
+# `used` is the run that wrote a row. `member` holds the last sweep that found a record in use: a column in `record`
+# would have to be updated, which writes all data again.
 _TABLES = """
 CREATE TABLE record (
   path BLOB NOT NULL, digest BLOB NOT NULL, fingerprint TEXT NOT NULL, used INTEGER NOT NULL, data BLOB NOT NULL,
@@ -66,8 +67,6 @@ CREATE TABLE blob (
   kind TEXT NOT NULL, name TEXT NOT NULL, used INTEGER NOT NULL, data BLOB NOT NULL,
   PRIMARY KEY (kind, name)) WITHOUT ROWID;
 """
-"""`used` is the run that wrote a row. `member` holds the last sweep that found a record in use: a column in `record`
-would have to be updated, which writes all data again."""
 
 
 class RecordStore(Protocol):

@@ -22,8 +22,8 @@ from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.store.splices import Splice
 from secateur.model import BoolArray, Call, FileFacts
 
+# Returns the call sites of files, by their numbers after the edit.
 CallsOf = Callable[[Sequence[int]], Mapping[int, Sequence[Call]]]
-"""Returns the call sites of files, by their numbers after the edit."""
 
 
 def bare(facts: FileFacts) -> FileFacts:

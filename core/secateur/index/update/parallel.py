@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
 INLINE_BYTES = 2_000_000  # the most text that this process reads itself: it is done before others would have started
 
+# Larger files are never read in this process: it could not be interrupted while a parser runs, and would not survive a
+# crash. One step of a parser, in which no other thread runs, took up to 1.1 s for 190 kB, so about half of that for
+# this size.
 LARGE_FILE_BYTES = 100_000
-"""Larger files are never read in this process: it could not be interrupted while a parser runs, and would not survive a
-crash. One step of a parser, in which no other thread runs, took up to 1.1 s for 190 kB, so about half of that for this
-size."""
 
+# The size of one task: large enough to make sending it cheap, and small enough that no process waits long for the last
+# one.
 TASK_FILES = 48
 TASK_BYTES = 250_000
-"""The size of one task: large enough to make sending it cheap, and small enough that no process waits long for the last
-one."""
 
 TASKS_AHEAD = 3  # Tasks that wait or run for each process. This bounds the memory of files that are read ahead.
 LOOK_EVERY = 0.25  # seconds between two checks whether the work is still wanted

@@ -24,11 +24,11 @@ from secateur.sources.source import Source
 
 PARTIAL = "partial"  # the code of the notice that an answer was made from a part of the files
 
+# The most commits that are read: the whole history of a large repository takes as long as the answer may.
 MOST_COMMITS = 2_000
-"""The most commits that are read: the whole history of a large repository takes as long as the answer may."""
 
+# Chooses paths of a source with at most so many bytes; an empty set if no file is worth beginning with.
 Choice = Callable[[Source, int, Progress], frozenset[str]]
-"""Chooses paths of a source with at most so many bytes; an empty set if no file is worth beginning with."""
 
 
 class PartialSnapshot(Struct, frozen=True):

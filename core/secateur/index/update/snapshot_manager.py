@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 
 MOST_EDITED = 0.2  # the share of changed files above which a snapshot is built again instead of edited
 
+# The share of changed files above which an edited snapshot is saved whole: every process that loads a delta has to
+# apply it.
 LARGEST_DELTA = 0.02
-"""The share of changed files above which an edited snapshot is saved whole: every process that loads a delta has to
-apply it."""
 
 FEW = 20  # up to this many changed files, both shares do not matter
 FactsOfFiles = Sequence[tuple[str, FileFacts]]  # (path, facts) of files
 
+# Reads files again whose records are missing or damaged; takes path -> digest of the expected content.
 Repair = Callable[[Mapping[str, bytes]], list[tuple[str, bytes, Record]]]
-"""Reads files again whose records are missing or damaged; takes path -> digest of the expected content."""
 
 
 class SnapshotInputs(Protocol):
@@ -302,8 +302,8 @@ class SnapshotManager:
         return file_changes(history.times, history.start, touched, now, len(paths)), history_arrays(history, touched)
 
 
+# The most commits that are put before a known history. If more came, the whole history is read again.
 MOST_NEWS = 5_000
-"""The most commits that are put before a known history. If more came, the whole history is read again."""
 
 KEPT_HISTORIES = 4  # histories that are kept, so that switching between branches reads none again
 

@@ -11,8 +11,8 @@ from secateur.sources.commit import CommitSource
 from secateur.sources.files import path_bytes
 from secateur.sources.source import Source
 
+# The most files that are read to see whether only their date is new. Of more files, all count as changed.
 MOST_READ = 200
-"""The most files that are read to see whether only their date is new. Of more files, all count as changed."""
 
 
 class Changes(Struct, frozen=True):

@@ -297,13 +297,13 @@ def _id(value: Any, key: str) -> str:
     return name if isinstance(name, str) else ""
 
 
+# The formats of sessions by their names in the kind.
 SESSION_FORMATS: Mapping[str, SessionFormat] = MappingProxyType(
     {form.name: form for form in (ClaudeCode(), CodexCli(), GeminiCli(), OpenCode())}
 )
-"""The formats of sessions by their names in the kind."""
 
+# All formats, except plain messages with a role, which `parse_message` reads.
 MESSAGE_FORMATS: Mapping[str, ApiFormat | SessionFormat] = MappingProxyType({**API_FORMATS, **SESSION_FORMATS})
-"""All formats, except plain messages with a role, which `parse_message` reads."""
 
 
 def session_format_of(values: Sequence[Any]) -> SessionFormat | None:

@@ -32,17 +32,17 @@ from secateur.settings import ConversationPrune
 from secateur.shape import Count, Shape
 from secateur.tokens import Counter
 
+# Prices of a token that a provider reads from its prompt cache, or writes to it, relative to an ordinary token:
+# Anthropic's for five minutes.
 CACHE_READ_PRICE = 0.1
 CACHE_WRITE_PRICE = 1.25
-"""Prices of a token that a provider reads from its prompt cache, or writes to it, relative to an ordinary token:
-Anthropic's for five minutes."""
 
 COUNTED_AT_ONCE = 500  # texts in one batch of a counting thread; the progress bar moves after each batch
 ITEMS_A_STEP = 1_000  # items between two steps of the progress bar
 LONGEST_NAME = 100  # longest name of a tool in an entry
 
+# Starts a key of `MeasuredTranscript.known` whose value depends on one message; the message's index comes second.
 OF_MESSAGE = "of one message"
-"""Starts a key of `MeasuredTranscript.known` whose value depends on one message; the message's index comes second."""
 
 COUNTING_THREADS = 2  # two threads take two thirds of the time of one; more wait for each other
 
@@ -286,8 +286,8 @@ def target_tokens(zone: ConversationPrune, total: int) -> int:
     return int(zone.safe_zone_tokens * zone.cut_to) if total > zone.safe_zone_tokens else zone.safe_zone_tokens
 
 
+# The end of an id if several entries have one name: a summary, and the message that joins it to the rest.
 _NUMBERED = re.compile(r" #\d+\Z")
-"""The end of an id if several entries have one name: a summary, and the message that joins it to the rest."""
 
 SUMMARY_MARK = "[Summary of "  # the start of every summary
 NOTED = "[Noted.]"  # the assistant's message after a summary

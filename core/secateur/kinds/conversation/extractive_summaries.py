@@ -15,21 +15,21 @@ from dataclasses import dataclass, field
 
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 
+# Longest line in a summary, in characters; a longer one is cut to the text around its first sign of worth.
 LONGEST_LINE = 300
-"""Longest line in a summary, in characters; a longer one is cut to the text around its first sign of worth."""
 
 SHORTEST_EXCERPT = 48  # shortest useful excerpt of a line, in characters
 
+# Most characters of a text that are scored, half at its start and half at its end; the middle of a longer log is
+# skipped.
 LONGEST_LOOKED_AT = 240_000
-"""Most characters of a text that are scored, half at its start and half at its end; the middle of a longer log is
-skipped."""
 
 LONGEST_SCORED = 2_000  # most characters of a line that are scored; a longer line is data
 LONGEST_ARGUMENT = 120  # longest argument of a call that is repeated; of a longer one only the size is given
 PLAIN_SHARE = 0.3  # share of a summary that lines without a sign of worth may fill: room that is not needed stays free
 
+# Share of a group's characters for the output of tools that only read, at least one line: they can read again.
 LOOKED_SHARE = 0.1
-"""Share of a group's characters for the output of tools that only read, at least one line: they can read again."""
 
 # What a line is worth.
 _DECISION = 3.0
@@ -39,8 +39,8 @@ _NEW_NAME = 2.0  # for each of the first NAMES_COUNTED new names, paths and numb
 _OLD_NAME = 0.3  # for any known names
 _NEW_WORDS = 1.0  # times the share of new words
 NAMES_COUNTED = 3
+# Weights of speakers: users count most, tool output least.
 _SPEAKER = {"user": 1.6, "assistant": 1.0, "call": 0.8, "result": 0.6}
-"""Weights of speakers: users count most, tool output least."""
 
 _DECISIONS = re.compile(
     r"\b(?:decid|decision|agreed?\b|accepted|chose|settled|we(?: wi|')ll use|let'?s (?:use|go|keep)|go(?:ing)?"
@@ -92,8 +92,8 @@ _OPENINGS = re.compile(
     r"|[ \t]*(?:modified|deleted|new file|renamed|created|Wrote):? |[ \t]*File \"|[\w./-]{1,200}\.\w{1,5}:\d|#{1,3} |\*"
     r" |[A-Z][A-Z0-9_]{3,}[:=])"
 )
+# Words in the names of tools that only read.
 _LOOKS = frozenset(("read", "view", "open", "cat", "show", "grep", "glob", "search", "find", "list", "ls", "fetch"))
-"""Words in the names of tools that only read."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NUMBER = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])|(?<=[。！？])")
@@ -165,9 +165,9 @@ class _Line:
     rank: int  # SIGNED, LOOKED or PLAIN
 
 
+# Ranks of lines: with a sign of worth; with one, but from a tool that only reads, which has its own room; without a
+# sign, which come last.
 SIGNED, LOOKED, PLAIN = range(3)
-"""Ranks of lines: with a sign of worth; with one, but from a tool that only reads, which has its own room; without a
-sign, which come last."""
 
 
 class ExtractiveSummary:

@@ -222,8 +222,8 @@ def _with_renewed(fold: Fold, history: Sequence[Any], number: int, counter: Coun
 
 PROFILE = "recommended"  # the profile under which `Live` prunes
 
+# Settings of `[conversation_prune]` that are of the session and not of the way to cut: those of any profile count.
 _OF_SESSION = "safe_zone_tokens", "keep_tools"
-"""Settings of `[conversation_prune]` that are of the session and not of the way to cut: those of any profile count."""
 
 RECALL = "recall"  # the name of the tool that gives back what was taken out; a server's name may stand before it
 

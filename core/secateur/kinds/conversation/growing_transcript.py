@@ -23,11 +23,11 @@ from secateur.redaction import Redactor, Scanning
 from secateur.sources.growing_file import GrowingFile
 from secateur.tokens import Counter
 
+# Codes of the warnings about changes of a followed file.
 CHANGED, GONE, COMPACTED = "session_changed", "session_gone", "session_compacted"
-"""Codes of the warnings about changes of a followed file."""
 
+# The key in `Environment.shared` of the dict of followed transcripts; without it, files are read whole.
 FOLLOWED = "followed transcripts"
-"""The key in `Environment.shared` of the dict of followed transcripts; without it, files are read whole."""
 
 _BOM = b"\xef\xbb\xbf"
 

@@ -49,22 +49,22 @@ from secateur.what_if.shapes import CurveShape, KnobRanges, NotExaminedShape, No
 if TYPE_CHECKING:
     from secateur.what_if.trials import Trials
 
+# Strategies whose summaries a language model may write, if one is set (`[llm]`).
 SUMMARIZING = ("summarize", "hybrid", "staged")
-"""Strategies whose summaries a language model may write, if one is set (`[llm]`)."""
 
 NAME_CELLS = 16  # least width of the names of messages
 LONGEST_ROW_NAME = 40  # longest name of a tool in the text, in cells
 SHOWN_MESSAGES = 40  # most changed messages that the text lists without --verbose
 
 _ROLE_CELLS = 32
+# Role and tools of a message, tokens before and after, share of the budget, and the decision.
 _COLUMNS = (
     Column(_ROLE_CELLS, gap=1),
     *(Column(9, right=True, gap=1), Column(2, gap=1), Column(7, right=True, gap=1), Column(6, right=True)),
     Column(),
 )
-"""Role and tools of a message, tokens before and after, share of the budget, and the decision."""
+# Parts of a message that are searched for its tools and its beginning, and characters of the beginning.
 _NAMED_PARTS, _FIRST_CHARS = 20, 400
-"""Parts of a message that are searched for its tools and its beginning, and characters of the beginning."""
 _TABLE = "conversation_prune."
 _RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
 

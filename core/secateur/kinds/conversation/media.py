@@ -12,9 +12,9 @@ import binascii
 import math
 from typing import Any
 
+# The charge for a picture of unknown size, a sound or a binary document: the most that a full-size picture costs at
+# Anthropic.
 MEDIA_TOKENS = 1600
-"""The charge for a picture of unknown size, a sound or a binary document: the most that a full-size picture costs at
-Anthropic."""
 
 MEDIA_KINDS = ("image", "image_url", "input_image", "input_audio", "document", "file")
 

@@ -141,11 +141,11 @@ class Message:
         return self.role == "user" and any(part.kind is not PartKind.RESULT for part in self.parts)
 
 
+# The supported formats, for messages.
 READ = (
     "messages of OpenAI (chat and Responses), Anthropic, Gemini, Bedrock, the Vercel AI SDK, LangChain and pydantic-ai,"
     " sessions of Claude Code, Codex CLI, Gemini CLI and opencode, and <tool_result …> text"
 )
-"""The supported formats, for messages."""
 
 
 def malformed(location: str, wrong: str) -> SecateurError:

@@ -32,8 +32,8 @@ PART_TOKENS = 8  # tokens of the words that name the speaker of a part
 JSON_TOKENS = 64  # tokens of an answer's brackets, quotes and field name
 CHARACTERS_A_TOKEN = 3  # characters of a transcript in a token, estimated low
 
+# A text with more characters than this for each token it may have is rejected without counting it.
 MOST_CHARACTERS_A_TOKEN = 16
-"""A text with more characters than this for each token it may have is rejected without counting it."""
 
 INSTRUCTIONS = """The text is the early part of a conversation between a user and an assistant who works with tools.
 It will be taken out, and your notes will stand in its place. Write short notes that let the assistant go on.

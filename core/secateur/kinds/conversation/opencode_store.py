@@ -21,8 +21,8 @@ from secateur.sources.growing_file import regular_files
 MOST_ROWS = 200_000  # most messages, and most parts of messages, that are read of one session
 WAIT = 2.0  # seconds to wait for a database that is being written to
 
+# Columns of a session that are read if they exist.
 _KNOWN = ("id", "directory", "title", "version", "parent_id", "model", "revert", "time_created", "time_updated")
-"""Columns of a session that are read if they exist."""
 
 
 def database_and_session(location: str) -> tuple[Path, str] | None:

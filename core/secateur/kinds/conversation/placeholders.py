@@ -61,10 +61,10 @@ _CHANGE_WORDS = frozenset(
     )
 )
 _WRITE_WORDS = frozenset(("write", "create", "save"))
+# Words of a request for other facts of a file than its text.
 _OTHER_WORDS = frozenset(
     ("diff", "log", "blame", "history", "info", "status", "symbols", "outline", "directory", "dir", "tree", "search")
 )
-"""Words of a request for other facts of a file than its text."""
 _SHELLS = frozenset(("bash", "shell", "sh", "exec", "execute", "run", "terminal"))
 _PRINTERS = frozenset(("cat", "nl", "bat"))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -220,8 +220,8 @@ LONGEST_ERROR, LONGEST_ERRORS = 300, 20 * 301  # most characters of one kept lin
 LONGEST_REPORT = 20_000  # lines of a result that are searched for errors
 DIGEST_DIGITS = 12  # hexadecimal digits of the SHA-256 in a placeholder
 
+# Longest arguments of a call that a placeholder repeats; longer ones can be read in the call, which stays.
 SHOWN_ARGUMENTS = 120
-"""Longest arguments of a call that a placeholder repeats; longer ones can be read in the call, which stays."""
 
 LONGEST_WAY = 400  # longest text on how to get a result back
 LOOKED = (FileOperation.READ, FileOperation.READ_PART)  # operations that only read a file

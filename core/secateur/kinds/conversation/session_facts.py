@@ -22,8 +22,8 @@ from secateur.kinds.envelope.envelope import window_of
 from secateur.settings import Settings, with_values
 from secateur.shape import Count, Number, Shape
 
+# Number of last requests that give the growth: enough for a rate, few enough to describe the current work.
 RECENT_REQUESTS = 20
-"""Number of last requests that give the growth: enough for a rate, few enough to describe the current work."""
 
 WIDE_WINDOW = 1_000_000  # the larger window of Anthropic's models, assumed if a request exceeded the usual window
 

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 _LEAD = re.compile(r"- [^:]{1,80}: |  ")  # the speaker before a line of a summary
 
+# Largest summary, as a share of the text that it replaces: a longer one saves too little for what it leaves out.
 SUMMARY_SHARE = 0.4
-"""Largest summary, as a share of the text that it replaces: a longer one saves too little for what it leaves out."""
 
+# Share of the free room that summaries may take; the rest is for the latest messages, unchanged.
 SUMMARIES_OF_ROOM = 0.5
-"""Share of the free room that summaries may take; the rest is for the latest messages, unchanged."""
 
 GROUPS_A_STEP = 50  # groups between two steps of the progress bar
 SUMMARY_TRIES = 4  # attempts at a summary that fits; the last is a heading alone

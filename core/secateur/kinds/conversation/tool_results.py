@@ -92,12 +92,12 @@ COMPARED_EDITS = 20  # most later edits of a file that are compared to find out 
 RESULTS_A_STEP = 1_000  # results between two steps of the progress bar
 LEAST_SAVING = 20  # least tokens that clearing a result must save; other results are cleared last
 
+# A later read shorter than this share of the earlier one is taken for a note that the file is unchanged, which some
+# agents give; it replaces nothing.
 NOTE_SHARE = 0.1
-"""A later read shorter than this share of the earlier one is taken for a note that the file is unchanged, which some
-agents give; it replaces nothing."""
 
+# Reasons in order: results with the first two go first, then those with the third, then the others.
 _ORDER = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED, Reason.OLDEST_RESULT)
-"""Reasons in order: results with the first two go first, then those with the third, then the others."""
 
 
 @dataclass(frozen=True, slots=True)

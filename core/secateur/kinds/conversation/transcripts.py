@@ -157,9 +157,10 @@ def _read_value(value: Any, lines: Sequence[tuple[int, str]], name: str, notices
     return read_messages([value], notices=notices) if len(lines) > 1 else _read_lines(lines, name)
 
 
+# Keys of the messages in a request, the last one in a response of OpenAI's.
 _LISTS = ("messages", "contents", "input", "output")
-"""Keys of the messages in a request, the last one in a response of OpenAI's."""
 
+# Keys of objects that look like a conversation in an unsupported shape, with a description for the error.
 _ELSEWHERE = {
     "choices": "a response of OpenAI's chat completions: give `choices[0].message` as one of a list of messages",
     "candidates": "a response of Gemini: give `candidates[0].content` as one of a list of `contents`",
@@ -169,7 +170,6 @@ _ELSEWHERE = {
     "mapping": "a conversation exported from ChatGPT, which is not read",
     "chat_messages": "a conversation exported from claude.ai, which is not read",
 }
-"""Keys of objects that look like a conversation in an unsupported shape, with a description for the error."""
 
 
 def _read_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:

@@ -70,6 +70,7 @@ def _has_message(value: Mapping[str, Any], *keys: str) -> bool:
     return isinstance(message, dict) and all(key in message for key in keys)
 
 
+# Description of a session -> the test of a record.
 FOREIGN: Mapping[str, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
     {
         "a session of Qwen Code": lambda value: "uuid" in value and _has_message(value, "parts"),
@@ -89,7 +90,6 @@ FOREIGN: Mapping[str, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
         ),
     }
 )
-"""Description of a session -> the test of a record."""
 
 
 def refuse_foreign(values: Sequence[Any], location: str) -> None:

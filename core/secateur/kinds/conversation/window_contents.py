@@ -18,6 +18,7 @@ from secateur.shape import Count, Shape
 
 What = Literal["tool", "user", "assistant", "thinking", "attachments", "system", "unreadable"]
 
+# The names of the rows that belong to no tool.
 WORDS: dict[What, str] = {
     "user": "what users said",
     "assistant": "what the assistant said",
@@ -26,11 +27,10 @@ WORDS: dict[What, str] = {
     "system": "system prompt and summaries",
     "unreadable": "what cannot be read",
 }
-"""The names of the rows that belong to no tool."""
 
+# Reasons why a result or a written content is dead weight: it was repeated, the file was read again or rewritten, or it
+# changed.
 STALE = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED)
-"""Reasons why a result or a written content is dead weight: it was repeated, the file was read again or rewritten, or
-it changed."""
 
 REMINDER = "<system-reminder>"  # the start of a text that an agent adds to a user's message
 LONGEST_TOOL = 100  # longest name of a tool, in characters

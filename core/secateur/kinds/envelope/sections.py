@@ -226,8 +226,8 @@ def fields_of(digest: EnvelopeValue) -> Iterator[EnvelopeValue]:
             yield EnvelopeValue(digest.value, name, (*digest.path, name))
 
 
+# Names of extension fields, beside those that begin with `x_` or `x-`: those in use in JSON formats.
 EXTENSIONS = frozenset(("extensions", "extension", "ext", "extras", "extra"))
-"""Names of extension fields, beside those that begin with `x_` or `x-`: those in use in JSON formats."""
 
 
 def extensions_of(envelope: dict[str, Any]) -> Iterator[EnvelopeValue]:

@@ -232,8 +232,8 @@ class SearchAnswers:
         self._engine.close()
 
 
+# The name under which it is remembered that the comparison with the recommended profile was shown.
 FIRST_ANSWER = "first answer"
-"""The name under which it is remembered that the comparison with the recommended profile was shown."""
 
 
 def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:

@@ -29,14 +29,14 @@ SIGNATURES = Knob("smart_pruning.signature_share", "signatures", step=0.02, fine
 STRATEGY = Knob("smart_pruning.strategy", "strategy")
 DEPTH = Knob("graph_rag.max_depth", "depth")
 TOP_K = Knob("graph_rag.top_k", "top k")
+# The knobs of a search with its budget, in the order of the panel.
 KNOBS = (BUDGET, *WEIGHTS, PREFERENCE, SIGNATURES, STRATEGY, DEPTH, TOP_K)
-"""The knobs of a search with its budget, in the order of the panel."""
 
 _READ = ("graph_rag.", "relevance.", "index.", "embedding.", "tokens.", "preference.")
+# Keys that only deciding, or the cache, reads: another depth is a mask over a deeper pool.
 _NOT_READ = {"graph_rag.token_budget", "graph_rag.cache_dir", "graph_rag.cache_ttl"} | {
     knob.key for knob in KNOBS if knob is not TOP_K
 }
-"""Keys that only deciding, or the cache, reads: another depth is a mask over a deeper pool."""
 
 
 def knobs_of(settings: Settings) -> tuple[Knob, ...]:

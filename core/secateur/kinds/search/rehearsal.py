@@ -27,14 +27,14 @@ from secateur.settings import Relevance, Settings, SmartPruning, keys
 
 ROWS = 400  # the best candidates that a rehearsal looks at: more than the largest usual budget holds
 
+# Factors of a part's weight to try. Between two neighbours the order hardly changes.
 _FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
-"""Factors of a part's weight to try. Between two neighbours the order hardly changes."""
 
+# Factors of the words' weight to try for a part without weight.
 _FROM_NOTHING = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""Factors of the words' weight to try for a part without weight."""
 
+# Weights of hotspot and distance to try, if relevance has 1.
 _BONUSES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
-"""Weights of hotspot and distance to try, if relevance has 1."""
 
 _PRIORITY = "smart_pruning.priority_weights."
 

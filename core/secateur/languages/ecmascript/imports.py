@@ -19,9 +19,9 @@ from secateur.languages.packages import Package, is_never_installed
 from secateur.languages.syntax.import_targets import Files, Finder, Module, folder_of, folders_above, join_path
 from secateur.model import Annotation, FileFacts
 
+# Suffixes of the compiled files that TypeScript imports contain, and suffixes of their sources.
 _SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".astro", ".d.ts")
 _EMITTED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
-"""Suffixes of the compiled files that TypeScript imports contain, and suffixes of their sources."""
 
 
 class ScriptFinder(Finder):
@@ -208,9 +208,9 @@ _LONGEST_NAME = 1000
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _DEEPEST = 8
 _COMMENT = re.compile(r'("(?:\\.|[^"\\])*+"?)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+# Both patterns let an unclosed quote or comment end with the text: otherwise each one would be searched to the end
+# again, which takes quadratic time.
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*+"?)|,(?=\s*+[}\]])', re.DOTALL)
-"""Both patterns let an unclosed quote or comment end with the text: otherwise each one would be searched to the end
-again, which takes quadratic time."""
 
 _REQUIREMENTS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _TEST_CALLS = words("describe it test context suite specify fdescribe fit xdescribe xit bench")
 _NO_OWNER = words("exports module prototype window global globalThis self root this default")
+# Least lines of a wrapped function (`const Panel = memo(() => ...)`) that is named after its variable.
 _WRAPPED_LINES = 3
-"""Least lines of a wrapped function (`const Panel = memo(() => ...)`) that is named after its variable."""
 
 _QUOTES = "\"'`"
 _STRING_ESCAPE = re.compile(r"\\(.)", re.DOTALL)

@@ -105,16 +105,16 @@ def _split(text: str, separator: str) -> Iterator[str]:
     yield text[start:]
 
 
+# Nodes that are functions but not declarations.
 FUNCTIONS = words("arrow_function function_expression generator_function")
-"""Nodes that are functions but not declarations."""
 
 _ARRAY = "<Array>"
+# Methods that call a function with the elements of a container.
 _EACH = words("forEach map filter find findIndex findLast some every flatMap")
-"""Methods that call a function with the elements of a container."""
 
 _SAME = words("Object.freeze Object.seal Object.assign Array.from structuredClone")
+# Modifiers that make a parameter of a constructor a field too.
 _PROPERTY = words("accessibility_modifier readonly override_modifier")
-"""Modifiers that make a parameter of a constructor a field too."""
 
 
 class EcmascriptValues(Flow):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from secateur.languages.syntax.names import words
 from secateur.languages.traits import TESTED, Grammar, LanguageTraits, NameRules
 
+# First segments of the standard packages.
 STANDARD = words(
     """
 archive bufio bytes cmp compress container context crypto database debug embed encoding errors expvar flag fmt go hash
@@ -12,7 +13,6 @@ html image index io iter log maps math mime net os path plugin reflect regexp ru
 structs sync syscall testing text time unicode unique unsafe
 """
 )
-"""First segments of the standard packages."""
 
 _BUILTINS = words(
     """

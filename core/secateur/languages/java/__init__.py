@@ -65,6 +65,7 @@ _RETURNS = {
     "byte[]": "getBytes",
 }
 
+# Types of the standard library.
 LIBRARY = LibraryTypes(
     root="Object",
     wider=_WIDER,
@@ -73,7 +74,6 @@ LIBRARY = LibraryTypes(
     no_functions=words("String Object Class CharSequence"),
     returns={name: type_ for type_, names in _RETURNS.items() for name in names.split()},
 )
-"""Types of the standard library."""
 
 RULES = NameRules(
     family="java",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+# Library types whose last type argument is the element type.
 _CONTAINERS = words(
     "List ArrayList LinkedList CopyOnWriteArrayList Set HashSet LinkedHashSet TreeSet SortedSet NavigableSet EnumSet"
     " Collection Iterable Iterator ListIterator Queue Deque ArrayDeque PriorityQueue BlockingQueue"
@@ -24,15 +25,14 @@ _CONTAINERS = words(
     " AtomicReference WeakReference SoftReference Reference ThreadLocal Provider Map HashMap LinkedHashMap TreeMap"
     " SortedMap NavigableMap ConcurrentMap ConcurrentHashMap WeakHashMap EnumMap IdentityHashMap Hashtable Entry"
 )
-"""Library types whose last type argument is the element type."""
 
 _NUMBERS = ("<int>", "<long>", "<float>", "<double>")
 _COMPARISONS = words("== != < > <= >= && ||")
+# Methods that call a function with the elements of a container.
 _OF_ELEMENTS = words(
     "forEach forEachOrdered map filter anyMatch allMatch noneMatch flatMap mapToInt mapToLong mapToObj removeIf"
     " ifPresent peek takeWhile dropWhile sorted collect reduce min max replaceAll ifPresentOrElse"
 )
-"""Methods that call a function with the elements of a container."""
 
 _PATTERN_SCOPES = words("block switch_rule switch_block_statement_group class_body lambda_expression")
 _TYPE_BODIES = words("class_body enum_body_declarations enum_body interface_body annotation_type_body")

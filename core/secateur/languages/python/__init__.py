@@ -5,6 +5,7 @@ from __future__ import annotations
 from secateur.languages.syntax.names import words
 from secateur.languages.traits import PYTHON_SILENT, Grammar, LanguageTraits, NameRules
 
+# Standard modules an unrelated file of a repository is likely to share its name with.
 STANDARD = words(
     """
 abc argparse array ast asyncio base64 bisect builtins calendar code codecs collections concurrent configparser
@@ -16,7 +17,6 @@ subprocess symtable sys tempfile test textwrap threading time timeit token token
 unittest urllib uuid warnings wave weakref xml zipfile zlib zoneinfo
 """
 )
-"""Standard modules an unrelated file of a repository is likely to share its name with."""
 
 _BUILTINS = words(
     """

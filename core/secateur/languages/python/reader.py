@@ -93,8 +93,8 @@ def _split(text: str, separator: str) -> Iterator[str]:
     yield text[start:].strip().strip("\"'")
 
 
+# Functions that return their argument or a container of its elements.
 _SAME = words("list tuple set frozenset sorted reversed iter deepcopy copy")
-"""Functions that return their argument or a container of its elements."""
 
 _PATTERNS = words("pattern_list tuple_pattern list_pattern expression_list tuple list")
 _MANAGER = re.compile(r"@[\w.]*contextmanager\b")

@@ -53,17 +53,17 @@ _WRAPPERS = words(
     "Some Ok Box.new Rc.new Arc.new Mutex.new RwLock.new RefCell.new Cell.new Pin.new Box.pin Cow.Owned Cow.Borrowed"
 )
 _SCOPES_OF_CONDITION = words("if_expression while_expression match_arm block closure_expression")
+# Methods that call a closure with their receiver or its elements.
 _OF_ELEMENTS = words(
     "map filter for_each any all find flat_map filter_map position take_while skip_while inspect and_then is_some_and"
     " is_ok_and map_or map_while retain partition max_by_key min_by_key sort_by_key then"
 )
-"""Methods that call a closure with their receiver or its elements."""
 
+# `dir: Dir` and `dir = Dir::new(` among the tokens of a macro.
 _TOKENS = re.compile(
     r"(?:\blet\s+)?(?:\bmut\s+)?\b([a-z_]\w*)\s*(?::\s*(?:&\s*)?(?:mut\s+)?((?:\w+::)*[A-Z]\w*)\b"
     r"|=\s*((?:\w+::)*[A-Z]\w*)::(\w+)\s*\()"
 )
-"""`dir: Dir` and `dir = Dir::new(` among the tokens of a macro."""
 
 _PARAMETERS = words("type_parameter where_predicate")
 _PATTERNS_AROUND = words("mut_pattern ref_pattern reference_pattern captured_pattern match_pattern")

@@ -20,19 +20,19 @@ Captures = dict[str, "list[Node]"]
 
 ALWAYS = 0  # `opens_at` of classes and namespaces: inner definitions are always separate fragments
 
+# A function with more lines that mostly holds other functions (a factory, a module wrapper) is a container of
+# fragments.
 LONG_FUNCTION = 150
-"""A function with more lines that mostly holds other functions (a factory, a module wrapper) is a container of
-fragments."""
 
+# The same for a function without a name: an immediately invoked wrapper, a callback that holds a module.
 LONG_WRAPPER = 30
-"""The same for a function without a name: an immediately invoked wrapper, a callback that holds a module."""
 
 LONG_OBJECT = 15  # the methods of longer object literals become fragments
 NAME_LENGTH = 120  # most characters of a name; titles of tests and C declarators can be arbitrarily long
 IMPLEMENTED = "<>"  # annotation of a fragment that is an `impl` block; its type is the path of the type it is for
 
+# Annotation of a fragment that is named by a title, which is the annotation's type; calls never use titles.
 TITLE = "#title"
-"""Annotation of a fragment that is named by a title, which is the annotation's type; calls never use titles."""
 
 
 class Definition(Struct):

@@ -25,10 +25,9 @@ LOCKFILE = "lockfile"
 BINARY = "binary"
 UNREADABLE_TEXT = "unreadable_text"
 
+# Flags of files that are counted and listed, but not indexed. Other files are indexed; vendored and generated ones keep
+# their flag. `classify` never returns `UNREADABLE_TEXT`, which is for files that cannot even be read as text.
 UNINDEXED = frozenset({BINARY, LOCKFILE, MINIFIED, UNREADABLE_TEXT})
-"""Flags of files that are counted and listed, but not indexed. Other files are indexed; vendored and generated ones
-keep their flag. `classify` never returns `UNREADABLE_TEXT`, which is for files that cannot even be read as text.
-"""
 
 BINARY_HEAD = 8192  # bytes in which a NUL makes a file binary, as in git; UTF-16 text counts by its decoded characters
 
@@ -38,6 +37,7 @@ _ENDLESS_LINE = 5000  # no person reads a line of that length, in any language
 _MARKER_BYTES = 2048  # generators put their mark in the first lines
 _MARKER_LINES = 20
 
+# Names of lock files, in lower case.
 LOCKFILES = words(
     """
 package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
@@ -48,8 +48,8 @@ gradle.lockfile buildscript-gradle.lockfile flake.lock .terraform.lock.hcl chart
 stack.yaml.lock cabal.project.freeze module.bazel.lock vcpkg-lock.json shard.lock renv.lock dub.selections.json
 """
 )
-"""Names of lock files, in lower case."""
 
+# Flags that a folder name, in lower case and anywhere in the path, gives to the files below it.
 _FOLDERS = {
     name: flag
     for flag, names in (
@@ -69,7 +69,6 @@ _FOLDERS = {
     )
     for name in names.split()
 }
-"""Flags that a folder name, in lower case and anywhere in the path, gives to the files below it."""
 
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".textile", ".pod", ".rdoc", ".tex", ".man")
 _SCRIPT = r"[cm]?[jt]sx?"
@@ -77,6 +76,7 @@ _TITLES = (
     "readme|changelog|changes|history|news|contributing|contributors|authors|licen[cs]e|copying|notice|security"
     "|code_of_conduct|todo"
 )
+# Flags that a file name in lower case gives; each language defines its own names of tests.
 _NAMES: tuple[tuple[str, str], ...] = (
     (
         GENERATED,
@@ -104,7 +104,6 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (DOCUMENTATION, rf"({_TITLES})([_-][a-z0-9_-]+)?(\.(txt|\d))?"),
     (LOCKFILE, r"pylock\..+\.toml"),
 )
-"""Flags that a file name in lower case gives; each language defines its own names of tests."""
 
 _LOWER = tuple((flag, re.compile(pattern)) for flag, pattern in _NAMES)
 _WEB_SUFFIX = re.compile(r".*\.([cm]?jsx?|css|json|svg|xml|geojson)")

@@ -27,9 +27,9 @@ from secateur.model import FileFacts
 
 __all__ = ["decode", "language_of", "parse_file", "read_text", "split_lines"]
 
+# Scripts with longer average lines were written by a tool: their names mean nothing, and their lines cannot be
+# selected.
 _MINIFIED_BYTES_A_LINE = 500
-"""Scripts with longer average lines were written by a tool: their names mean nothing, and their lines cannot be
-selected."""
 
 _NOTHING_MORE = b" \t\r\f;"  # bytes that may follow a comment or attribute in a row without other code
 

@@ -35,29 +35,29 @@ _QUERIES = Path(__file__).parent.parent / "queries"
 
 _CHUNK = 65536  # bytes given to the parser at a time
 
+# The parser reports once per hundred operations: sources of every language measured below 0.02 reports a byte, dense
+# one-letter code up to 0.12.
 _STEPS_PER_BYTE = 0.25
-"""The parser reports once per hundred operations: sources of every language measured below 0.02 reports a byte, dense
-one-letter code up to 0.12."""
 
 _STEPS_AT_LEAST = 2000  # reports that every file may use, about 0.2 s at worst
 _ERROR_STEPS = 10  # steps per report while the parser recovers from an error: those steps cost ten times as much
 
+# Levels of a tree that are examined: a query costs nodes times depth. Code written by people stays below 100.
 _DEEPEST = 1000
-"""Levels of a tree that are examined: a query costs nodes times depth. Code written by people stays below 100."""
 
 _MANY_NODES = 2000  # subtrees with fewer nodes are not examined: they cannot contain a significant run
 
+# Most steps that a query may spend on runs of unnamed tokens, about 0.3 s: a run of 20,000 unclosed brackets.
 _RUN_STEPS = 200_000_000
-"""Most steps that a query may spend on runs of unnamed tokens, about 0.3 s: a run of 20,000 unclosed brackets."""
 
+# Processor time after which a parse is given up, whatever its steps: recovery from some errors takes longer each time,
+# and 100 MB more each second. Readable sources take less than a sixth of that, usual ones a hundredth.
 PARSE_SECONDS = 3.0
 PARSE_SECONDS_PER_BYTE = 3e-6
-"""Processor time after which a parse is given up, whatever its steps: recovery from some errors takes longer each time,
-and 100 MB more each second. Readable sources take less than a sixth of that, usual ones a hundredth."""
 
+# Larger files are cut into blocks without parsing: nobody writes them by hand, and a tree takes about twenty times the
+# size of its source.
 MAX_PARSE_BYTES = 8 * 1024 * 1024
-"""Larger files are cut into blocks without parsing: nobody writes them by hand, and a tree takes about twenty times the
-size of its source."""
 
 _LONG_STRETCH = 2000  # bytes without a bracket, comma or semicolon above which operators are counted
 _MOST_OPERATORS = 600  # most operators in such a stretch; the parser then takes about 180 MB at worst

@@ -18,8 +18,8 @@ _NAME_LENGTH = 80  # most characters of a section's name
 _PATH_DEPTH = 8  # most levels of headings in a qualified name; deeper nesting would be unreadable
 _TINY_LINES = 5  # entries of a configuration file with fewer lines join their neighbours
 
+# The same for languages whose entries are tables, jobs, steps or instructions.
 _TINY_LINES_OF = {"toml": 2, "yaml": 2, "dockerfile": 2}
-"""The same for languages whose entries are tables, jobs, steps or instructions."""
 
 _JOINED_LINES = 40  # most lines of a section of joined entries
 _FRONT_MATTER_LINES = 200  # most lines of a metadata block; a longer one is ordinary text between two rules
@@ -223,10 +223,10 @@ def _find_json_keys(lines: Sequence[str]) -> Iterator[_Heading]:
 _YAML_KEY = re.compile(r"""( *)((?:- +){0,16})(["']?[\w./$@-][^:#{}\[\]]*?):(?:\s+(.*)|$)""")
 _YAML_ITEM = re.compile(r" *- ")
 _YAML_TEXT = re.compile(r"(?:[|>][+-]?\d?|[|>]\d?[+-]?)\s*(?:#.*)?")
+# Keys whose entries are units.
 _GROUPS = words(
     "jobs services stages workflows commands executors definitions components paths resources Resources Outputs"
 )
-"""Keys whose entries are units."""
 _LISTS = words("steps jobs stages tasks")  # keys whose items are units
 
 

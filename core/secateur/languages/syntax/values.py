@@ -146,8 +146,8 @@ class BlockValues(Values):
 
 
 Action = Callable[[Any, "Node"], None]
+# (byte; 1 at the start of a node, 0 at its end; minus its end, so that outer nodes open first; action; node).
 Step = tuple[int, int, int, Action, "Node"]
-"""(byte; 1 at the start of a node, 0 at its end; minus its end, so that outer nodes open first; action; node)."""
 
 START, END = "start", "end"
 

@@ -32,9 +32,9 @@ from secateur.retrieval.query import Query, StackFrame
 from secateur.retrieval.query_kind import QueryKind
 from secateur.settings import Relevance
 
+# Score of a fragment that contains a frame's line. The function's name counts more, because lines move between
+# versions.
 FRAME_LINE = 0.8
-"""Score of a fragment that contains a frame's line. The function's name counts more, because lines move between
-versions."""
 
 FRAME_FURTHER = 0.75  # factor on each further frame of the repository's own code
 FRAME_OF_TEST = 0.3  # score of a frame in a test or in vendored code: it says how the fault was met, not where it is
@@ -148,9 +148,9 @@ def statistics(query: Query, snapshot: Snapshot) -> QueryStatistics:
     )
 
 
+# Share of the first line in the similarity with a query of several lines, and in the words of its path: a long text is
+# about many things, its first line about one.
 TITLE_SHARE = 2 / 3
-"""Share of the first line in the similarity with a query of several lines, and in the words of its path: a long text is
-about many things, its first line about one."""
 
 LENGTH_DISCOUNT = 0.6  # of the words of long fragments: b of BM25
 LONG_ANSWERS = (QueryKind.QUESTION, QueryKind.MESSAGE)  # kinds of queries for which the discount is halved
@@ -221,13 +221,13 @@ def embed_query(query: Query, embedder: Embedder | None) -> Sequence[Vectors] | 
     return list(embedder.embed([query.translated or query.text, query.title], "query"))
 
 
+# Weights that choose the fragments from which calls are followed. They are fixed, so that this evidence does not change
+# with the weights of the settings.
 FIRST_PASS: Mapping[str, float] = {"lexical": 2.0, "title": 0.3, "name": 0.3, "semantic": 0.6, "mention": 0.3}
-"""Weights that choose the fragments from which calls are followed. They are fixed, so that this evidence does not
-change with the weights of the settings."""
 
+# Factor on the first score of a test, a document or vendored code, unless the query asks for it. A test that is much
+# like the query calls the code that it tests, so it may be a seed.
 ELSEWHERE = 0.6
-"""Factor on the first score of a test, a document or vendored code, unless the query asks for it. A test that is much
-like the query calls the code that it tests, so it may be a seed."""
 
 SEEDS = 15  # best fragments of the first pass from which calls are followed
 STEPS = 3  # calls followed from the seeds, in either direction

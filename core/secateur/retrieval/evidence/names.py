@@ -17,8 +17,8 @@ from secateur.model import BoolArray, FloatArray, FragmentKind
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
 
+# Sum of idf at which words of the query in a name or a path count fully: two rare words, or four common ones.
 FULL_IDF = 20.0
-"""Sum of idf at which words of the query in a name or a path count fully: two rare words, or four common ones."""
 
 
 def match_words(field: WordField, terms: Sequence[Term]) -> FloatArray:
@@ -59,11 +59,11 @@ def match_commits(query: Query, snapshot: Snapshot, words: WordField, most: int)
 
 WITH_OWNER = 0.9  # factor on a match of the name together with its owner's name (`Cart.total`)
 
+# Factor on constructors: a query with the name of a class asks for the class, but its constructor matches too.
 CONSTRUCTOR = 0.85
-"""Factor on constructors: a query with the name of a class asks for the class, but its constructor matches too."""
 
+# Factor on the later parts of a class that is cut by its methods; its declaration is in the first part.
 FURTHER_PART = 0.6
-"""Factor on the later parts of a class that is cut by its methods; its declaration is in the first part."""
 
 LEAST_SHARE = 0.4  # share of the idf of the query's words that a name must contain to be compared with the query
 MENTION = 0.5  # score of a text that contains the name and so may use it; a resolved call scores its confidence

@@ -22,15 +22,15 @@ from secateur.model import FloatArray, IntArray
 from secateur.retrieval.evidence.names import FULL_IDF
 from secateur.retrieval.query import Query
 
+# Reads the lines of a file by its path; raises RepositoryError if the file has changed.
 Lines = Callable[[str], list[str]]
-"""Reads the lines of a file by its path; raises RepositoryError if the file has changed."""
 
 MOST_PHRASES = 30  # phrases of a query that are searched, the first ones
 FEWEST_WORDS = 3  # consecutive words that make a phrase
 MOST_WORDS = 40  # words of a phrase that are read
 
+# A fragment is read if it contains this share of a phrase's idf. Words that occur nowhere do not count.
 LEAST_SHARE = 0.5
-"""A fragment is read if it contains this share of a phrase's idf. Words that occur nowhere do not count."""
 
 READ = 80  # fragments that are read for a query, those with the largest share of a phrase first
 LARGEST = 6000  # a fragment with more tokens is data

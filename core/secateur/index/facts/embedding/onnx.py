@@ -24,12 +24,12 @@ TOKENIZER = "models/data/bge_small_en/tokenizer.json"
 SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
 DIMENSION = 384
 
+# The tokens of a text that are read: the start of a function says what it does, and the time grows with the square.
 MAX_TOKENS = 128
-"""The tokens of a text that are read: the start of a function says what it does, and the time grows with the square."""
 
 BATCH = 16
+# The text that stood before every query in the model's training.
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
-"""The text that stood before every query in the model's training."""
 
 _INSTALL = "pip install 'secateur[semantic]', or set embedding.model = \"static\"."
 

@@ -12,15 +12,15 @@ from secateur.index.facts.embedding.vectors import TextKind, Vectors, quantise
 
 TIMEOUT = 30.0  # seconds in which a server must answer
 
+# Texts in one request. A model without a GPU takes up to half a second for a text, and one request must end within
+# TIMEOUT.
 BATCH = 16
-"""Texts in one request. A model without a GPU takes up to half a second for a text, and one request must end within
-TIMEOUT."""
 
 MAX_TOKENS = 512  # the most tokens that the usual models read; longer texts are cut before they are sent
 
+# The same in characters: code has three to four characters per token. A server that may not truncate refuses longer
+# texts.
 CHARACTERS = MAX_TOKENS * 3
-"""The same in characters: code has three to four characters per token. A server that may not truncate refuses longer
-texts."""
 
 MAX_REPLY = 64 * 1024 * 1024
 _HINT = 'Check embedding.base_url and embedding.server_model, or set embedding.model = "static".'

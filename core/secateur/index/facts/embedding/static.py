@@ -34,8 +34,8 @@ MATRIX = "embedding.weight"
 TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 DIMENSION = 256
 
+# A fragment's own name counts like this many uses in its text; else a long body would drown its best description.
 NAME_WEIGHT = 12
-"""A fragment's own name counts like this many uses in its text; else a long body would drown its best description."""
 
 COMMON_MASS = 0.005  # the a of smooth inverse frequency, a / (a + p): words with a higher probability p lose weight
 COMPOUND_WEIGHT = 1.3  # weight of a word that the vocabulary only has in pieces: such a word is rarer than its pieces
@@ -43,37 +43,36 @@ COMPOUND_WEIGHT = 1.3  # weight of a word that the vocabulary only has in pieces
 STOP_WEIGHT = 0.1
 KEYWORD_WEIGHT = 0.3
 
+# Pieces below are control pieces and single bytes: a byte of a character the vocabulary lacks carries no meaning.
 FIRST_WORD = 259
-"""Pieces below are control pieces and single bytes: a byte of a character the vocabulary lacks carries no meaning."""
 
 SPACE_PIECE = 29871
 
+# Factors that turn parts of a piece's vector, parts of a word's vector, and roots of counts into the integers that are
+# summed.
 PIECE_SCALE = 4096
 WORD_SCALE = 255
 COUNT_SCALE = 16
-"""Factors that turn parts of a piece's vector, parts of a word's vector, and roots of counts into the integers that are
-summed."""
 
+# Zipf's law with a flat head: the first piece of the vocabulary is not ten times as frequent as the tenth.
 RANK_OFFSET = 10
-"""Zipf's law with a flat head: the first piece of the vocabulary is not ten times as frequent as the tenth."""
 
 FIRST_ROWS = 1024  # the first size of the table, which doubles when it is full
 CACHED_WORDS = 65_536  # words that a process keeps, about 33 MB; then the cache starts again
 BLOCK = 32  # documents that are summed in one matrix product: enough that most words occur in several of them
 GROUP = 256  # documents whose words are counted together, mostly those of one file; more would only take more memory
 
+# Words whose vectors are worked out together: enough to make numpy's calls cheap, and few enough for a few megabytes.
 LEARNED_AT_ONCE = 1024
-"""Words whose vectors are worked out together: enough to make numpy's calls cheap, and few enough for a few
-megabytes."""
 
+# An upper bound of the parts of a word's vector, whose length is at most WORD_SCALE times COMPOUND_WEIGHT.
 LARGEST_PART = 512
-"""An upper bound of the parts of a word's vector, whose length is at most WORD_SCALE times COMPOUND_WEIGHT."""
 
 FLOAT32_WHOLE = 1 << 24  # integers below this, and sums below this, are exact as float32
 
+# The most letters of a word; longer ones, which are data, count as several. Cutting one into pieces takes quadratic
+# time, and their pieces much memory.
 LONGEST_WORD = 40
-"""The most letters of a word; longer ones, which are data, count as several. Cutting one into pieces takes quadratic
-time, and their pieces much memory."""
 
 _WORDS = re.compile(
     # camelCase, PascalCase, CONSTANT

@@ -24,9 +24,8 @@ TextKind = Literal["query", "document"]
 
 SCALE = 127  # the length of a stored vector
 
+# Rows that are converted to float32 at a time. The matrix stays int8 in memory, and a block fits the processor's cache.
 BLOCK = 1024
-"""Rows that are converted to float32 at a time. The matrix stays int8 in memory, and a block fits the processor's
-cache."""
 
 
 class Embedder(Protocol):

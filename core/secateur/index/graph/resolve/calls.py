@@ -24,8 +24,8 @@ from secateur.model import FragmentKind
 CallTarget = tuple[int, int, How]  # (definition, confidence per mille, rule)
 _UNDECIDED = 3  # so many definitions that fit equally well are too many to trust any of them
 
+# Grades of how well an argument fits a parameter; an unknown type fits a little.
 _EXACT, _SUBCLASS, _CONVERTED, _ANYTHING, _UNKNOWN = 8, 6, 4, 2, 3
-"""Grades of how well an argument fits a parameter; an unknown type fits a little."""
 
 
 class Overloads:
@@ -135,9 +135,8 @@ class Overloads:
 IMPLEMENTATIONS = 8  # the most implementations or overrides that a call is linked to: of many, each is unlikely
 AMBIGUOUS = 3  # the most definitions of a name that a call is linked to if its receiver is unknown
 
+# Confidence (per mille) that is subtracted if a name has several definitions in its scope: only one of them is called.
 OVERLOAD_PENALTY = 100
-"""Confidence (per mille) that is subtracted if a name has several definitions in its scope: only one of them is
-called."""
 
 _PLAIN = re.compile(r"[\w.$@]+")
 

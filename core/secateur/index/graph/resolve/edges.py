@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
+# The least confidence (per mille) that a search follows by default. Declared relations are above, guesses below.
 TRUSTED = 500
-"""The least confidence (per mille) that a search follows by default. Declared relations are above, guesses below."""
 
+# The most call sites that are counted for an edge. The count orders the edges of hubs, for which a byte is enough.
 COUNT_CAP = 255
-"""The most call sites that are counted for an edge. The count orders the edges of hubs, for which a byte is enough."""
 
 
 class EdgeKind(IntEnum):
@@ -51,6 +51,7 @@ class How(IntEnum):
         return self.name.lower()
 
 
+# The confidence of each rule, per mille: an estimated share of right edges. A search depends on the order alone.
 CONFIDENCE: Mapping[How, int] = {
     How.SAME_SCOPE: 980,
     How.SELF_MRO: 960,
@@ -66,7 +67,6 @@ CONFIDENCE: Mapping[How, int] = {
     How.UNIQUE_NAME: 300,
     How.AMBIGUOUS: 100,
 }
-"""The confidence of each rule, per mille: an estimated share of right edges. A search depends on the order alone."""
 
 
 class CallCounts(Struct, frozen=True):

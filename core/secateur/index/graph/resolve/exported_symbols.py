@@ -11,8 +11,8 @@ from secateur.model import Annotation, Call, FileFacts, FragmentKind
 
 _VARIABLE = re.compile(r"\$?\w+")
 
+# The fields of a call site that the resolver reads.
 _CALL = tuple(name for name in Call.__struct_fields__ if name != "line")
-"""The fields of a call site that the resolver reads."""
 
 
 def digest_of_links(facts: FileFacts, size: int) -> bytes:

@@ -22,8 +22,8 @@ from secateur.languages.packages import ManifestPackages, Package, is_never_inst
 from secateur.languages.syntax.import_targets import Finder, Module, folder_of, join_path
 from secateur.model import BoolArray, FileFacts, IntArray
 
+# Rules that use nothing but a name. Between members they do not count: only a manifest connects members.
 GUESSED = (How.LINKAGE, How.UNIQUE_NAME, How.AMBIGUOUS)
-"""Rules that use nothing but a name. Between members they do not count: only a manifest connects members."""
 
 
 @dataclass(frozen=True, eq=False)

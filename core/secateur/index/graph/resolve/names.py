@@ -17,9 +17,8 @@ from secateur.languages.syntax.import_targets import EXTERNAL, Files, Finder, Gi
 from secateur.languages.traits import NameRules
 from secateur.model import FileFacts, FragmentKind, Import
 
+# The deepest chain of lookups for one name. In real code, re-exports and declared types make chains of three or four.
 NESTING = 40
-"""The deepest chain of lookups for one name. In real code, re-exports and declared types make chains of three or
-four."""
 
 ANCESTORS = 64  # the most classes of one method resolution order
 STARS = 256  # the most star imports that are searched for one name

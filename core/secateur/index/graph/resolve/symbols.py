@@ -19,8 +19,8 @@ from secateur.languages.syntax.import_targets import Gids, Module, folder_of, us
 from secateur.languages.traits import NameRules
 from secateur.model import FileFacts, Fragment, FragmentKind
 
+# The most definitions of a name that a scope keeps: enough for overloads, and few enough for generated code.
 OVERLOADS = 6
-"""The most definitions of a name that a scope keeps: enough for overloads, and few enough for generated code."""
 
 SELECTED_OVERLOADS = 32  # the same for languages whose calls choose an overload by their arguments
 

@@ -33,13 +33,13 @@ SPEAKERS = ("user", "assistant")
 
 ATTACHMENT = "attachment"  # the type of a line that Claude Code sends as a reminder: a file, a list of tasks, memory
 
+# Attachments that are only for the screen.
 UNSENT = frozenset(
     (
         *("hook_cancelled", "hook_error_during_execution", "hook_non_blocking_error", "hook_system_message"),
         *("hook_permission_decision", "structured_output", "command_permissions", "already_read_image"),
     )
 )
-"""Attachments that are only for the screen."""
 
 
 def sent_lines(values: Sequence[Mapping[str, Any]]) -> set[int]:

@@ -57,13 +57,13 @@ _OTHERS = frozenset(  # a server's calls, which hold their results
     )
 )
 ITEMS = frozenset(("message", "reasoning", *_CALLS, *_RESULTS, *_OTHERS))
+# Items without countable tokens.
 SILENT = frozenset(("ghost_snapshot", "compaction", "compaction_summary", "item_reference", "other"))
-"""Items without countable tokens."""
 _EXITED = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
 _EXIT_CHARS = 400  # characters of a result that are searched for its exit code
 _FIRST_TEXT: Where = ("content", 0, "text")
+# The start of a text that Codex adds under the user's name.
 _SET_UP = re.compile(r"\s*<(?:environment_context|user_instructions|permissions instructions|[a-z_]+_context)>")
-"""The start of a text that Codex adds under the user's name."""
 
 
 class CodexCli(SessionFormat):
