@@ -412,8 +412,9 @@ class Engine:
             return self._snapshots[pool], fit_to_budget(self.select(pool, settings), settings, self.pack_tokens)
 
         calls = self.calls(selection)
-        found = retrieval.walk.search_deeper(calls, settings or self.settings, search)
-        return retrieval.walk.walk_of(calls, found, opened=opened)
+        return retrieval.walk.walk_of(
+            calls, retrieval.walk.search_deeper(calls, settings or self.settings, search), opened=opened
+        )
 
     def counter(self, settings: Settings | None = None) -> Counter:
         """Returns the token counter of the run."""

@@ -41,5 +41,6 @@ class Secateur(AgentMiddleware):  # type: ignore[misc]  # of the extra langchain
             tools = json.dumps([convert_to_openai_tool(tool) for tool in request.tools])
             return count_tokens(f"{request.system_prompt or ''}{tools}")
 
-        messages = prune_objects(self.live, request.messages, messages_to_dict, messages_from_dict, overhead)
-        return request.override(messages=messages)
+        return request.override(
+            messages=prune_objects(self.live, request.messages, messages_to_dict, messages_from_dict, overhead)
+        )

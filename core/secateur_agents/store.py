@@ -145,8 +145,9 @@ class OriginalStore:
 
 def user_store(environ: Mapping[str, str], clock: Callable[[], float] = time.time) -> OriginalStore:
     """Returns the store in the user's state folder. Claude Code tells what it starts its session."""
-    store = OriginalStore.at(state_dir(environ) / "originals", clock)
-    return replace(store, session=environ.get("CLAUDE_CODE_SESSION_ID", ""))
+    return replace(
+        OriginalStore.at(state_dir(environ) / "originals", clock), session=environ.get("CLAUDE_CODE_SESSION_ID", "")
+    )
 
 
 def _lines_of(text: str, lines: str) -> str:

@@ -174,8 +174,9 @@ def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[Comma
         module = import_module(own)
         return module.arguments, module.run
     if (point := commands_beside()[0].get(name)) is None:
-        hint = "install the whole distribution: pip install secateur"
-        raise UsageError(f"the command {name} is not installed", hint=hint)
+        raise UsageError(
+            f"the command {name} is not installed", hint="install the whole distribution: pip install secateur"
+        )
     try:
         module = point.load()
         return module.arguments, module.run

@@ -40,8 +40,9 @@ def answer_task(message: bytes) -> bytes:
     try:
         return pickle.dumps(outcome)
     except Exception as error:
-        failed = SecateurError(f"its result cannot be handed over: {error}", code="UNEXPECTED")
-        return pickle.dumps(TaskOutcome(None, failed))
+        return pickle.dumps(
+            TaskOutcome(None, SecateurError(f"its result cannot be handed over: {error}", code="UNEXPECTED"))
+        )
 
 
 def send(stream: IO[bytes], message: bytes) -> None:

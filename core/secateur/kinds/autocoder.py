@@ -49,8 +49,9 @@ def merge_args(args: object, settings: Settings | None) -> Settings:
     """
     if not isinstance(settings, Settings | None):
         kind = type(settings).__name__
-        hint = "an object with the fields of the pruner spec is given as args="
-        raise UsageError(f"settings is a {kind}, not Settings", hint=hint)
+        raise UsageError(
+            f"settings is a {kind}, not Settings", hint="an object with the fields of the pruner spec is given as args="
+        )
     settings = settings or Settings()
     if args is None:
         return settings

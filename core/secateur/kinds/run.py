@@ -97,8 +97,9 @@ def prune(
             values = {chosen.budget.key: values.pop("budget")} | values
         settings = with_values(Settings(), values)
     elif not isinstance(settings, Settings):
-        message = f"settings has the wrong type: {type(settings).__name__}"
-        raise UsageError(message, hint='pass Settings(...), or {"budget": 1500}')
+        raise UsageError(
+            f"settings has the wrong type: {type(settings).__name__}", hint='pass Settings(...), or {"budget": 1500}'
+        )
     known = {declared.name: declared for declared in chosen.inputs}
     for name in inputs:
         if name not in known:
@@ -154,11 +155,10 @@ def answer_of(
         return outcome
 
     def make_ledger() -> Ledger:
-        taken = (
+        return outcome.ledger.redacted(
             redactor.within(kind.texts(outcome, index)[0], kind.describe(outcome, index).line)
             for index, _ in enumerate(outcome.ledger.entries)
         )
-        return outcome.ledger.redacted(taken)
 
     return structs.replace(outcome, make_ledger=make_ledger, notices=(*outcome.notices, *redactor.notices))
 
@@ -187,8 +187,9 @@ def carry_out(
         model = open_model(settings.llm, environment.environ) if asks else None
         outcome = _decide(kind, material, inputs, settings, loaded.notices, model, environment.progress)
         if name is not None:
-            trials = trials_of(kind, material, inputs, settings, outcome)
-            return Delivery(_explain_entry(kind, outcome, trials, name, environment))
+            return Delivery(
+                _explain_entry(kind, outcome, trials_of(kind, material, inputs, settings, outcome), name, environment)
+            )
         if also is not None:
             also(outcome)
         text = render(kind, outcome, environment.form, verbose=verbose)
@@ -258,8 +259,7 @@ def check_format(kind: Kind[Any, Any], form: str) -> None:
     """Raises UsageError: the kind has no such format."""
     if form not in kind.formats:
         known = " or ".join(sorted(kind.formats, key=lambda name: name != "text"))
-        message = f"{kind.command} is printed as {known}, not as {form}"
-        raise UsageError(message, hint="choose another --format")
+        raise UsageError(f"{kind.command} is printed as {known}, not as {form}", hint="choose another --format")
 
 
 def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: bool = False) -> str:

@@ -274,8 +274,9 @@ class ServerModel:
             if not response.again or failures >= RETRIES or wait > LONGEST_WAIT:
                 cost = plan.prompt_tokens if response.spent else 0
                 problem = response.problem + "; lower llm.text_tokens" * response.too_long
-                call = ModelCall(plan.question.what, "failed", attempts, cost, 0)
-                return Reply(None, call, problem, plan.reserved), response
+                return Reply(
+                    None, ModelCall(plan.question.what, "failed", attempts, cost, 0), problem, plan.reserved
+                ), response
             failures += 1
             (self._wait or client.wait)(wait)
 

@@ -76,8 +76,9 @@ def _checked(question: Question, reply: Reply) -> Reply:
             value = msgspec.convert(msgspec.to_builtins(reply.value), question.answer)
             if not (question.check is not None and question.check(value)):
                 return replace(reply, value=value)
-    refused = structs.replace(reply.call, outcome="refused")
-    return Reply(None, refused, "the answer is not what was asked for", reply.reserved)
+    return Reply(
+        None, structs.replace(reply.call, outcome="refused"), "the answer is not what was asked for", reply.reserved
+    )
 
 
 MOST_PROBLEMS = 3  # the most problems that get a notice of their own

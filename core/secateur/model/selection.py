@@ -102,8 +102,9 @@ class Selection(Struct, frozen=True, eq=False, dict=True):
     def tokens_after(self) -> IntArray:
         """The tokens of each row that go out."""
         pool = self.pool
-        after = np.where(self.state == State.KEPT, pool.tokens, 0)
-        return np.where(self.state == State.SHORTENED, pool.sig_tokens, after)
+        return np.where(
+            self.state == State.SHORTENED, pool.sig_tokens, np.where(self.state == State.KEPT, pool.tokens, 0)
+        )
 
     def lines_out(self, row: int) -> LineRange | None:
         """Returns the lines of a row that go out: all, or its declaration; None for a dropped row."""

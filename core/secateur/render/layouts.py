@@ -213,8 +213,9 @@ class PackCosts:
         np.maximum.at(longest, file, backticks)
         frames = map(self._frame, languages, longest[file].tolist())
         np.maximum.at(most, file, np.fromiter(frames, dtype=np.int64, count=len(file)))
-        headings = self._counter.count_many(map(self._layout.file_heading, indexes))
-        return (most + np.array(headings, dtype=np.int64))[file]
+        return (most + np.array(self._counter.count_many(map(self._layout.file_heading, indexes)), dtype=np.int64))[
+            file
+        ]
 
     def _frame(self, language: str, backticks: int) -> int:
         """Returns the most tokens before and after the bodies of a file, whose longest run is at most `backticks` (what

@@ -83,8 +83,7 @@ def render_message(selection: Selection, counter: Counter) -> str:
     With a budget of 0 the notices are returned anyway: they must be shown (SC-SP-005), and are not meant for a model.
     """
     texts = _messages(selection.pool.format, notices_of(selection))
-    fitting = (text for text in texts if selection.budget == 0 or counter.count(text) <= selection.budget)
-    return next(fitting, "")
+    return next((text for text in texts if selection.budget == 0 or counter.count(text) <= selection.budget), "")
 
 
 def gives_notices(text: str, notices: Sequence[Notice], form: str) -> bool:

@@ -86,8 +86,9 @@ def translate(text: str) -> tuple[str | TranslatedWord, ...]:
 
 def english_words(text: str) -> tuple[str, ...]:
     """Returns English words for the Chinese words of a text, in order, without repetition."""
-    words = (word for part in translate(text) if isinstance(part, TranslatedWord) for word in part.english)
-    return tuple(dict.fromkeys(words))
+    return tuple(
+        dict.fromkeys(word for part in translate(text) if isinstance(part, TranslatedWord) for word in part.english)
+    )
 
 
 def to_english(parts: Iterable[str | TranslatedWord]) -> str:

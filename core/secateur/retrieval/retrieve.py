@@ -118,8 +118,7 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
         return _build_pool(query, retrieval, settings, search(question, snapshot, lines))
 
     def rerank(rows: IntArray) -> FloatArray:
-        documents = [document_of(snapshot, lines, row) for row in rows.tolist()]
-        return reranker.similarity(query.text_for_model, documents)
+        return reranker.similarity(query.text_for_model, [document_of(snapshot, lines, row) for row in rows.tolist()])
 
     return _build_pool(query, retrieval, settings, search(question, snapshot, lines, rerank))
 

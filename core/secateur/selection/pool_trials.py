@@ -161,8 +161,9 @@ class PoolTrials(trials.Trials):
     def sweep_held(self, item: int, most: int) -> trials.Swept:
         count = max(1, min(most, _LEAST_BUDGETS * 4, _CELLS // max(1, int(self._open.sum()))))
         budgets = np.unique(np.linspace(self.budget, self.budget + most, count + 1).astype(np.int64))
-        settings = with_values(self._settings, self.changes(trials.HOLD, item))
-        return self._make_swept(self.budget, self.budget + most, budgets, settings)
+        return self._make_swept(
+            self.budget, self.budget + most, budgets, with_values(self._settings, self.changes(trials.HOLD, item))
+        )
 
     def _make_swept(self, low: int, high: int, budgets: IntArray, settings: Settings) -> trials.Swept:
         """Decides at these budgets, and tells of each from `low` to `high` which items go out."""

@@ -120,8 +120,9 @@ def fetch(
             group=True,  # no terminal to ask on
         )
     except (OSError, ValueError) as error:
-        message = f"git could not be started in {git_dir}: {error}"
-        raise RepositoryError(message, hint="Check the git installation.", code=FAILED) from error
+        raise RepositoryError(
+            f"git could not be started in {git_dir}: {error}", hint="Check the git installation.", code=FAILED
+        ) from error
     try:
         output = _wait_for_git(process, git_dir, address, progress)
     finally:

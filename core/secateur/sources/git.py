@@ -320,8 +320,9 @@ class Git:
         separately."""
         given_up = _GIVEN_UP.get((self.git_dir, untracked)) or _GIVEN_UP.get((self.git_dir, False))
         if given_up:
-            hint = "Is the repository damaged, or on a slow disk?"
-            raise RepositoryError(f"{given_up}; it is not asked again", hint=hint, code=TIMEOUT)
+            raise RepositoryError(
+                f"{given_up}; it is not asked again", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT
+            )
         where = [f"--git-dir={self.git_dir}", *([f"--work-tree={self.top}"] if self.top else [])]
         command = command_line(self._binary, self.top or self.git_dir, [*where, *arguments])
         env, cwd, idle = environment(self._binary), self.root, self._patience.idle

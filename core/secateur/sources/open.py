@@ -120,9 +120,11 @@ class ClonedSource(CommitSource):
         except RepositoryError as error:
             if error.code != "UNKNOWN_REVISION":
                 raise
-            message = f"no commit {rev!r} in {clone.url} as it was fetched on {clone.when}"
-            hint = "--refresh fetches it again, with the whole history"
-            raise RepositoryError(message, hint=hint, code=error.code) from error
+            raise RepositoryError(
+                f"no commit {rev!r} in {clone.url} as it was fetched on {clone.when}",
+                hint="--refresh fetches it again, with the whole history",
+                code=error.code,
+            ) from error
         self._clone = clone
         self._note(CLONED, f"{clone.url} is read as it was fetched on {clone.when}; --refresh fetches it again.")
         if clone.shallow:

@@ -78,8 +78,7 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
     for member in members:
         if (other := taken.setdefault(member.name, member)) is not member:
             both = f"{path}: {other.location} and {member.location} are both called {member.name}"
-            hint = f'give one of them another name: {{path = "{member.location}", name = "…"}}'
-            raise ConfigError(both, hint=hint)
+            raise ConfigError(both, hint=f'give one of them another name: {{path = "{member.location}", name = "…"}}')
     return sorted(members, key=lambda member: path_bytes(f"{member.name}/"))
 
 
@@ -144,8 +143,9 @@ def _read_members_within(
         raise refused
     pattern = last if MAGIC.search(last) else ""
     if "**" in pattern or MAGIC.search(str(Path(member.location).parent) if pattern else member.location):
-        fault = f"{prefix}: {shown(member.location)} may have * only in its last part, and no **"
-        raise ConfigError(fault, hint='write "services/*"')
+        raise ConfigError(
+            f"{prefix}: {shown(member.location)} may have * only in its last part, and no **", hint='write "services/*"'
+        )
     try:
         top = (folder.parent if pattern else folder).resolve()
         if not _lies_in(top, within) or not top.is_dir():

@@ -51,8 +51,9 @@ class Roots:
         """Resolves a client's path: a root's name, a path in a root, or an empty path if there is only one root. Raises
         UsageError: it does not exist; it is outside the roots, also by links; it is unclear which root is meant."""
         if not self.folders:
-            hint = "open a folder in the client, or start `secateur mcp PATH`"
-            raise UsageError("there is no folder to read", hint=hint)
+            raise UsageError(
+                "there is no folder to read", hint="open a folder in the client, or start `secateur mcp PATH`"
+            )
         if path in ("", "."):
             if len(self.folders) > 1:
                 raise UsageError("path is empty, and there are several roots", hint=f"roots: {self.names}")
@@ -86,8 +87,9 @@ class Roots:
         parts = path.split("/")
         first = next(index for index, part in enumerate(parts) if is_pattern(part))
         if path.startswith(("/", "~")) or ".." in parts[first:]:
-            message = f"files: {self.hide_paths(shown(path))} may lead outside the roots"
-            raise UsageError(message, hint=f"roots: {self.names}")
+            raise UsageError(
+                f"files: {self.hide_paths(shown(path))} may lead outside the roots", hint=f"roots: {self.names}"
+            )
         folder = self.resolve_path("/".join(parts[:first]))
         return PlaceInRoot(folder.root, "/".join([*([] if folder.inside == "." else [folder.inside]), *parts[first:]]))
 

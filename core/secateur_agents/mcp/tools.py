@@ -185,15 +185,17 @@ class Toolbox:
         worktree = call.head == "worktree"
         inputs = kind.blank_inputs() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None
-        given = GivenContext(place.root, kind, inputs)
-        return self._pruned(call, call.budget or CHUNK_TOKENS, "", roots, given, progress)
+        return self._pruned(
+            call, call.budget or CHUNK_TOKENS, "", roots, GivenContext(place.root, kind, inputs), progress
+        )
 
     def explain(self, call: shapes.ExplainCall, roots: Roots, progress: secateur.Progress) -> shapes.ExplainedItem:
         """Explains why an item of a result was kept or left out, and what would change that, with proof."""
         if not (name := call.result):
             if not call.query:
-                hint = "give `result` of an answer, or the query of a search"
-                raise secateur.UsageError("explain: no result is named", hint=hint)
+                raise secateur.UsageError(
+                    "explain: no result is named", hint="give `result` of an answer, or the query of a search"
+                )
             search = shapes.SearchCall(
                 call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile
             )

@@ -68,8 +68,9 @@ def _recordings() -> dict[str, Path]:
 def list_demos() -> dict[str, Recording]:
     """Returns the demos by name, in the order of the kinds. Raises SecateurError: they were not shipped."""
     if not (demos := {name: read_recording(path) for name, path in _recordings().items()}):
-        hint = "install the published package or work from a checkout"
-        raise secateur.SecateurError("the demos are not installed", hint=hint, code="NO_DEMOS")
+        raise secateur.SecateurError(
+            "the demos are not installed", hint="install the published package or work from a checkout", code="NO_DEMOS"
+        )
     return demos
 
 

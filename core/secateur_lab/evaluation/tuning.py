@@ -120,8 +120,9 @@ class Fitter:
             return float(self.scores(point, training)[training].mean()) - price * turned
 
         sizes = [len(grid) for grid in self.grids]
-        random = np.random.RandomState(self.seed)
-        return best_point(sizes, self.start, score, random, unordered=self._unordered, restarts=restarts)
+        return best_point(
+            sizes, self.start, score, np.random.RandomState(self.seed), unordered=self._unordered, restarts=restarts
+        )
 
     def _cross_validate(self, price: float) -> NDArray[np.float64]:
         gains, fold = np.zeros(len(self.cases)), folds(len(self.cases))

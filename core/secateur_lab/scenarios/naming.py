@@ -27,8 +27,9 @@ def _name(kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> str:
         words.pop()
     if words:
         return "-".join(words)[:LONGEST]
-    stems = ("-".join(_WORDS.findall(Path(text).stem)) for text in _paths(kind, inputs))
-    return next(filter(None, stems), kind.name)[:LONGEST]
+    return next(filter(None, ("-".join(_WORDS.findall(Path(text).stem)) for text in _paths(kind, inputs))), kind.name)[
+        :LONGEST
+    ]
 
 
 def _paths(kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> Iterator[str]:

@@ -196,8 +196,9 @@ def _check_recorded(made: Scenario, path: Path, text: str) -> None:
     behind = [header for header in places.headers if header.start > headers[0].start and header.path[0] != "recorded"]
     if behind:
         message = f"[{dotted(behind[0].path)}] is after [recorded]"
-        line = places.line_at(behind[0].start)
-        raise malformed(path, line, message, "move it above: [recorded] is replaced as a whole")
+        raise malformed(
+            path, places.line_at(behind[0].start), message, "move it above: [recorded] is replaced as a whole"
+        )
     seen: set[str] = set()
     for index, item in enumerate(made.recorded.items):
         here = ("recorded", "items", index)

@@ -225,8 +225,9 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
     def make_answer(self, settings: Settings, outcome: Outcome[Planned]) -> ShownAnswer[Planned]:
         """Returns the answer with the files in the order of their chunks."""
         first = [min(covered.chunks, default=_LEFT_OUT) for covered in outcome.payload.plan.coverage]
-        order = sorted(range(len(first)), key=first.__getitem__)
-        return ledger_answer(settings, outcome, order, paths=True, empty=not first)
+        return ledger_answer(
+            settings, outcome, sorted(range(len(first)), key=first.__getitem__), paths=True, empty=not first
+        )
 
     def pack(self, answer: ShownAnswer[Planned]) -> PackText:
         """Returns the text of all chunks; a file that is cut stands in several."""

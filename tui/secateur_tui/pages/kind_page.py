@@ -148,8 +148,9 @@ class KindPage(Generic[M, P]):
         A decision that may take longer than a moment reports its progress: the report ends it when newer settings make
         it needless. Raises SecateurError if there is no answer, such as for a budget that cannot be met.
         """
-        outcome = answer_of(self.kind, material, self.given(inputs), settings, progress=progress)
-        return self.make_answer(settings, outcome)
+        return self.make_answer(
+            settings, answer_of(self.kind, material, self.given(inputs), settings, progress=progress)
+        )
 
     def make_answer(self, settings: Settings, outcome: Outcome[P]) -> ShownAnswer[P]:
         """Returns an outcome as the answer that is drawn."""

@@ -273,5 +273,6 @@ class FirstAnswers(ScreenPart):
 
 def _draw_question(case: ExampleQuery, cells: int) -> Line:
     beside = f"{case.drawn_from}, cut at {case.budget:,}"
-    shown = clip(visible(" ".join(case.query.split())), max(10, cells - len(beside) - 4))
-    return line(" ", shown, Span(f"  {beside}", "faint"))
+    return line(
+        " ", clip(visible(" ".join(case.query.split())), max(10, cells - len(beside) - 4)), Span(f"  {beside}", "faint")
+    )

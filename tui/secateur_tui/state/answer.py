@@ -169,8 +169,9 @@ class ShownAnswer(Generic[P]):
     def codes(self, facet: str) -> tuple[Mapping[str, int], IntArray]:
         """Returns the values of a facet with a number for each, and the number per item."""
         numbers: dict[str, int] = {}
-        column = [numbers.setdefault(value, len(numbers)) for value in self.facets[facet]()]
-        return numbers, np.array(column, dtype=np.int64)
+        return numbers, np.array(
+            [numbers.setdefault(value, len(numbers)) for value in self.facets[facet]()], dtype=np.int64
+        )
 
     def counts(self, facet: str, among: BoolArray) -> list[tuple[str, int]]:
         """Returns the values of a facet with how many items of a mask have each, the most frequent first."""

@@ -114,9 +114,9 @@ class PackView(TextView):
             return line(Span(f"… {self._text.further:,} more characters", "faint"))
         text = visible(self._text.lines[index][:_LONGEST_LINE].expandtabs(_TAB))
         item = int(self._text.items[index])
-        drawn = line(Span(text, "faint" if item == NONE else ""))
         return mark_places(
-            drawn, [(start, end) for start, end, _ in find_terms(text, self._terms)] if self._terms else ()
+            line(Span(text, "faint" if item == NONE else "")),
+            [(start, end) for start, end, _ in find_terms(text, self._terms)] if self._terms else (),
         )
 
     def draw_gutter(self, index: int, *, first: bool) -> Line:

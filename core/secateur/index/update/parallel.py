@@ -122,8 +122,9 @@ class _Processes:
         from secateur.index.update.worker import ExtractTask, extract_files
 
         own = self._extractor
-        task = ExtractTask(own.counter.name, own.embedder is not None, own.scanning, files, problem)
-        return self.pool.submit(extract_files, task)
+        return self.pool.submit(
+            extract_files, ExtractTask(own.counter.name, own.embedder is not None, own.scanning, files, problem)
+        )
 
     def finish(self, files: Sequence[File], future: Future[TaskOutcome[list[bytes]]]) -> Iterator[Extracted]:
         """Yields the records of files that were sent to a process. If the process died, each file is sent alone, to

@@ -129,8 +129,9 @@ def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None
         return Changes()
     if (newest := files.newest(origin[0])) is None:
         return None
-    changed = unread_files(source, store, extractor, newest.snapshot.all_digests)
-    return Changes(changed, newest.snapshot.origin[1] != origin[1])
+    return Changes(
+        unread_files(source, store, extractor, newest.snapshot.all_digests), newest.snapshot.origin[1] != origin[1]
+    )
 
 
 def unread_files(source: Source, store: Store, extractor: Extractor, before: Mapping[str, bytes]) -> tuple[str, ...]:

@@ -316,8 +316,9 @@ def edit_message(
     tokens."""
     message = measured.transcript.messages[index]
     kept = sum(tokens for part, tokens in zip(message.parts, measured.parts[index], strict=True) if part not in changes)
-    texts = {part: text for part, (text, _) in changes.items()}
-    return replace_texts(message.raw, texts), kept + sum(tokens for _, tokens in changes.values())
+    return replace_texts(message.raw, {part: text for part, (text, _) in changes.items()}), kept + sum(
+        tokens for _, tokens in changes.values()
+    )
 
 
 def finish(

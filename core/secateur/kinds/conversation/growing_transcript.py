@@ -118,5 +118,6 @@ class GrowingTranscript:
     def _with_notices(self) -> MeasuredTranscript | None:
         if (measured := self._measured) is None or not self._said:
             return measured
-        transcript = replace(measured.transcript, notices=(*self._said, *measured.transcript.notices))
-        return replace(measured, transcript=transcript)
+        return replace(
+            measured, transcript=replace(measured.transcript, notices=(*self._said, *measured.transcript.notices))
+        )

@@ -123,8 +123,9 @@ def prune(
     pruned = decide(measured, settings, strategy, progress, asks=llm is not None)
     if llm is None or not pruned.questions:
         return pruned
-    replies = replies_of(llm, pruned.questions, progress)
-    return decide(measured, settings, strategy, progress, asks=True, replies=replies)
+    return decide(
+        measured, settings, strategy, progress, asks=True, replies=replies_of(llm, pruned.questions, progress)
+    )
 
 
 def decide(

@@ -184,8 +184,9 @@ def chunk_diff(
     settings = merge_arguments(max_chunk_tokens, ignore, counter, settings)
     findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
     diff, injection = parse_diff(diff_text), Injection(rules, skill)
-    measured = measure_diff(diff, settings, injection, findings=findings, notices=findings.notices)
-    return chunk_measured_diff(measured, settings)
+    return chunk_measured_diff(
+        measure_diff(diff, settings, injection, findings=findings, notices=findings.notices), settings
+    )
 
 
 def merge_arguments(

@@ -140,8 +140,9 @@ class Comparison:
         notices = (*self._notices, settings_edit) if settings_edit else tuple(self._notices)
         del self._notices[first:]  # notices about the two states stay for the next call
         has_skill = any(entry.path == SKILL_FILE for entry in self._entries) or SKILL_FILE in known
-        compared = Compared(self._what, base or "", head or "", git.root.name)
-        return RepositoryDiff(diff, known, rules, compared, notices, has_skill)
+        return RepositoryDiff(
+            diff, known, rules, Compared(self._what, base or "", head or "", git.root.name), notices, has_skill
+        )
 
     @cached_property
     def _before(self) -> str:

@@ -175,8 +175,9 @@ class _DiffReader(HunkReader):
         if not patches and any(line.strip() for line in self._lines):
             coloured = any(line.startswith(_COLOURED) for line in self._lines)
             hint = "print it without colours: git diff --no-color" if coloured else _WANTED
-            what = f"{self._name}: no changed file in {len(self._lines):,} lines"
-            raise SecateurError(what, hint=hint, code=MALFORMED)
+            raise SecateurError(
+                f"{self._name}: no changed file in {len(self._lines):,} lines", hint=hint, code=MALFORMED
+            )
         changes: dict[str, list[Patch]] = {}
         for patch in patches:
             changes.setdefault(patch.path, []).append(patch)
@@ -261,8 +262,9 @@ class _DiffReader(HunkReader):
             old, new = (first[0] if old == NULL else old), (first[1] if new == NULL else new)
             old, new = (new if old == NULL else old), (old if new == NULL else new)
         both = (ids[1], ids[2]) if ids else ("", "")
-        named = frozenset(modes)
-        return self._finish_patch(start, self._at, old or new, new, treatment, binary=binary, modes=named, ids=both)
+        return self._finish_patch(
+            start, self._at, old or new, new, treatment, binary=binary, modes=frozenset(modes), ids=both
+        )
 
     def _plain_patch(self, names: int) -> Patch:
         start = self._at
@@ -272,8 +274,9 @@ class _DiffReader(HunkReader):
     def _patch_of_names(self, start: int, old_name: str, new_name: str, *, binary: bool = False) -> Patch:
         old, new = strip_prefixes(parse_name(old_name), parse_name(new_name))
         path = old if new == NULL else new
-        treatment = _treatment({}, old, new)
-        return self._finish_patch(start, self._at, path if old == NULL else old, path, treatment, binary=binary)
+        return self._finish_patch(
+            start, self._at, path if old == NULL else old, path, _treatment({}, old, new), binary=binary
+        )
 
     def _finish_patch(
         self,

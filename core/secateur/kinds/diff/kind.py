@@ -277,8 +277,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         if index >= len(coverage):
             return None
         hunks = coverage[index].file.change.patches[-1].hunks
-        folder = environment.folder_of(inputs["path"])
-        return location_in(folder, coverage[index].path, hunks[0].new[0] if hunks else 1)
+        return location_in(environment.folder_of(inputs["path"]), coverage[index].path, hunks[0].new[0] if hunks else 1)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 

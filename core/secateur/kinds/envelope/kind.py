@@ -164,8 +164,9 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         return sorted(set(super().unknown(outcome, ids)).difference(pinned_paths(dict(outcome.payload.original), ids)))
 
     def trials(self, material: Read, inputs: Inputs, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> Trials:
-        remembering = replace(material, remembered=Remembered())
-        return KindTrials(self, remembering, inputs, settings, outcome, find_entries=_find_entries)
+        return KindTrials(
+            self, replace(material, remembered=Remembered()), inputs, settings, outcome, find_entries=_find_entries
+        )
 
     def described(self, material: Read) -> str:
         return f"{count_noun(len(material.sections), 'section')}, {count_noun(material.tokens, 'token')}"

@@ -35,10 +35,9 @@ def digest_of(text: str) -> bytes:
 
 def section_of(path: Path) -> str:
     """A path for people: `dependency_digest.references.asset_paths`, `files[3]["odd key"]`."""
-    steps = (
+    return "".join(
         f".{step}" if isinstance(step, str) and _PLAIN_KEY.fullmatch(step) else f"[{json.dumps(step)}]" for step in path
-    )
-    return "".join(steps).removeprefix(".")
+    ).removeprefix(".")
 
 
 SECTIONS = (
@@ -82,12 +81,14 @@ def parse_envelope(text: str) -> Any:
     except DuplicateField as error:
         raise PromptComposeError(error.message(text), hint="which of them counts is for you to say") from error
     except RecursionError as error:
-        hint = f"an envelope has at most {DEEPEST} levels"
-        raise PromptComposeError("values are nested too deep to be read", hint=hint) from error
+        raise PromptComposeError(
+            "values are nested too deep to be read", hint=f"an envelope has at most {DEEPEST} levels"
+        ) from error
     except ValueError as error:
         where = line_of(r"\d{4300}")
-        message = f"{where}a number of thousands of digits cannot be read"
-        raise PromptComposeError(message, hint="write it as a text") from error
+        raise PromptComposeError(
+            f"{where}a number of thousands of digits cannot be read", hint="write it as a text"
+        ) from error
 
 
 def sections(envelope: Any) -> dict[str, Any]:
@@ -145,8 +146,9 @@ def _copy_value(value: Any, path: Path, above: set[int]) -> Any:
         copy = {}
         for key, held in value.items():
             if not isinstance(key, str):
-                what = f"has the key {clip(repr(key), _SHOWN)}, which is no text"
-                raise _json_error(path, what, "keys of JSON objects are texts")
+                raise _json_error(
+                    path, f"has the key {clip(repr(key), _SHOWN)}, which is no text", "keys of JSON objects are texts"
+                )
             copy[key] = _copy_value(held, (*path, key), above)
     else:
         copy = [_copy_value(held, (*path, position), above) for position, held in enumerate(value)]

@@ -188,8 +188,9 @@ def excerpt(line: str, longest: int, words: Sequence[str] = ()) -> str:
             spans.append((start, end))
             room -= end - start + len(_GAP)
     spans.sort()
-    parts = [line[max(start, before) : end] for (_, before), (start, end) in pairwise([(0, 0), *spans])]
-    return _GAP.join(filter(None, parts)) + ("" if spans[-1][1] == len(line) else _GAP)
+    return _GAP.join(
+        filter(None, [line[max(start, before) : end] for (_, before), (start, end) in pairwise([(0, 0), *spans])])
+    ) + ("" if spans[-1][1] == len(line) else _GAP)
 
 
 def _decode(data: bytes) -> tuple[str, list[Notice]]:

@@ -98,8 +98,9 @@ class JavaValues(BlockValues):
         return call_of(function, len(_list_arguments(node)))
 
     def _format_choice(self, node: Node, depth: int) -> str:
-        sides = map(node.child_by_field_name, ("consequence", "alternative"))
-        return self.format_first(sides, depth, useless=(UNKNOWN, "<null>"))
+        return self.format_first(
+            map(node.child_by_field_name, ("consequence", "alternative")), depth, useless=(UNKNOWN, "<null>")
+        )
 
     def _format_binary(self, node: Node, depth: int) -> str:
         operator = self.out.field_text(node, "operator")

@@ -52,8 +52,9 @@ def make_text_blocks(path: str, data: bytes, problem: str) -> FileFacts:
     """Returns the facts of a file whose syntax is not read: blocks of lines, and `problem` as the reason."""
     text, damaged = read_text(path, data)
     problems = (DAMAGED_TEXT,) if damaged else ()
-    language = language_of(path, data[:HEAD_BYTES])
-    return FileFacts(language, tuple(split_blocks(split_lines(text))), problems=(*problems, problem))
+    return FileFacts(
+        language_of(path, data[:HEAD_BYTES]), tuple(split_blocks(split_lines(text))), problems=(*problems, problem)
+    )
 
 
 def concerns_run(error: BaseException) -> bool:

@@ -150,5 +150,4 @@ def _lengths(matrix: Vectors, mean: npt.NDArray[np.int16]) -> FloatArray:
 def _lengths_of(rows: npt.NDArray[np.float32], mean: npt.NDArray[np.int16]) -> FloatArray:
     exact = mean.astype(np.float64)
     own = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
-    squares = np.where(own > 0, own - 2 * _products(rows, mean).astype(np.float64) + exact @ exact, 0)
-    return np.sqrt(squares)
+    return np.sqrt(np.where(own > 0, own - 2 * _products(rows, mean).astype(np.float64) + exact @ exact, 0))

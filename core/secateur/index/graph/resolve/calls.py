@@ -490,8 +490,9 @@ class CallResolver:
             if len(definitions) != 1 or len(near) > OVERLOADS:
                 if len(candidates) > AMBIGUOUS:
                     return UNKNOWN
-                targets = tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in candidates)
-                return CallResolution(CallStatus.GUESSED, targets)
+                return CallResolution(
+                    CallStatus.GUESSED, tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in candidates)
+                )
         return self._make_edges(tuple(near), How.LINKAGE)
 
     def _make_edges(self, definitions: Gids | list[int] | None, how: How) -> CallResolution:

@@ -176,8 +176,9 @@ class Expressions:
                 if name in SAME_METHODS:
                     return self._rest(value, suffixes[1:], depth)
                 if name in ELEMENT_METHODS:
-                    item = self.resolve_type(value.file, value.cls, value.written, depth)
-                    return self._rest(item, suffixes[1:], depth)
+                    return self._rest(
+                        self.resolve_type(value.file, value.cls, value.written, depth), suffixes[1:], depth
+                    )
             elif len(suffixes) != 1 or not suffixes[0].startswith("("):
                 return EXTERNAL
             return Foreign(value.file, returned) if (returned := rules.library.returns.get(name)) else EXTERNAL

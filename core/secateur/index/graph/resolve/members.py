@@ -154,8 +154,9 @@ class MemberFinder:
         for beginning in list_prefixes(name, self._separator):
             if (used := self._uses.get(beginning)) is not None:
                 finder, folder = used
-                inside = name[len(beginning) :].strip(self._separator).replace(self._separator, "/")
-                return finder.find_in_package(folder, beginning, inside)
+                return finder.find_in_package(
+                    folder, beginning, name[len(beginning) :].strip(self._separator).replace(self._separator, "/")
+                )
         return None
 
     def find_submodule(self, module: Module, name: str) -> Module | None:
