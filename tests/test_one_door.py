@@ -14,7 +14,7 @@ WRITERS = {
     "core/secateur/output_files.py": "the door of files that a user asked for",
     "core/secateur/remembered/store.py": "the door of what is remembered",
     "core/secateur/retrieval/cache.py": "the door of answers that are kept; and a random key",
-    "core/secateur/index/store/atomic_files.py": "arrays and records, which are made of texts with markers",
+    "core/secateur/index/store/folder.py": "arrays and records, which are made of texts with markers",
     "core/secateur/index/store/arrayfile.py": "arrays, which are made of texts with markers",
     "core/secateur_agents/store.py": "originals, whose credentials it replaces itself",
     "core/secateur_agents/savings.py": "sizes, and the name of a session",

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from secateur.directories import data_dir as data_dir
     from secateur.directories import state_dir as state_dir
     from secateur.engine import Engine as Engine
-    from secateur.error_shapes import ErrorDetails as ErrorDetails
     from secateur.errors import BudgetExceeded as BudgetExceeded
     from secateur.errors import ConfigError as ConfigError
     from secateur.errors import EmbeddingError as EmbeddingError
@@ -118,17 +117,18 @@ if TYPE_CHECKING:
     from secateur.settings import with_values as with_values
     from secateur.shape import SCHEMA_VERSION as SCHEMA_VERSION
     from secateur.shape import Count as Count
+    from secateur.shape import ErrorDetails as ErrorDetails
     from secateur.shape import Number as Number
     from secateur.shape import Shape as Shape
     from secateur.shape import Version as Version
-    from secateur.sources.confined import confine_path as confine_path
+    from secateur.sources.files import confine_path as confine_path
     from secateur.sources.git import Git as Git
     from secateur.sources.git_log import HistoryCommit as HistoryCommit
     from secateur.sources.named import is_named as is_named
     from secateur.sources.workspace_file import is_workspace as is_workspace
     from secateur.sources.workspace_file import read_workspace as read_workspace
     from secateur.suggestions import suggestion as suggestion
-    from secateur.system.console import AWAITED as AWAITED
+    from secateur.system.processes import AWAITED as AWAITED
     from secateur.terminal import clip as clip
     from secateur.terminal import visible as visible
     from secateur.tokens import count_string_tokens as count_string_tokens
@@ -142,7 +142,6 @@ _NAMES = {
     "secateur.cli.common": "CommandCall",
     "secateur.directories": "data_dir state_dir",
     "secateur.engine": "Engine",
-    "secateur.error_shapes": "ErrorDetails",
     "secateur.errors": (
         "BudgetExceeded ConfigError EmbeddingError IndexingError LlmError PromptComposeError RepositoryError"
         " SecateurError TokenizerError UsageError shown"
@@ -179,14 +178,14 @@ _NAMES = {
     "secateur.render.structured": "dumps",
     "secateur.selection": "priority select select_greedy",
     "secateur.settings": "PROFILES Loaded Settings SettingsSources about installed_keys lookup table_of with_values",
-    "secateur.shape": "SCHEMA_VERSION Count Number Shape Version",
-    "secateur.sources.confined": "confine_path",
+    "secateur.shape": "ErrorDetails SCHEMA_VERSION Count Number Shape Version",
+    "secateur.sources.files": "confine_path",
     "secateur.sources.git": "Git",
     "secateur.sources.git_log": "HistoryCommit",
     "secateur.sources.named": "is_named",
     "secateur.sources.workspace_file": "is_workspace read_workspace",
     "secateur.suggestions": "suggestion",
-    "secateur.system.console": "AWAITED",
+    "secateur.system.processes": "AWAITED",
     "secateur.terminal": "clip visible",
     "secateur.tokens": "count_string_tokens count_tokens get_counter",
     "secateur.toml_values": "toml_value",

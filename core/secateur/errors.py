@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, ClassVar
 from secateur.terminal import clip, visible
 
 if TYPE_CHECKING:
-    from secateur.error_shapes import ErrorDetails
+    from secateur.shape import ErrorDetails
 
 _USER = re.compile(r"//[^/\s]*@")
 
@@ -61,7 +61,7 @@ class SecateurError(Exception):
     @property
     def details(self) -> ErrorDetails:
         """The error as `--format json` prints it."""
-        from secateur.error_shapes import ErrorDetails  # msgspec takes a while to import, and few runs fail
+        from secateur.shape import ErrorDetails  # msgspec takes a while to import, and few runs fail
 
         return ErrorDetails(self.code, self.message, self.hint)
 

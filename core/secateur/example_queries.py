@@ -15,9 +15,9 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from secateur.commit_messages import FEWEST_WORDS, is_release, is_revert, query_of
 from secateur.engine import Engine
 from secateur.errors import RepositoryError
+from secateur.history import FEWEST_WORDS, is_release, is_revert, query_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import Notice
 from secateur.model.facts import FragmentKind

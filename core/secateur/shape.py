@@ -2,6 +2,8 @@
 
 A field with the default UNSET is omitted if it has no value. An answer has only the fields of its type, except where
 outside data is passed through: a message, an envelope.
+
+Errors as JSON, apart from the errors themselves, which every command imports at once.
 """
 
 from __future__ import annotations
@@ -33,3 +35,17 @@ def plain_values(value: Any) -> Any:
     """Converts a value's shapes to dictionaries, for `json.dumps`."""
     # numpy's floats and texts are of a subclass; anything else raises TypeError
     return msgspec.to_builtins(value, enc_hook=lambda one: float(one) if isinstance(one, float) else str.__str__(one))
+
+
+class ErrorDetails(Shape, frozen=True):
+    """The error: what went wrong, where, and what to do."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class ErrorOutput(Shape, frozen=True):
+    """The output of any command with `--format json` if it fails."""
+
+    error: ErrorDetails

@@ -30,7 +30,7 @@ CHEAP = 0.0004
 
 METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")
 BOUNDED = {
-    "secateur.commit_messages._REFERENCE": "2,000 characters of a message",
+    "secateur.history._REFERENCE": "2,000 characters of a message",
     "secateur.encodings._CHARSET": "the first 1,024 bytes",
     "secateur.kinds.conversation.extractive_summaries": "lines of 2,000 characters",
     "secateur.kinds.diff.diff_parser._BINARY": "lines that end as it does",
@@ -39,7 +39,7 @@ BOUNDED = {
     "secateur.kinds.log.kind._RULES": "lines of 2,000 characters",
     "secateur.kinds.log.levels": "lines of 2,000 characters",
     "secateur.languages.c._CREATED_TYPE": "values of 200 characters",
-    "secateur.languages.syntax.cutting._CLOSING": "lines of 200 characters",
+    "secateur.languages.syntax.text._CLOSING": "lines of 200 characters",
     "secateur.languages.syntax.grammar._COMMENT": "up to the last end of a comment",
     "secateur.languages.syntax.file_flags._LOWER": "names of files, by fullmatch alone",
     "secateur.languages.syntax.file_flags._COMMENT": "called by match alone",
@@ -51,7 +51,7 @@ BOUNDED = {
     "secateur.retrieval.evidence.phrases._LITERAL": "fragments of 6,000 tokens",
     "secateur.retrieval.query": "lines of 400 characters",
     "secateur.retrieval.query_kind": "queries of 200 characters",
-    "secateur_lab.scenarios.toml_places._STRING": "called by match alone, once for each string",
+    "secateur_lab.scenarios.toml_writing._STRING": "called by match alone, once for each string",
     "secateur_tui.host._WEB_FONT": "a picture that the program made",
 }
 """Places, or modules, whose patterns read less, or are called otherwise, than is measured."""

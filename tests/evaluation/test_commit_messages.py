@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from secateur.commit_messages import LONGEST, is_release, is_revert, query_of
+from secateur.history import LONGEST, is_release, is_revert, query_of
 
 
 @pytest.mark.parametrize(

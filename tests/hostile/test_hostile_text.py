@@ -9,13 +9,13 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from secateur.error_shapes import ErrorOutput
 from secateur.errors import SecateurError
 from secateur.model import Notice, Selection
 from secateur.render.layouts import LAYOUTS
 from secateur.render.pack import render_pack
 from secateur.render.search_json import json_report
 from secateur.render.structured import dumps
+from secateur.shape import ErrorOutput
 from support.cli import secateur
 from support.packs import page_text, selection_of
 from support.repos import SHOP, write

@@ -19,7 +19,7 @@ from secateur.profile_files import repository_file, write_profile
 from secateur.settings import Settings, load
 from secateur_lab.commands.demo import list_demos
 from secateur_lab.replays.recorder import Observation, Recorder
-from secateur_lab.scenarios.placed_inputs import PlacedInputs
+from secateur_lab.scenarios.location import PlacedInputs
 from secateur_lab.scenarios.running import session
 from support.cli import Ran, secateur
 from support.repos import shop_with_inputs

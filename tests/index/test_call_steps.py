@@ -8,8 +8,7 @@ import networkx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.graph.call_steps import chains_from, steps
-from secateur.index.graph.code_graph import CodeGraph, Direction, connected_components, to_networkx
+from secateur.index.graph.code_graph import CodeGraph, Direction, chains_from, connected_components, steps, to_networkx
 from secateur.index.graph.resolve.edges import CONFIDENCE, EdgeBuilder, EdgeKind, How
 
 NODES = 9

@@ -114,7 +114,7 @@ def test_a_file_whose_words_fail_too_is_only_counted() -> None:
 
 FILES = [("a.py", b"def a(): ...\n"), ("deadly.py", b"def d(): ...\n"), ("z.py", b"def z(): ...\n")]
 
-_ENDS = """import secateur.index.facts.extract as extract, secateur.index.update.worker as worker; first = extract._read
+_ENDS = """from secateur.index.facts import extract; from secateur.index.update import parallel; first = extract._read
 def read(path, data, problem, scanning):
     if path == 'deadly.py'{only}: {end}
     return first(path, data, problem, scanning)
@@ -143,7 +143,7 @@ def run(
     monkeypatch: pytest.MonkeyPatch, workers: int, end: str, *, only: str = " and not problem", seconds: int = 30
 ) -> list[Record]:
     """The records of FILES, made by processes that end over one of them. `only`: a further condition."""
-    fault = _ENDS.format(end=end, only=only) + f"worker.FILE_SECONDS = {seconds}\n"
+    fault = _ENDS.format(end=end, only=only) + f"parallel.FILE_SECONDS = {seconds}\n"
     monkeypatch.setattr(pool, "_BOOT", pool._BOOT.replace("; main()", f"\n{fault}main()"))
     monkeypatch.setattr(parallel, "INLINE_BYTES", 0)
     monkeypatch.setattr(parallel, "LARGE_FILE_BYTES", 0)

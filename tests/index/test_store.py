@@ -5,8 +5,7 @@ from random import Random
 import pytest
 from secateur.errors import IndexingError
 from secateur.index.store import records as store_module
-from secateur.index.store.atomic_files import replacing
-from secateur.index.store.folder import FILE_NAME, folder_of, remove, size_of
+from secateur.index.store.folder import FILE_NAME, folder_of, remove, replacing, size_of
 from secateur.index.store.records import KEPT_RUNS, KEPT_VERSIONS, SWEEP_EVERY, Store
 from secateur.sources.files import path_bytes
 

@@ -28,8 +28,7 @@ from secateur_tui.app import page_of
 from secateur_tui.columns import lay_out_columns
 from secateur_tui.glossary import COLUMNS
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.state.answer import SearchAnswer, ShownAnswer
 from secateur_tui.styled_text import begin_sentence, plain
 from secateur_tui.widgets import candidates, item_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline, picture_of

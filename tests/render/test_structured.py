@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 from msgspec.structs import replace
-from secateur.error_shapes import ErrorOutput
 from secateur.errors import BudgetExceeded
 from secateur.model import Channel
 from secateur.render.search_json import json_report
 from secateur.render.structured import dumps
 from secateur.selection import select
 from secateur.settings import Settings
+from secateur.shape import ErrorOutput
 from support.pools import FOUND, REACHED, Row, pool_of
 
 TOP = [

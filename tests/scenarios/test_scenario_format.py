@@ -24,8 +24,7 @@ from secateur_lab.scenarios.scenario import (
     replace_recorded,
     set_assertion,
 )
-from secateur_lab.scenarios.toml_places import toml_places
-from secateur_lab.scenarios.toml_writing import add_expected
+from secateur_lab.scenarios.toml_writing import add_expected, toml_places
 
 HERE = Path("a.scenario.toml")
 

@@ -29,7 +29,7 @@ from secateur.tokens import Counter, get_counter
 from secateur_tui.app import Inspector
 from secateur_tui.host import Pace
 from secateur_tui.screen import Bench
-from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.state.answer import SearchAnswer
 from textual import events
 from textual._compositor import visible_screen_stack
 from textual.keys import key_to_character

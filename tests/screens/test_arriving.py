@@ -12,7 +12,7 @@ from secateur.remembered.store import first_time
 from secateur.settings import Settings
 from secateur_tui.parts.asking import FirstAnswers
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets.query_input import MOST_PASTED
+from secateur_tui.widgets.dialogue import MOST_PASTED
 from textual import events
 
 TRACEBACK = 'Traceback (most recent call last):\n  File "money.py", line 3, in round\nValueError: no rate for JPY\n'

@@ -8,7 +8,7 @@ import pytest
 from inspector_kit import assert_golden, bench_of, inspector, press, running, settle
 from secateur.settings import Settings
 from secateur_tui.app import Inspector
-from secateur_tui.widgets.query_input import QueryInput
+from secateur_tui.widgets.dialogue import QueryInput
 
 LOG = "\n".join([*(f"step {number} ok" for number in range(300)), "ERROR: disk full", "  at write", "done"])
 

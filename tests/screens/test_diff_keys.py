@@ -13,7 +13,7 @@ from secateur.kinds.diff.plan import Plan
 from secateur.kinds.run import render as render_of
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.diff import DiffPage, chunks_of
-from secateur_tui.widgets.query_input import QueryInput
+from secateur_tui.widgets.dialogue import QueryInput
 from support.cli import secateur
 from support.repos import committed, git, write
 from test_hostile_screens import HOSTILE, assert_harmless

@@ -20,7 +20,7 @@ from inspector_kit import (
 from secateur.errors import RepositoryError
 from secateur.model import Notice
 from secateur.settings import Settings, Ui
-from secateur_tui.widgets.query_input import MOST_PASTED, QueryInput
+from secateur_tui.widgets.dialogue import MOST_PASTED, QueryInput
 from textual import events
 
 HOSTILE = (

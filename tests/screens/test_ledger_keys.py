@@ -18,8 +18,7 @@ from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
-from secateur_tui.widgets.dialogue import ModalPage
-from secateur_tui.widgets.query_input import QueryInput
+from secateur_tui.widgets.dialogue import ModalPage, QueryInput
 from support.cli import secateur
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})

@@ -31,7 +31,7 @@ from secateur.selection import select
 from secateur.terminal import cell_width, visible
 from secateur_tui.actions import ACTIONS
 from secateur_tui.screen import Bench
-from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.state.answer import SearchAnswer
 from textual import events
 from textual.errors import NoWidget
 from textual.keys import key_to_character

@@ -14,7 +14,7 @@ from secateur.errors import RepositoryError
 from secateur.progress import Progress
 from secateur.sources import fetch_process
 from secateur.sources.clone_record import RECORD, clone_at
-from secateur.sources.fetch_options import FetchOptions
+from secateur.sources.git_addresses import FetchOptions
 from secateur.sources.named import folder_of
 from secateur.sources.open import open_source
 from support.git_server import SSHD, http_backend, silent_server, ssh_server, ssh_stand_in

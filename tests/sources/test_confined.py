@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from secateur.sources.confined import LeadsOut, confine_path
+from secateur.sources.files import LeadsOut, confine_path
 
 NAMES = ("a", "b", "sample:x.log", "sample:orders", ".git", ".GIT", "[slug]", "*", "c.log")
 PARTS = st.sampled_from((*NAMES, "..", ".", "", "missing", "sample:orders/..", "~", "secret"))

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from secateur.index.store.atomic_files import SUFFIX, remove_leftovers, replacing
+from secateur.index.store.folder import SUFFIX, remove_leftovers, replacing
 from secateur.system.locks import one_at_a_time, remove_unless_held, try_lock
 from support.processes import environment
 

@@ -7,8 +7,7 @@ from inspector_kit import ORDERS, make_pool, search_answer
 from secateur.model import Pool, State
 from secateur.selection import select
 from secateur.settings import Settings, with_values
-from secateur_tui.state.answer import ABSENT, AnswerComparison
-from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.state.answer import ABSENT, AnswerComparison, SearchAnswer
 from secateur_tui.styled_text import plain
 from secateur_tui.widgets.candidates import draw_trim_diff
 

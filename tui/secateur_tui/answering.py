@@ -18,8 +18,7 @@ from secateur.progress import Progress
 from secateur_tui.background import Cancelled, suspend_collection
 from secateur_tui.host import Pace
 from secateur_tui.jobs import DEBOUNCE, ENGINE
-from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.pages.scene import Scene
+from secateur_tui.pages.kind_page import KindPage, Scene
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
 

@@ -36,8 +36,7 @@ from secateur_tui import actions
 from secateur_tui.animation import animate_recording
 from secateur_tui.background import reduce_collections
 from secateur_tui.host import Host, Pace, RecordedStop
-from secateur_tui.pages.folder import FolderPage
-from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.kind_page import FolderPage, KindPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts import PARTS
 from secateur_tui.parts.asking import Asking
@@ -290,7 +289,7 @@ def run(
         SecateurError: the engine cannot open `path`.
         KeyboardInterrupt: Ctrl-C was pressed; the terminal is as it was.
     """
-    from secateur.sources.fetch_options import FetchOptions
+    from secateur.sources.git_addresses import FetchOptions
     from secateur.sources.named import folder_of
 
     if serve is not None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
-from secateur.system.console import ENDING
+from secateur.system.processes import ENDING
 from textual._xterm_parser import BRACKETED_PASTE_END, BRACKETED_PASTE_START, XTermParser
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType

@@ -16,7 +16,7 @@ from secateur.kinds import registry
 from secateur.model import Notice
 from secateur.recognised import without_recognised
 from secateur.settings import Settings
-from secateur.system.console import hasten_end
+from secateur.system.processes import hasten_end
 from secateur.terminal import visible
 from secateur_lab.replays.recorder import Observation, Recorder
 from textual import events

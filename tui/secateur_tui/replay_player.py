@@ -34,10 +34,10 @@ from secateur_lab.replays.events import (
     Refreshed,
     SettingEvent,
     Undone,
+    describe_event,
 )
 from secateur_lab.replays.recording import Recording
 from secateur_lab.replays.replaying import locate_error, resolve_opened, root_for, settings_after
-from secateur_lab.replays.words import describe_event
 from secateur_lab.scenarios.running import Session
 
 from secateur_tui.host import RecordedStop

@@ -35,16 +35,15 @@ from secateur_tui.answering import Answering
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import ActionClicked, CursorMoved, IndexProgress, Jobs, KnobClicked, Report, SegmentChosen
-from secateur_tui.pages.kind_page import KindPage, find_overruling
-from secateur_tui.pages.scene import Scene
+from secateur_tui.pages.kind_page import KindPage, Scene, find_overruling
 from secateur_tui.state.bench_state import BenchState, Request, WrittenFile
 from secateur_tui.state.list_view import ListChoice
 from secateur_tui.styled_text import Line, Span, clip_line, describe_error, line, plain, width
 from secateur_tui.widgets.budget_bar import BudgetBar
+from secateur_tui.widgets.dialogue import QueryInput
 from secateur_tui.widgets.item_list import ItemList
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import DrawnView, Fixed, LineView
-from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.title import BenchTitle, TitleFacts, draw_title
 
 

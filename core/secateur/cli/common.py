@@ -22,8 +22,8 @@ from secateur.cli.output import emit, on_terminal, report_interruption, tell
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.executors.executor import Executor
 from secateur.progress import FIRST
-from secateur.sources.fetch_options import FetchOptions
-from secateur.system.console import ENDING, end_by
+from secateur.sources.git_addresses import FetchOptions
+from secateur.system.processes import ENDING, end_by
 from secateur.terminal import visible
 
 

@@ -22,7 +22,6 @@ from secateur.cli.config import ProfileOutput, ReasonShape, SettingShape
 from secateur.cli.index import ClearOutput
 from secateur.cli.prefer import PreferOutput
 from secateur.cli.status_output import CheckOutput, StatusOutput
-from secateur.error_shapes import ErrorOutput
 from secateur.kinds.conversation.kind import ConversationOutput
 from secateur.kinds.diff.chunks import ChunkOutput
 from secateur.kinds.envelope.envelope import EnvelopeOutput
@@ -30,6 +29,7 @@ from secateur.kinds.files.kind import FilesOutput
 from secateur.kinds.log.kind import LogOutput
 from secateur.ledger import LedgerShape, Notice, TrimReport
 from secateur.render.search_json import SearchOutput
+from secateur.shape import ErrorOutput
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

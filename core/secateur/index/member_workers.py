@@ -18,8 +18,8 @@ from secateur.index.update.parallel import Extractor
 from secateur.index.workspace_index import WorkspaceOpener
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
-from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.files import path_bytes
+from secateur.sources.git_addresses import FetchOptions
 from secateur.sources.named import is_named
 from secateur.sources.workspace_file import WorkspaceMember
 from secateur.tokens import get_counter

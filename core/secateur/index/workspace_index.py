@@ -18,17 +18,15 @@ import numpy as np
 from msgspec.structs import replace
 
 from secateur.errors import ConfigError, SecateurError, UsageError
-from secateur.index.catalogue import Catalogue, KeptMember
 from secateur.index.facts.extract import Record, digest_of
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import MEMBER_STATES, UNREAD, Snapshot
 from secateur.index.graph.resolve.members import Members
-from secateur.index.member_index import MemberIndex, below
+from secateur.index.member_index import Catalogue, KeptMember, MemberIndex, below
 from secateur.index.open_index import OpenIndex
 from secateur.index.repository_index import RepositoryIndex
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
-from secateur.index.store.atomic_files import remove_leftovers
-from secateur.index.store.folder import size_of
+from secateur.index.store.folder import remove_leftovers, size_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.edits import Edit
 from secateur.index.update.parallel import Extractor
@@ -43,8 +41,8 @@ from secateur.render.page import listed
 from secateur.settings import Index, load
 from secateur.sources.commit_look import read_commit_look
 from secateur.sources.committed_settings import read_committed_settings
-from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.files import path_text
+from secateur.sources.git_addresses import FetchOptions
 from secateur.sources.named import folder_of
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import HISTORY_INCOMPLETE, Source

@@ -19,8 +19,8 @@ from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
 from secateur.settings import Committed, Loaded, Settings
 from secateur.sources import samples
-from secateur.sources.confined import LeadsOut, confine_path
-from secateur.sources.fetch_options import FetchOptions
+from secateur.sources.files import LeadsOut, confine_path
+from secateur.sources.git_addresses import FetchOptions
 from secateur.sources.named import folder_of, is_named
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Environment(Struct, frozen=True):
         return samples.name_of(path, self.cache)
 
     def place_of(self, name: str) -> Path:
-        """The path of a named file. Raises UsageError: the name leads out of `folder` (`secateur.sources.confined`)."""
+        """The path of a named file. Raises UsageError: the name leads out of `folder` (`secateur.sources.files`)."""
         if self.folder is None:
             return Path(name)
         try:

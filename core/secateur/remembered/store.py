@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import SecateurError, reason_of, shown
-from secateur.index.store.atomic_files import remove_leftovers, replacing
-from secateur.index.store.folder import folder_name, set_aside
+from secateur.index.store.folder import folder_name, remove_leftovers, replacing, set_aside
 from secateur.recognised import without_recognised
 from secateur.system.locks import one_at_a_time
 

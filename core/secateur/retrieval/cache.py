@@ -19,7 +19,7 @@ from hashlib import blake2b, sha256
 from pathlib import Path
 from stat import S_ISREG
 
-from secateur.index.store.atomic_files import remove_leftovers, replacing
+from secateur.index.store.folder import remove_leftovers, replacing
 from secateur.notice import Notice
 from secateur.system.files import new_file
 

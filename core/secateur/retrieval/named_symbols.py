@@ -16,8 +16,7 @@ from msgspec import Struct
 from secateur.errors import UsageError, shown
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.graph.call_steps import steps
-from secateur.index.graph.code_graph import Direction
+from secateur.index.graph.code_graph import Direction, steps
 from secateur.index.graph.resolve.edges import How
 from secateur.progress import Progress, unreported
 from secateur.suggestions import suggestion

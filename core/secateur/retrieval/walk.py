@@ -16,8 +16,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.graph.call_steps import chains_from, steps
-from secateur.index.graph.code_graph import CodeGraph, Direction, connected_components, to_networkx
+from secateur.index.graph.code_graph import CodeGraph, Direction, chains_from, connected_components, steps, to_networkx
 from secateur.index.graph.resolve.edges import EdgeKind, How
 from secateur.model import IntArray, Pool, Selection, State
 from secateur.render.walk_text import CallChain, CallEnd, DeeperSearch, NextItem, NextStep, Together, Walk, WalkedItem

@@ -25,9 +25,8 @@ from secateur.errors import RepositoryError
 from secateur.progress import Progress
 from secateur.sources.cache_folders import hold_folder, remove_folder, unwritable_cache
 from secateur.sources.clone_record import RECORD, Clone, clone_at
-from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.fetch_process import FAILED, fetch
-from secateur.sources.git_addresses import GitAddress
+from secateur.sources.git_addresses import FetchOptions, GitAddress
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, run_git
 
 NOT_FETCHED = "NOT_FETCHED"

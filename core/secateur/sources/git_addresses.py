@@ -6,16 +6,37 @@
 
 git accepts more as an address than it seems: `ext::COMMAND` runs a command, a host that begins with a dash is an option
 of ssh, a user name before the host may be a token. None of that reaches git. A possible credential is never printed.
+
+Options of a call that names a remote repository: whether to fetch it again and how much of it.
 """
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from secateur.errors import UsageError, shown
 from secateur.hosts import is_this_machine
+from secateur.progress import Progress, unreported
+
+
+class FetchOptions(Struct, frozen=True):
+    """Allows a call to use the network. One object serves one call, which fetches no repository twice."""
+
+    refresh: bool = False  # fetch again what is in the cache
+    shallow: bool = False  # the newest commit alone, where nothing is in the cache yet
+    reporting: Callable[[], AbstractContextManager[Progress]] | None = None  # opened while something is fetched
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    refreshed: set[str] = field(default_factory=set)
+
+    def open_progress(self) -> AbstractContextManager[Progress]:
+        """Returns the progress to report to while something is fetched."""
+        return self.reporting() if self.reporting is not None else nullcontext(unreported)
+
 
 REFUSED = "URL_REFUSED"  # code of the error that an address is not used
 LONGEST = 2048  # most characters of an address: more than servers and browsers allow

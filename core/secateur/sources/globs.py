@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct
 
 from secateur.errors import UsageError, shown
-from secateur.sources.confined import MAGIC
+from secateur.sources.files import MAGIC
 
 # Most bytes of wildcard patterns in one set; patterns beyond it are ignored. Ten times the longest list ever seen.
 MOST_STATES = 1 << 14

@@ -14,8 +14,7 @@ from pathlib import Path
 from secateur.errors import shown, unreadable_folder
 from secateur.sources import samples
 from secateur.sources.clones import clone_folder, clone_of, remove_clone
-from secateur.sources.fetch_options import FetchOptions
-from secateur.sources.git_addresses import git_address, is_git_address
+from secateur.sources.git_addresses import FetchOptions, git_address, is_git_address
 
 FORMS = "a folder, sample:NAME[/FOLDER] or a git URL"  # the forms that a user may write, for the help of commands
 

@@ -17,8 +17,7 @@ from msgspec import Struct
 
 from secateur.errors import ConfigError, shown
 from secateur.settings.loading import read_config
-from secateur.sources.confined import MAGIC
-from secateur.sources.files import path_bytes
+from secateur.sources.files import MAGIC, path_bytes
 from secateur.sources.named import is_named
 
 SUFFIX = ".toml"

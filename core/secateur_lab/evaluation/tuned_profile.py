@@ -12,7 +12,7 @@ from msgspec import Meta
 from secateur import PROFILES, Kind, Settings, Shape, __version__, installed_keys, lookup, toml_value, visible
 
 from secateur_lab.evaluation.evaluation import MeasuredCase
-from secateur_lab.evaluation.intervals import Interval, differences, mean_of
+from secateur_lab.evaluation.metrics import Interval, differences, mean_of
 from secateur_lab.evaluation.tuning import Fit
 from secateur_lab.scenarios.running import deciding_keys
 from secateur_lab.scenarios.toml_writing import flat

@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import Meta
 from secateur import SCHEMA_VERSION, Count, Shape, Version, dumps, lookup, visible
 
-from secateur_lab.evaluation.intervals import Interval
+from secateur_lab.evaluation.metrics import Interval
 from secateur_lab.evaluation.tuned_profile import HeldOutGain, Tuned, interval_text
 
 

@@ -19,8 +19,7 @@ from secateur import Kind, Ledger, OutputLines, Settings, UsageError, lookup, sh
 from secateur_lab.replays import events
 from secateur_lab.replays.recording import FORMAT, SUFFIX
 from secateur_lab.replays.replaying import ledger_digest
-from secateur_lab.scenarios.location import root_of
-from secateur_lab.scenarios.placed_inputs import PlacedInputs
+from secateur_lab.scenarios.location import PlacedInputs, root_of
 from secateur_lab.scenarios.running import Session, deciding_keys, settings_to_save
 
 REST = 1.0  # seconds that the cursor must stay on an item to count

@@ -10,7 +10,7 @@ from secateur_lab.scenarios.causes import join_first
 from secateur_lab.scenarios.malformed import ScenarioError
 from secateur_lab.scenarios.running import Decided
 from secateur_lab.scenarios.scenario import Expect
-from secateur_lab.scenarios.toml_places import KeyPath
+from secateur_lab.scenarios.toml_writing import KeyPath
 
 MOST_NAMED = 5  # most items in one line of an explanation
 MOST_COUNTED = 30  # most items of an input that is above its ceiling

@@ -25,7 +25,7 @@ from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.malformed import ScenarioError, add_location, malformed
 from secateur_lab.scenarios.running import TEST_ASKS, Decided, Session, session
 from secateur_lab.scenarios.scenario import Recorded, Scenario, parse_scenario, read_text, replace_recorded
-from secateur_lab.scenarios.toml_places import toml_places
+from secateur_lab.scenarios.toml_writing import toml_places
 
 STALE_CODES = ("CHANGED", "INDEX")  # codes of errors that mean that the files on disk changed after they were read
 

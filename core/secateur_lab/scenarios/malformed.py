@@ -10,8 +10,7 @@ import msgspec
 from msgspec import Struct
 from secateur import SecateurError, shown, suggestion
 
-from secateur_lab.scenarios.toml_places import KeyPath, dotted, toml_places
-from secateur_lab.scenarios.toml_writing import flat
+from secateur_lab.scenarios.toml_writing import KeyPath, dotted, flat, toml_places
 
 CANNOT_READ = "SCENARIO"  # code of these errors
 SETTINGS_LAYER = "[settings]"  # the origin of a scenario's settings, in errors about settings

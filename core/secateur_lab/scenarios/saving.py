@@ -16,8 +16,7 @@ from typing import Any
 import msgspec
 from secateur import Kind, Reason, Settings, State, UsageError, redact, refuse_links, shown, write_output
 
-from secateur_lab.scenarios.location import inputs_folder, root_of
-from secateur_lab.scenarios.placed_inputs import PlacedInputs
+from secateur_lab.scenarios.location import PlacedInputs, inputs_folder, root_of
 from secateur_lab.scenarios.running import Decided, Session, settings_to_save
 from secateur_lab.scenarios.scenario import (
     FORMAT,

@@ -32,14 +32,15 @@ from msgspec import Meta, Struct, field
 from secateur import Reason, State, read_file, suggestion, toml_value
 
 from secateur_lab.scenarios.malformed import check_values, malformed, schema_error, shorten, toml_error
-from secateur_lab.scenarios.toml_places import dotted, toml_places
 from secateur_lab.scenarios.toml_writing import (
     add_expected,
+    dotted,
     flat,
     pairs,
     recorded_start,
     remove_expected,
     replace_table,
+    toml_places,
 )
 
 SUFFIX = ".scenario.toml"

@@ -35,8 +35,7 @@ from secateur.terminal import cell_width, visible
 from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.columns import Label, ListColumn, sample_items
-from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.pages.scene import Scene
+from secateur_tui.pages.kind_page import KindPage, Scene
 from secateur_tui.short_names import shorten_name, shorten_words
 from secateur_tui.state.answer import ShownAnswer, ledger_answer
 from secateur_tui.state.bench_state import Inputs

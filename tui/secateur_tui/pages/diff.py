@@ -25,8 +25,7 @@ from secateur.terminal import clip, visible
 from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.columns import ListColumn, measure_usual, sample_items
-from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.pages.scene import Scene
+from secateur_tui.pages.kind_page import KindPage, Scene
 from secateur_tui.short_names import shorten_path, shorten_words
 from secateur_tui.state.answer import ShownAnswer, ledger_answer
 from secateur_tui.state.bench_state import BenchState, Inputs

@@ -2,14 +2,20 @@
 facts or a bar of its own has a module here with a subclass; a kind of another distribution has this one.
 
 Every `draw_…` takes the scene and the width in cells, and knows no widget.
+
+Everything that the pages of a bench are drawn from.
+
+The page on which a folder is opened: a bench that reads folders shows it while no folder is open.
 """
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from msgspec.structs import replace
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
+from secateur.example_queries import ExampleQuery
 from secateur.kinds.base import PIN, Environment, Input, Kind, Outcome
 from secateur.kinds.command_line import quote_word
 from secateur.kinds.knobs import Knob, further_knobs
@@ -17,24 +23,74 @@ from secateur.kinds.run import answer_of, command_line_of, trials_of
 from secateur.kinds.steering import Steer
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
-from secateur.sources.fetch_options import FetchOptions
+from secateur.sources.git_addresses import FetchOptions
+from secateur.sources.git_log import HistoryCommit
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
 from secateur_lab.scenarios.opened_scenario import OpenedScenario, recorded_ledger
 from secateur_lab.scenarios.running import Decided
 from secateur_lab.scenarios.scenario import Recorded
 
-from secateur_tui.pages.scene import Scene
+from secateur_tui.actions import Keymap
+from secateur_tui.jobs import Jobs
 from secateur_tui.short_names import shorten_paths
 from secateur_tui.state.answer import ShownAnswer, compare, ledger_answer
 from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.state.input_files import FileWatch
+from secateur_tui.state.proving import ProvenCurve, ProvenHint
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import item_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, picture_of, reach_of
-from secateur_tui.widgets.listing import ItemListing
+from secateur_tui.widgets.listing import Crossing, ItemListing
 from secateur_tui.widgets.pack_view import PackText
 from secateur_tui.widgets.text_view import ItemText
+
+REST, PROOFS = "rest", "proofs"  # the timer before proofs are worked out, and the group of their job
+
+
+@dataclass
+class Scene:
+    """The state of a bench, what is under way, and what was worked out beside the answer. Parts of the screen write
+    what they find out into it; whoever draws only reads."""
+
+    state: BenchState[Any]
+    jobs: Jobs
+    keys: Keymap
+    proven_of: ShownAnswer[Any] | None = None  # the answer that the following is proven of
+    hints: Sequence[ProvenHint] = ()  # what would change the decision on the item at the cursor
+    chosen_hint: int = 0  # the one that a key applies
+    nothing: str = ""  # why nothing would, where that is known
+    trials: Trials | None = None  # what these were proven with
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)  # of each number that changes nothing
+    not_known: str = ""  # the limit within which not every range is known, in words; "" for none
+    curve: ProvenCurve | None = None  # what goes out against the budget
+    crossings: Sequence[Crossing] = ()  # what crosses the cut of the present answer one step up, and one down
+    typing: bool = False  # whether the keys go to a field
+    examples: Sequence[ExampleQuery] = ()  # questions that the repository suggests
+    query_lines: Mapping[str, Sequence[int]] | None = None  # per word of the query the lines of the item that hold it
+    commits: Sequence[HistoryCommit] = ()  # the last that changed the file of the item
+    screen: int = 0  # columns of the screen
+    exact: bool = False  # whether figures are shown with all their decimals
+
+    @property
+    def proven(self) -> bool:
+        """Tells whether the proofs are of the present answer, under the present settings."""
+        answer = self.state.answer
+        return answer is not None and answer is self.proven_of and answer.settings is self.state.settings
+
+    @property
+    def proving(self) -> bool:
+        """Tells whether further proofs may come."""
+        return self.jobs.waits(REST) or self.jobs.runs(PROOFS)
+
+    @property
+    def ranges_pending(self) -> str:
+        """The reason why some ranges are missing; "" if all are there or none will come."""
+        if self.proving:
+            return "re-running …"
+        known = not self.not_known or not self.proven
+        return "" if known else f"not known: the search ended after {self.not_known}"
+
 
 M = TypeVar("M")  # what was read
 P = TypeVar("P")  # what the kind decided
@@ -379,3 +435,34 @@ def find_overruling(kind: Kind[Any, Any], answer: Any, item: int) -> Steer | Non
     """Returns how the settings of an answer overrule the decision on an item; None if they do not."""
     entry_number = answer.entry_number(item)
     return None if entry_number is None else kind.overruled(answer.outcome, entry_number, answer.settings)
+
+
+class FolderPage(KindPage[Any, Any]):
+    """`open_folder(path)` opens the typed folder and shows it; it raises SecateurError where the folder cannot be
+    opened."""
+
+    unopened: ClassVar[bool] = True
+
+    def __init__(self, kind: Kind[Any, Any], open_folder: Callable[[str], None]) -> None:
+        super().__init__(kind)
+        self.open_folder = open_folder
+        self.fields = (Input("folder", "", title="Folder", placeholder="a folder, sample:NAME or a git URL"),)
+
+    def source(self, scene: Scene) -> str:
+        return "nothing open"
+
+    def knob_notes(self, state: BenchState[Any]) -> dict[str, str]:
+        return {}
+
+    def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
+        return [line("nothing open"), (), line("·" * cells)]
+
+    def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
+        if scene.jobs.error is not None:
+            return item_pages.draw_error(scene.jobs.error, cells)
+        words = "A folder can be opened here: a repository whose code is to be searched. Nothing in it is run."
+        return [
+            *wrap_words(words, cells, "bold"),
+            (),
+            *wrap_words("Enter opens it; an empty field means the folder you are in.", cells, "faint"),
+        ]

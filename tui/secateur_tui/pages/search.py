@@ -28,11 +28,10 @@ from secateur_lab.scenarios.running import Decided, Listed
 from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.glossary import draw_words
-from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.pages.scene import Scene
+from secateur_tui.pages.kind_page import KindPage, Scene
 from secateur_tui.short_names import shorten_paths
+from secateur_tui.state.answer import SearchAnswer
 from secateur_tui.state.bench_state import BenchState, Inputs
-from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import item_pages
 from secateur_tui.widgets.candidates import CandidateListing, draw_gap, draw_trim_diff, draw_why

@@ -22,8 +22,8 @@ from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.parts.turning import Turning
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench, ScreenPart
+from secateur_tui.state.answer import SearchAnswer
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.search_answer import SearchAnswer
 
 
 def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:

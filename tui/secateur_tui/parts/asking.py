@@ -15,15 +15,14 @@ from secateur.terminal import clip, visible
 
 from secateur_tui.frame import MOST_NOTICE_LINES
 from secateur_tui.jobs import DEBOUNCE, Report
-from secateur_tui.pages.folder import FolderPage
+from secateur_tui.pages.kind_page import FolderPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench, ScreenPart
+from secateur_tui.state.answer import SearchAnswer
 from secateur_tui.state.input_files import ReplacedError, expand_path
 from secateur_tui.state.list_view import WHOLE
-from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
-from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers
-from secateur_tui.widgets.query_input import QueryInput
+from secateur_tui.widgets.dialogue import ChoiceLine, Chooser, Offers, QueryInput
 
 
 class Asking(ScreenPart):

@@ -28,7 +28,7 @@ from secateur.settings import PROFILES, with_profile, with_values
 from secateur.settings.keys import nest_tables
 from secateur.system.processes import start_detached
 from secateur.terminal import visible
-from secateur_lab.scenarios.naming import propose_name
+from secateur_lab.scenarios.location import propose_name
 from textual.app import SuspendNotSupported
 
 from secateur_tui.parts.asking import FirstAnswers

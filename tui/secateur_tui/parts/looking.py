@@ -14,7 +14,7 @@ from secateur_tui.frame import ZOOMED, Tab
 from secateur_tui.jobs import Derived
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench, ScreenPart
-from secateur_tui.state.search_answer import SearchAnswer, query_terms
+from secateur_tui.state.answer import SearchAnswer, query_terms
 from secateur_tui.styled_text import Line, describe_error, line
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.pack_view import PackText, PackView

@@ -15,7 +15,7 @@ from secateur.what_if.trials import FIXED, TimeLimit
 from secateur_tui.background import Cancelled
 from secateur_tui.frame import Tab
 from secateur_tui.jobs import Report
-from secateur_tui.pages.scene import PROOFS, REST
+from secateur_tui.pages.kind_page import PROOFS, REST
 from secateur_tui.screen import Bench, ScreenPart
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.proving import Crossed, Nothing, NotKnown, Proof, ProvenCurve, Proving, Range, list_hints

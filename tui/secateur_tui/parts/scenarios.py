@@ -18,7 +18,7 @@ from secateur.settings import Settings, lookup
 from secateur.terminal import visible
 from secateur_lab.evaluation.metrics import AT, Figures, figures_of
 from secateur_lab.scenarios.check import CheckVerdict, Result
-from secateur_lab.scenarios.naming import propose_name
+from secateur_lab.scenarios.location import propose_name
 from secateur_lab.scenarios.opened_scenario import ScenarioStatus, status_of
 from secateur_lab.scenarios.report import MARKS, status_line, text_report
 from secateur_lab.scenarios.running import decided_of, deciding_keys, session

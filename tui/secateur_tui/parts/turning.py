@@ -18,8 +18,8 @@ from secateur_tui.jobs import KnobClicked
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench, ScreenPart
+from secateur_tui.state.answer import SearchAnswer
 from secateur_tui.state.bench_state import WrittenFile
-from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.dialogue import AskPage
 

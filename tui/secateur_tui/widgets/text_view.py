@@ -18,7 +18,7 @@ from secateur.terminal import cell_width, visible
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.state.answer import SearchAnswer
 from secateur_tui.styled_text import (
     ELLIPSIS,
     Line,

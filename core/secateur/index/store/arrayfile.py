@@ -19,7 +19,7 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.store.atomic_files import replacing
+from secateur.index.store.folder import replacing
 from secateur.system.files import contents
 
 MAGIC = b"SECATEU3"

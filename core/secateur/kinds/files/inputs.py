@@ -21,8 +21,7 @@ from secateur.model import Notice
 from secateur.redaction import Redactor, recognise_in_names
 from secateur.render.page import listed
 from secateur.settings import FILE_NAME, Settings
-from secateur.sources.confined import MAGIC, LeadsOut, confine_path
-from secateur.sources.files import Folder
+from secateur.sources.files import MAGIC, Folder, LeadsOut, confine_path
 from secateur.sources.globs import ShellPattern
 from secateur.sources.listed import ListedSource
 from secateur.sources.named import folder_of, is_named

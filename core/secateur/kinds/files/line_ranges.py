@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from secateur.errors import UsageError
-from secateur.languages.syntax.cutting import is_blank, is_closing
+from secateur.languages.syntax.text import is_blank, is_closing
 
 Range = tuple[int, int]
 

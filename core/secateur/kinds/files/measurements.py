@@ -28,8 +28,8 @@ from secateur.kinds.conversation.messages import PartKind
 from secateur.kinds.conversation.transcripts import Transcript
 from secateur.kinds.files import sourcecode
 from secateur.kinds.files.line_ranges import check_windows
-from secateur.languages.syntax.cutting import cut
 from secateur.languages.syntax.fragments import split_lines
+from secateur.languages.syntax.text import cut
 from secateur.model import QUANTUM, FragmentKind, Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import Scanning

@@ -25,8 +25,8 @@ from typing import Any, TypeVar
 from msgspec import UNSET, UnsetType
 
 from secateur.kinds.files.line_ranges import Range, merge
-from secateur.languages.syntax.cutting import is_blank
 from secateur.languages.syntax.fragments import language_of
+from secateur.languages.syntax.text import is_blank
 from secateur.ledger import VERBS, WRAPPER, Figure, ReasonCode, StateName
 from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.render.layouts import layout_of

@@ -18,8 +18,7 @@ from secateur.languages.syntax.collector import (
     field_children,
     named_child,
 )
-from secateur.languages.syntax.names import words
-from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, call_of, element, format_container, member
+from secateur.languages.syntax.names import DEEPEST, UNKNOWN, call_of, element, format_container, member, words
 from secateur.languages.syntax.values import END, START, Flow, Scope, inside, through, type_of, value_of_type
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.syntax.collector import Captures, Collector, field_children, named_child
-from secateur.languages.syntax.names import words
-from secateur.languages.syntax.scopes import UNKNOWN, call_of, element, format_container, member, result, value_of
+from secateur.languages.syntax.names import UNKNOWN, call_of, element, format_container, member, result, value_of, words
 from secateur.languages.syntax.values import (
     BlockValues,
     Values,

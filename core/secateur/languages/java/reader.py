@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.java import LIBRARY
 from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, field_children, named_child
-from secateur.languages.syntax.names import read_type_name, words
-from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, call_of, element, member, value_of
+from secateur.languages.syntax.names import DEEPEST, UNKNOWN, call_of, element, member, read_type_name, value_of, words
 from secateur.languages.syntax.values import BlockValues, element_of, holder_of, inside, instance_of, through
 from secateur.model import FragmentKind
 

@@ -13,8 +13,17 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.syntax.collector import LONG_FUNCTION, Captures, Collector, field_children, named_child
-from secateur.languages.syntax.names import read_type_name, words
-from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, call_of, element, format_container, member, value_of
+from secateur.languages.syntax.names import (
+    DEEPEST,
+    UNKNOWN,
+    call_of,
+    element,
+    format_container,
+    member,
+    read_type_name,
+    value_of,
+    words,
+)
 from secateur.languages.syntax.values import END, START, Flow, Scope, inside, through, value_of_type
 from secateur.model import FragmentKind
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from secateur.languages.syntax.collector import IMPLEMENTED, Captures, Collector, field_children, named_child
-from secateur.languages.syntax.names import read_receiver, read_type_name, words
-from secateur.languages.syntax.scopes import (
+from secateur.languages.syntax.names import (
     DEEPEST,
     MACRO,
     UNKNOWN,
@@ -20,7 +19,10 @@ from secateur.languages.syntax.scopes import (
     element,
     format_container,
     member,
+    read_receiver,
+    read_type_name,
     value_of,
+    words,
 )
 from secateur.languages.syntax.values import (
     BlockValues,

@@ -13,7 +13,7 @@ from operator import itemgetter
 from msgspec.structs import replace
 
 from secateur.languages.syntax.collector import ALWAYS, Collector, Definition
-from secateur.languages.syntax.cutting import REGION_LINES, cut, is_blank, is_closing
+from secateur.languages.syntax.text import REGION_LINES, cut, is_blank, is_closing
 from secateur.model import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 
 _DEEPEST = 12  # most levels of nested definitions that become fragments; deeper ones stay inside

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
-from secateur.languages.syntax.cutting import BLOCK_LINES, REGION_LINES, cut, is_blank, trim
 from secateur.languages.syntax.names import words
+from secateur.languages.syntax.text import BLOCK_LINES, REGION_LINES, cut, is_blank, trim
 from secateur.model import Fragment, FragmentKind
 
 _NAME_LENGTH = 80  # most characters of a section's name

@@ -17,7 +17,7 @@ from secateur.index.graph.resolve.names import Names
 from secateur.index.graph.resolve.symbols import OVERLOADS, plain_receiver
 from secateur.languages.rust.imports import crate_of
 from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target, use_dots
-from secateur.languages.syntax.scopes import CALLED_ITSELF, MACRO
+from secateur.languages.syntax.names import CALLED_ITSELF, MACRO
 from secateur.languages.traits import BUILTIN_METHODS
 from secateur.model import FragmentKind
 
