@@ -123,7 +123,7 @@ if TYPE_CHECKING:
     from secateur.shape import Version as Version
     from secateur.sources.files import confine_path as confine_path
     from secateur.sources.git import Git as Git
-    from secateur.sources.git_log import HistoryCommit as HistoryCommit
+    from secateur.sources.git import HistoryCommit as HistoryCommit
     from secateur.sources.named import is_named as is_named
     from secateur.sources.workspace_file import is_workspace as is_workspace
     from secateur.sources.workspace_file import read_workspace as read_workspace
@@ -180,8 +180,7 @@ _NAMES = {
     "secateur.settings": "PROFILES Loaded Settings SettingsSources about installed_keys lookup table_of with_values",
     "secateur.shape": "ErrorDetails SCHEMA_VERSION Count Number Shape Version",
     "secateur.sources.files": "confine_path",
-    "secateur.sources.git": "Git",
-    "secateur.sources.git_log": "HistoryCommit",
+    "secateur.sources.git": "Git HistoryCommit",
     "secateur.sources.named": "is_named",
     "secateur.sources.workspace_file": "is_workspace read_workspace",
     "secateur.suggestions": "suggestion",

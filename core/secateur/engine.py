@@ -51,8 +51,8 @@ from secateur.retrieval.results import Results
 from secateur.selection import select
 from secateur.selection.select import fit_to_budget
 from secateur.settings import Settings, condense_notices
+from secateur.sources.git import HistoryCommit
 from secateur.sources.git_addresses import FetchOptions
-from secateur.sources.git_log import HistoryCommit
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
 from secateur.tokens import Counter, get_counter

@@ -19,8 +19,7 @@ from secateur.engine import Engine
 from secateur.errors import RepositoryError
 from secateur.history import FEWEST_WORDS, is_release, is_revert, query_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.model import Notice
-from secateur.model.facts import FragmentKind
+from secateur.model import FragmentKind, Notice
 from secateur.redaction.spans import MARKER
 from secateur.render.page import notices_of
 from secateur.retrieval.answers import LOW

@@ -28,8 +28,7 @@ from secateur.languages.syntax.fragments import language_of, parse_file
 from secateur.model import FragmentKind
 from secateur.redaction import redact_typed
 from secateur.settings import Settings
-from secateur.sources.git import Git
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import Git, HistoryCommit
 from secateur.sources.location import NoGit
 from secateur.sources.open import SourceOpener, open_source
 

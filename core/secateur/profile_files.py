@@ -24,7 +24,7 @@ from secateur.output_files import write_output
 from secateur.settings import FILE_NAME, PROFILES, PROJECT_NAME, Layer, Settings, installed_keys, key_of, lookup, merge
 from secateur.settings.keys import nest_tables
 from secateur.settings.loading import read_config
-from secateur.system.locks import one_at_a_time
+from secateur.system.files import one_at_a_time
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 

@@ -10,8 +10,8 @@ import mcp
 import pytest
 from secateur.errors import SecateurError, UsageError
 from secateur.progress import Progress
-from secateur_agents.mcp import calls
-from secateur_agents.mcp.calls import MOST_WAITING, THREADS, CallQueue
+from secateur_agents.mcp import server as mcp_server
+from secateur_agents.mcp.server import MOST_WAITING, THREADS, CallQueue
 from support.agent_servers import facts, server, text
 from support.repos import QUERY, SHOP, write
 
@@ -58,7 +58,7 @@ async def test_a_call_that_takes_too_long_is_an_error_and_the_next_one_is_answer
 ) -> None:
     queue = CallQueue()
     with monkeypatch.context() as short, anyio.fail_after(SECONDS):
-        short.setattr(calls, "CALL_SECONDS", 0.01)
+        short.setattr(mcp_server, "CALL_SECONDS", 0.01)
         with pytest.raises(SecateurError, match="ended after") as ended:
             await queue.run(Work(), "a")
     assert ended.value.code == "CALL_TIMEOUT"
@@ -66,7 +66,7 @@ async def test_a_call_that_takes_too_long_is_an_error_and_the_next_one_is_answer
 
 
 async def test_work_that_never_reports_keeps_its_root_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "ENDING_SECONDS", 0)
+    monkeypatch.setattr(mcp_server, "ENDING_SECONDS", 0)
     queue, stuck, second = CallQueue(), Work(), Work()
 
     def never_reports(_: Progress) -> str:
@@ -141,7 +141,7 @@ async def test_errors_of_the_work_are_those_of_the_call() -> None:
 
 
 async def test_progress_only_grows_though_phases_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calls, "REPORT_SECONDS", 0.001)
+    monkeypatch.setattr(mcp_server, "REPORT_SECONDS", 0.001)
     told: list[tuple[float, str]] = []
     turn = threading.Event()
 
@@ -166,7 +166,7 @@ async def test_progress_only_grows_though_phases_begin_anew(monkeypatch: pytest.
 async def test_a_client_sees_progress_and_cancels_a_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, era: str
 ) -> None:
-    monkeypatch.setattr(calls, "REPORT_SECONDS", 0.001)
+    monkeypatch.setattr(mcp_server, "REPORT_SECONDS", 0.001)
     monkeypatch.setenv("SECATEUR_CACHE_DIR", str(tmp_path / "cache"))
     root = write(
         tmp_path / "many",

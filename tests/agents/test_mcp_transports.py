@@ -177,7 +177,7 @@ STUCK = """
 import threading, anyio, sys
 from mcp.server.lowlevel import Server
 from secateur.cli.main import leave
-from secateur_agents.mcp.calls import CallQueue
+from secateur_agents.mcp.server import CallQueue
 from secateur_agents.mcp.stdio import serve
 
 def work(progress):

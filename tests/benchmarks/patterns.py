@@ -46,7 +46,7 @@ BOUNDED = {
     "secateur.languages.syntax.outlines._CHANGE": "the first 600 characters of a statement",
     "secateur.languages.syntax.file_flags._GENERATED_MARK": "the first lines of a file",
     "secateur.languages.syntax.partition._INTRODUCTION": "200 characters",
-    "secateur.redaction.decoded_views._STRING": "valid JSON, in which every text ends",
+    "secateur.redaction.scanning._STRING": "valid JSON, in which every text ends",
     "secateur.retrieval.evidence.phrases._PLACEHOLDER": "texts of 400 characters",
     "secateur.retrieval.evidence.phrases._LITERAL": "fragments of 6,000 tokens",
     "secateur.retrieval.query": "lines of 400 characters",

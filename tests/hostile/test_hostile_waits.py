@@ -17,9 +17,9 @@ from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
 from secateur.sources.globs import MOST_STATES, Glob, Globs
 from secateur.sources.ignore import IgnoreFilter, Rules
+from secateur.sources.open import WorktreeSource
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience
 from secateur.sources.walk import walk
-from secateur.sources.worktree import WorktreeSource
 from support.repos import SHOP, committed, git
 
 SHORT = Patience(idle=0.05, query=10.0, untracked=10.0, listing=10.0)

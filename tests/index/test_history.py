@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from secateur import Engine
 from secateur.index.facts.history import CommitHistory
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import HistoryCommit
 from support.engine_answers import answer_text
 from support.processes import SETTINGS
 from support.repos import committed, git, write

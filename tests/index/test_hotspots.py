@@ -19,7 +19,7 @@ from secateur.index.facts.hotspots import (
     file_changes,
     rank_hotspots,
 )
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import HistoryCommit
 
 NOW = 1_750_000_000
 

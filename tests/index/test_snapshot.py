@@ -13,7 +13,7 @@ from secateur.index.facts.snapshot_arrays import build
 from secateur.index.graph.code_graph import Direction
 from secateur.index.store import arrayfile
 from secateur.model import FragmentKind
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import HistoryCommit
 from secateur.tokens import get_counter
 from support.repos import SHOP
 

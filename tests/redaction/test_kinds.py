@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.redaction import CredentialNumbers, Scanning, insert_markers, is_distinctive
-from secateur.redaction.decoded_views import decode_escapes, decode_json
 from secateur.redaction.rules import find_credentials
+from secateur.redaction.scanning import decode_escapes, decode_json
 from support.credential_texts import (
     BARE,
     ESCAPED,

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from msgspec import structs
 from secateur import Engine, Settings
 from secateur.render.report.content import DecisionReport
-from secateur.render.report.html_items import MOST_CALLS, CallTrees
+from secateur.render.report.html_page import MOST_CALLS, CallTrees
 from secateur.render.walk_text import CallEnd, Walk, WalkedItem
 from secateur.retrieval.walk import walk_of
 from secateur.settings import with_values

@@ -24,7 +24,7 @@ from secateur.render.pack import render_pack
 from secateur.render.search_json import json_report
 from secateur.selection import select
 from secateur.settings import Settings
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import HistoryCommit
 from secateur.tokens import Counter, get_counter
 from secateur_tui.app import Inspector
 from secateur_tui.host import Pace

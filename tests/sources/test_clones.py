@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from secateur.errors import RepositoryError
 from secateur.progress import Progress
-from secateur.sources import fetch_process
-from secateur.sources.clone_record import RECORD, clone_at
+from secateur.sources import clones
 from secateur.sources.git_addresses import FetchOptions
 from secateur.sources.named import folder_of
 from secateur.sources.open import open_source
+from secateur.sources.provenance import RECORD, clone_at
 from support.git_server import SSHD, http_backend, silent_server, ssh_server, ssh_stand_in
 from support.repos import SHOP, committed, git, write
 
@@ -188,7 +188,7 @@ def test_ssh_asks_nobody(shop: Path, cache: Path, tmp_path: Path) -> None:
 
 
 def test_a_server_that_never_answers_is_given_up(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch_process, "IDLE_SECONDS", 1)
+    monkeypatch.setattr(clones, "IDLE_SECONDS", 1)
     with silent_server() as (address, _):  # where the machine is busy, git is given up before it comes there
         error = refused(address, cache)
     assert error.code == "FETCH_TIMEOUT"
@@ -197,7 +197,7 @@ def test_a_server_that_never_answers_is_given_up(cache: Path, monkeypatch: pytes
 
 
 def test_a_repository_above_the_limit_is_not_fetched(shop: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch_process, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(clones, "MOST_BYTES", 1_000_000)
     commit(shop, {"noise.bin": os.urandom(3_000_000)})
     error = refused(shop.as_uri(), cache)
     assert error.code == "FETCH_TOO_LARGE"

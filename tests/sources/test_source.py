@@ -15,9 +15,8 @@ from secateur.errors import RepositoryError
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
 from secateur.sources.location import NoGit
-from secateur.sources.open import open_source
+from secateur.sources.open import WorktreeSource, open_source
 from secateur.sources.source import Source
-from secateur.sources.worktree import WorktreeSource
 from support.memory_source import MemorySource
 
 WHO = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "core.autocrlf=false"]

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from secateur.notice import Notice
 from secateur.sources.files import path_bytes
-from secateur.sources.git import HISTORY_LIMIT
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import HISTORY_LIMIT, HistoryCommit
 from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
 from secateur.sources.source import MAX_FILE_BYTES, TOKEN_BYTES, SourceFile
 from secateur.sources.walk import Skip, SkipReason, deep_reason

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from secateur.index.store.folder import SUFFIX, remove_leftovers, replacing
-from secateur.system.locks import one_at_a_time, remove_unless_held, try_lock
+from secateur.system.files import one_at_a_time, remove_unless_held, try_lock
 from support.processes import environment
 
 HOLDS = """
 import os, sys
-from secateur.system.locks import lock
+from secateur.system.files import lock
 handle = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
 lock(handle)
 print("held", flush=True)
@@ -26,7 +26,7 @@ sys.stdin.readline()
 ENTERS = """
 import sys
 from pathlib import Path
-from secateur.system.locks import one_at_a_time
+from secateur.system.files import one_at_a_time
 with one_at_a_time(Path(sys.argv[1])):
     print("in", flush=True)
     sys.stdin.readline()

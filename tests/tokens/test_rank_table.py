@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.tokens import ranks
-from secateur.tokens.exact import O200K_WORDS
+from secateur.tokens.exact import O200K_WORDS, PieceJoiner, WordCounter
 from secateur.tokens.ranks import CL100K, NEVER, O200K, RankFile, RankTable, data_folder, pack, rank_lookup, read_ranks
-from secateur.tokens.small_texts import PieceJoiner, WordCounter
 
 TEXT = "def refund_total(parts):\n    return sum(parts)  # Rückerstattung, 订单\n" * 3
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.tokens import count_tokens, small_texts
-from secateur.tokens.exact import VOCABULARIES, tiktoken_encoding
-from secateur.tokens.small_texts import LONGEST_WORD, PieceJoiner, WordCounter
+from secateur.tokens import count_tokens, exact
+from secateur.tokens.exact import LONGEST_WORD, VOCABULARIES, PieceJoiner, WordCounter, tiktoken_encoding
 
 NAMES = ("o200k_base", "cl100k_base")
 SMALL = {name: WordCounter(VOCABULARIES[name].words, PieceJoiner(VOCABULARIES[name].file).count) for name in NAMES}
@@ -29,7 +28,7 @@ TEXTS = st.one_of(
 
 @pytest.fixture(autouse=True)
 def much_is_joined(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small_texts, "MOST_JOINED", 1 << 40)
+    monkeypatch.setattr(exact, "MOST_JOINED", 1 << 40)
 
 
 def theirs(name: str, text: str) -> int:
@@ -71,7 +70,7 @@ def test_what_is_unsure_or_data_is_left_to_tiktoken(text: str) -> None:
 
 
 def test_much_text_of_unknown_words_is_left_to_tiktoken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(small_texts, "MOST_JOINED", 600)
+    monkeypatch.setattr(exact, "MOST_JOINED", 600)
     counter = WordCounter(VOCABULARIES["o200k_base"].words, PieceJoiner(VOCABULARIES["o200k_base"].file).count)
     texts = [" " * length + "\n" for length in range(90, 94)]
     assert [counter.count(text) is None for text in texts] == [False, True, True, True]

@@ -13,7 +13,7 @@ from secateur_agents.sessions.listing import SessionsOutput
 from secateur_lab.commands.demo import DemosOutput
 from secateur_lab.commands.mine import MineOutput
 from secateur_lab.evaluation.report import EvaluationOutput
-from secateur_lab.evaluation.tuning_report import TuningOutput
+from secateur_lab.evaluation.tuned_profile import TuningOutput
 from secateur_lab.replays.report import ReplayOutput
 from secateur_lab.scenarios.report import ScenariosOutput
 

@@ -46,8 +46,7 @@ from secateur.sources.git_addresses import FetchOptions
 from secateur.sources.named import folder_of
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import HISTORY_INCOMPLETE, Source
-from secateur.sources.workspace_file import WorkspaceMember, answer_globs, is_workspace, read_workspace
-from secateur.sources.workspace_source import WorkspaceSource
+from secateur.sources.workspace_file import WorkspaceMember, WorkspaceSource, answer_globs, is_workspace, read_workspace
 
 
 @dataclass

@@ -17,7 +17,7 @@ from typing import Any
 from secateur.errors import SecateurError, reason_of, shown
 from secateur.index.store.folder import folder_name, remove_leftovers, replacing, set_aside
 from secateur.recognised import without_recognised
-from secateur.system.locks import one_at_a_time
+from secateur.system.files import one_at_a_time
 
 FOLDER = "repositories"
 SAID_FILE = "said.json"  # what was said about a repository, so that it is said once

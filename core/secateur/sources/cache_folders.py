@@ -11,7 +11,7 @@ from pathlib import Path
 
 from secateur.errors import RepositoryError, reason_of, shown
 from secateur.progress import Progress, unreported
-from secateur.system.locks import open_lock, try_lock
+from secateur.system.files import open_lock, try_lock
 
 _LOOK_SECONDS = 0.1
 

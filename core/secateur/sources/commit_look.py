@@ -10,10 +10,9 @@ from pathlib import Path
 from msgspec import Struct
 
 from secateur.settings import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Index
-from secateur.sources.clone_record import RECORD
 from secateur.sources.git import SHALLOW_BYTES
 from secateur.sources.location import HEAD, head_commit
-from secateur.sources.provenance import small_file
+from secateur.sources.provenance import RECORD, small_file
 
 _DIGEST_BYTES = 16
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from secateur.errors import RepositoryError
 from secateur.settings import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Committed
-from secateur.sources.clone_record import clone_at
 from secateur.sources.git import Git, TreeEntry
+from secateur.sources.provenance import clone_at
 
 SETTINGS_FILES = (FILE_NAME, PROJECT_NAME)
 

@@ -4,6 +4,8 @@ git is told both the folder of the repository (see `location.py`) and the work t
 point elsewhere. See `process.py` for how git is run. Commands used: `rev-parse`,
 `merge-base`, `rev-list`, `log`, `diff-tree`, `ls-files`, `ls-tree`, `cat-file`; used like this, none of them converts,
 compares or refreshes files of the work tree.
+
+Parses the output of `git log -z --name-only` into commits. Streamed: a history may be long.
 """
 
 from __future__ import annotations
@@ -20,7 +22,6 @@ from msgspec import Struct
 
 from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes, path_text
-from secateur.sources.git_log import HISTORY_FORMAT, LOG_FORMAT, HistoryCommit, commits_of
 from secateur.sources.location import HEAD, ForeignRepository, Location, NoGit, head_commit, is_remnant, locate
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, run_git
 from secateur.sources.provenance import common_folder, small_file
@@ -371,3 +372,57 @@ def _read_all(output: IO[bytes], limit: int, folder: Path) -> bytes:
         message = f"git printed more than {limit:,} bytes in {folder}"
         raise RepositoryError(message, hint="Open a smaller folder of that repository.", code="GIT_FAILED")
     return content
+
+
+HISTORY_FORMAT = "--format=/%H%x00%ct%x00%P%x00%s"  # no path starts with `/`, so it marks where a commit starts
+LOG_FORMAT = "--format=/%H%x00%ct%x00%P%x00%B"
+HEAD_FIELDS = 4
+
+
+class HistoryCommit(Struct, frozen=True):
+    """One commit, and the files it changed below the opened folder; a merge has no files."""
+
+    id: str
+    time: int  # committer date, seconds since 1970
+    parents: tuple[str, ...]
+    message: str  # the whole, or its subject alone: what was asked for
+    paths: tuple[str, ...]
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.message.partition("\n")[0]
+
+
+def commits_of(output: IO[bytes]) -> Iterator[HistoryCommit]:
+    """Yields the commits of HISTORY_FORMAT or LOG_FORMAT."""
+    head: list[bytes] = []
+    paths: list[bytes] = []
+    for field in _read_fields(output):
+        if len(head) == HEAD_FIELDS and field.startswith(b"/"):
+            yield _parse_commit(head, paths)
+            head, paths = [], []
+        if len(head) < HEAD_FIELDS:
+            head.append(field)
+        else:
+            paths.append(field if paths else field.removeprefix(b"\n"))
+    if len(head) == HEAD_FIELDS:
+        yield _parse_commit(head, paths)
+
+
+def _parse_commit(head: list[bytes], paths: list[bytes]) -> HistoryCommit:
+    commit, time, parents, message = head
+    return HistoryCommit(
+        id=commit[1:].decode("ascii"),
+        time=int(time) if time.isdigit() else 0,
+        parents=tuple(parents.decode("ascii").split()),
+        message=message.decode("utf-8", "replace"),
+        paths=tuple(path_text(path) for path in paths),
+    )
+
+
+def _read_fields(output: IO[bytes]) -> Iterator[bytes]:
+    rest = b""
+    while chunk := output.read(_CHUNK_BYTES):
+        *whole, rest = (rest + chunk).split(b"\0")
+        yield from whole

@@ -15,8 +15,7 @@ from msgspec import Struct
 from secateur.errors import shown
 from secateur.notice import Notice
 from secateur.sources.files import path_text
-from secateur.sources.git import HISTORY_LIMIT
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import HISTORY_LIMIT, HistoryCommit
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source, SourceFile
 from secateur.sources.walk import Skip

@@ -4,16 +4,25 @@ A `.git` can be a file that names another folder, a link, or a folder that borro
 folder from a stranger could show the content of any repository whose path is guessed. Only what is inside the folder
 counts, and what declares that it belongs there: a further work tree (`git worktree add`) or a submodule, whose data in
 the other repository names this folder.
+
+The record in a clone: its URL and the time of the fetch. Every repeated command imports this module, so it imports
+nothing that fetches.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from msgspec import Struct
+
+from secateur.errors import UsageError
+from secateur.sources.git_addresses import git_address
 from secateur.system.files import owner
 
 # The flag that allows all of it; `index.trust_git_dir` in the user's own configuration does the same.
@@ -128,3 +137,33 @@ def _list_alternates(objects: Path) -> Iterator[Path]:
 def _is_inside(path: Path, folders: tuple[Path, ...]) -> bool:
     resolved = path.resolve()
     return any(resolved.is_relative_to(folder) for folder in folders)
+
+
+RECORD = "secateur-clone.json"
+
+
+class Clone(Struct, frozen=True):
+    """The origin of a clone."""
+
+    url: str
+    fetched: int  # seconds since 1970
+    shallow: bool = False  # the newest commit alone, as it was asked for
+
+    @property
+    def when(self) -> str:
+        """The minute in which it was fetched, in UTC: the text is the same whenever it is read."""
+        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(self.fetched))
+
+
+def clone_at(folder: Path) -> Clone | None:
+    """Returns the record of a clone; None for any other folder."""
+    if not (content := small_file(folder / RECORD)):
+        return None
+    try:
+        record = json.loads(content)
+        url, fetched, shallow = record["url"], record["fetched"], record["shallow"]
+        if not isinstance(url, str) or git_address(url) is None or not 0 <= int(fetched) < 1 << 40:
+            return None
+        return Clone(url, int(fetched), bool(shallow))
+    except (ValueError, KeyError, TypeError, UsageError):  # a file that secateur did not write
+        return None

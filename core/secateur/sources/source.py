@@ -22,8 +22,7 @@ from msgspec import Struct
 from secateur.errors import RepositoryError, shown
 from secateur.notice import Notice
 from secateur.sources.files import DEEPEST, path_bytes
-from secateur.sources.git import FETCH_ALL, HISTORY_LIMIT, Git
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import FETCH_ALL, HISTORY_LIMIT, Git, HistoryCommit
 from secateur.sources.walk import Skip, SkipReason
 
 MAX_FILE_BYTES = 1024 * 1024  # default size above which a file is skipped: `index.max_file_kb`

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from secateur import CommandCall, CommandParser, UsageError, shown, visible
 
-from secateur_lab.scenarios.causes import join_first
+from secateur_lab.scenarios.assertions import join_first
 from secateur_lab.scenarios.check import CheckVerdict, Result, exit_code, record_decisions, results_of
 from secateur_lab.scenarios.location import find_scenarios
 from secateur_lab.scenarios.report import (

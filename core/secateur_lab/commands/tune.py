@@ -46,8 +46,7 @@ def run(options: CommandCall) -> int:
     After an interruption (130) it prints what it measured, and writes no profile without a proven gain."""
     from secateur_lab.evaluation.evaluation import BUDGETS
     from secateur_lab.evaluation.measuring import Choice
-    from secateur_lab.evaluation.tuned_profile import profile_text
-    from secateur_lab.evaluation.tuning_report import tuning_json, tuning_text
+    from secateur_lab.evaluation.tuned_profile import profile_text, tuning_json, tuning_text
     from secateur_lab.evaluation.tuning_run import TuningRun, collect_cases
 
     _check_call(options)

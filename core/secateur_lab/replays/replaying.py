@@ -21,7 +21,7 @@ from secateur_lab.replays import events
 from secateur_lab.replays.events import describe_event
 from secateur_lab.replays.recording import CANNOT_READ, Recording
 from secateur_lab.scenarios import running
-from secateur_lab.scenarios.causes import Moves
+from secateur_lab.scenarios.assertions import Moves
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange, change_of
 from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.malformed import ScenarioError

@@ -9,8 +9,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 from secateur import Number, Reason, Shape, State
 
-from secateur_lab.scenarios.assertions import Failure, LineOf, describe_input, find_failures
-from secateur_lab.scenarios.causes import Moves, changed_settings
+from secateur_lab.scenarios.assertions import Failure, LineOf, Moves, changed_settings, describe_input, find_failures
 from secateur_lab.scenarios.running import Decided, Listed
 from secateur_lab.scenarios.scenario import Recorded, RecordedItem, Scenario
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import Meta
 from secateur import SCHEMA_VERSION, Count, Shape, Version, dumps, visible
 
-from secateur_lab.scenarios.causes import join_first
+from secateur_lab.scenarios.assertions import join_first
 from secateur_lab.scenarios.check import CheckVerdict, Result, ScenarioShape, exit_code
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange, Way
 

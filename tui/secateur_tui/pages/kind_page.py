@@ -23,8 +23,8 @@ from secateur.kinds.run import answer_of, command_line_of, trials_of
 from secateur.kinds.steering import Steer
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
+from secateur.sources.git import HistoryCommit
 from secateur.sources.git_addresses import FetchOptions
-from secateur.sources.git_log import HistoryCommit
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
 from secateur_lab.scenarios.opened_scenario import OpenedScenario, recorded_ledger

@@ -7,7 +7,7 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.model import State
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import HistoryCommit
 from secateur.terminal import cell_width
 
 from secateur_tui.frame import ZOOMED, Tab

@@ -15,7 +15,7 @@ from secateur.model import Channel, Decision, Pool, Reason, Selection, State
 from secateur.render.page import count_noun
 from secateur.render.sentences import describe_redactions
 from secateur.render.text import kind_of, why
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import HistoryCommit
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import NAME, Label, ListColumn, bar_cells

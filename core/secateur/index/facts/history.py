@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from secateur.index.facts.lexical import TermBag
 from secateur.sources.files import path_bytes, path_text
-from secateur.sources.git_log import HistoryCommit
+from secateur.sources.git import HistoryCommit
 
 _Stored = tuple[bytes, bytes, bytes, bytes, list[bytes], tuple[bytes, bytes, bytes]]
 _ID_BYTES = 8

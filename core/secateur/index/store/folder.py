@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from secateur.errors import IndexingError
-from secateur.system.files import new_file
-from secateur.system.locks import lock, one_at_a_time, remove_unless_held
+from secateur.system.files import lock, new_file, one_at_a_time, remove_unless_held
 
 SUFFIX = ".part"  # the ending of unfinished files
 

@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from secateur.errors import IndexingError
 from secateur.index.store.folder import BROKEN, FILE_NAME, discard, file_id, set_aside, tidy, with_logs
-from secateur.system.locks import one_at_a_time
+from secateur.system.files import one_at_a_time
 
 BUSY_SECONDS = 30.0  # the time that a writer waits for another
 
