@@ -19,7 +19,7 @@ from secateur.index.graph.resolve.exported_symbols import same_exports
 from secateur.index.graph.resolve.linking import link
 from secateur.index.graph.resolve.members import Members
 from secateur.index.graph.resolve.names import Names, symbols_of
-from secateur.index.store.splices import Splice
+from secateur.index.store.arrayfile import Splice
 from secateur.model import BoolArray, Call, FileFacts
 
 # Returns the call sites of files, by their numbers after the edit.

@@ -27,7 +27,7 @@ from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.render.page import count_noun
 from secateur.settings import Chunking, Committed
-from secateur.sources.committed_settings import read_settings_at
+from secateur.sources.committed import read_settings_at
 from secateur.sources.files import path_bytes, path_text
 from secateur.sources.git import DIFF_ID_DIGITS, GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
 from secateur.sources.location import ForeignRepository

@@ -17,7 +17,7 @@ from secateur.model import Notice, Reason
 from secateur.render.markdown import heading
 from secateur.render.page import listed
 from secateur.settings import FILE_NAME, Committed, keys
-from secateur.sources.committed_settings import SETTINGS_FILES
+from secateur.sources.committed import SETTINGS_FILES
 from secateur.tokens import Counter
 
 # Code of the notice that a change edits the repository's settings; the old settings count.

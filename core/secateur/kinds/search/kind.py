@@ -42,7 +42,7 @@ from secateur.settings import Settings, condense_notices
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
 from secateur.settings.tables import Part
-from secateur.sources.committed_settings import read_committed_settings
+from secateur.sources.committed import read_committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
