@@ -451,7 +451,6 @@ class Engine:
 
     @property
     def _notices(self) -> tuple[Notice, ...]:
-        """The warnings of every answer: about the engine's input, the index and the source."""
         return (*self._given, *self._index.notices[: None if self.warns_of_index else 0], *self._index.source.notices())
 
     def _lines(self, pool: Pool, row: int) -> list[str]:

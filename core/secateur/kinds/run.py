@@ -213,7 +213,6 @@ def _decide(
     model: LanguageModel | None,
     progress: Progress,
 ) -> Outcome[Any]:
-    """Decides, and proves what would change the decision if the inputs ask for that. `notices`: about the settings."""
     outcome = kind.fit(answer_of(kind, material, inputs, settings, model, progress))
     of_settings = () if kind.finds else (*notices, *not_scanned(settings))  # those of a search are in its pool
     outcome = structs.replace(outcome, of_settings=of_settings)

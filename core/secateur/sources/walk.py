@@ -228,7 +228,6 @@ def _read_rules_above(reader: _RuleReader, start: str, *, in_repository: bool) -
 
 
 def _add_rules(reader: _RuleReader, folder: str, above: _Layers) -> _Layers | None:
-    """Returns the rules above a folder plus its own; None if its own are skipped."""
     if (rules := reader.read(folder + IGNORE_FILE, above)) is None:
         return None
     return ((len(path_bytes(folder)), rules), *above) if rules else above

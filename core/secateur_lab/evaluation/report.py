@@ -138,7 +138,6 @@ _Side = Callable[[MeasuredCase, int], Figures]
 def _means(
     measured: Sequence[MeasuredCase], plan: EvaluationPlan, side: _Side, base: _Side | None = None
 ) -> tuple[Mean, ...]:
-    """Returns the mean of each figure at each budget; with `base` that of its gain over the base, case by case."""
     groups, means = [row.case.repository for row in measured], []
     for metric, budget in product(METRICS, plan.budgets) if measured else ():
         values = [_value(side(row, budget), metric) for row in measured]

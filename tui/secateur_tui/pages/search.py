@@ -217,7 +217,6 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return [line("searching …")]
 
     def _draw_first_screen(self, scene: Scene, cells: int) -> list[Line]:
-        """Draws what can be asked."""
         keys, status = scene.keys, self.indexed
         lines: list[Line] = [line(Span("Ask in the words of the task, or name what you mean.", "bold")), ()]
         if scene.examples:

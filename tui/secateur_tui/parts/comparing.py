@@ -99,7 +99,6 @@ def _draw_list(title: str, role: str, pairs: Sequence[Pair], placed: Sequence[Pl
 
 
 def _draw_pair(pair: Pair, ranks: bool, cells: int) -> Line:
-    """Draws an item that both sides send: its ranks, or its states and tokens."""
     assert pair.left is not None
     assert pair.right is not None
     if ranks:

@@ -115,7 +115,6 @@ class Linker:
         return Links(CodeGraph.from_edges(edges, rows.after), statuses)
 
     def _edit_bodies(self, file_number: int, path: str, facts: FileFacts) -> None:
-        """Updates a file whose local variables and lines alone have changed."""
         if self._names is None:
             return
         symbols = self._names.symbols

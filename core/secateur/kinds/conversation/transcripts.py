@@ -282,7 +282,6 @@ def _system_texts(given: Any) -> Iterator[str]:
 
 
 def _definitions(given: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the names and definitions of tools, from a list, an object by name, or lists inside either."""
     if isinstance(given, dict) and isinstance(given.get("tools"), list):  # Bedrock's
         given = given["tools"]
     if isinstance(given, dict):

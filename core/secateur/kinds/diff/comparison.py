@@ -211,7 +211,6 @@ class Comparison:
         return None
 
     def _tree(self, commit: str | None) -> str:
-        """The id of the folder's tree in a commit; of the empty tree if the commit has no such folder."""
         if commit is None:
             return self._empty
         try:

@@ -337,7 +337,6 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
 
 
 def _line_of(line_numbers: Callable[[], list[int]], line: int) -> int:
-    """The line number in the file as changed; for a removed line its number before the change."""
     numbers = line_numbers()
     return numbers[line] if line < len(numbers) else 1
 

@@ -156,7 +156,6 @@ def _read_folder(
     notices: dict[str, Notice],
     chosen: Sequence[str] | None,
 ) -> Iterator[_Read]:
-    """Reads the files of a folder that the index would read, and yields the others with a reason."""
     index, largest = settings.index, settings.index.max_file_kb * 1024
     source: Source = open_source(folder, ignore=index.ignore, max_file_bytes=largest, trust=index.trust_git_dir)
     if chosen is not None:
