@@ -39,11 +39,9 @@ from secateur.index.workspace_index import AnyOpener, open_index, opener_of
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress, unreported
 from secateur.redaction import recognise_in_names, redact
-from secateur.render.layouts import pack_format
-from secateur.render.pack import render_message, render_pack
+from secateur.render.layouts import pack_format, render_message, render_pack
 from secateur.render.search_json import SearchOutput, count_pack, json_report
-from secateur.retrieval.answers import Answer, AnswerPlace
-from secateur.retrieval.cache import ResultCache
+from secateur.retrieval.cache import Answer, AnswerPlace, ResultCache
 from secateur.retrieval.first_files import FirstFiles
 from secateur.retrieval.named_symbols import IndexedSymbol, find_symbol
 from secateur.retrieval.preference import Preferences, preferences_of

@@ -22,7 +22,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FragmentKind, Notice
 from secateur.redaction.spans import MARKER
 from secateur.render.page import notices_of
-from secateur.retrieval.answers import LOW
+from secateur.retrieval.cache import LOW
 from secateur.settings import Settings, with_values
 from secateur.shape import Count, Shape
 from secateur.terminal import visible

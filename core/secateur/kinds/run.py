@@ -29,8 +29,8 @@ from secateur.llm import open_model
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor, not_scanned
 from secateur.render.page import Page, add_pins, add_redactions, count_noun
-from secateur.render.structured import dumps, dumps_report
 from secateur.settings import Loaded, Settings, with_values
+from secateur.shape import dumps, dumps_report
 from secateur.suggestions import near_ids
 from secateur.terminal import clip
 

@@ -16,8 +16,7 @@ from msgspec import Struct
 from secateur.errors import RepositoryError
 from secateur.settings import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Committed, Index
 from secateur.sources.git import SHALLOW_BYTES, Git, TreeEntry
-from secateur.sources.location import HEAD, head_commit
-from secateur.sources.provenance import RECORD, clone_at, small_file
+from secateur.sources.provenance import HEAD, RECORD, clone_at, head_commit, small_file
 
 SETTINGS_FILES = (FILE_NAME, PROJECT_NAME)
 

@@ -19,7 +19,7 @@ from secateur.sources.files import DEEPEST, Folder, path_bytes, path_text
 from secateur.sources.git import GITLINK, Git
 from secateur.sources.globs import MOST_STATES
 from secateur.sources.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
-from secateur.sources.location import git_dir_of
+from secateur.sources.provenance import git_dir_of
 from secateur.system.files import path_below
 
 IGNORE_FILE = ".gitignore"

@@ -43,7 +43,7 @@ from secateur.kinds.conversation.unreadable import (
 )
 from secateur.kinds.reading import DuplicateField, unique
 from secateur.model import Notice
-from secateur.render.structured import dumps
+from secateur.shape import dumps
 
 FORMATS = ("openai", "anthropic", "ai-sdk", "text", *MESSAGE_FORMATS)
 

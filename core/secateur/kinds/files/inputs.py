@@ -23,9 +23,8 @@ from secateur.render.page import listed
 from secateur.settings import FILE_NAME, Settings
 from secateur.sources.files import MAGIC, Folder, LeadsOut, confine_path
 from secateur.sources.globs import ShellPattern
-from secateur.sources.listed import ListedSource
 from secateur.sources.named import folder_of, is_named
-from secateur.sources.open import open_source
+from secateur.sources.open import ListedSource, open_source
 from secateur.sources.source import Source
 
 NAMED_BYTES = 64 << 20  # largest file that may be named by itself: dozens of times the largest window
