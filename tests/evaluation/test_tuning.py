@@ -17,7 +17,8 @@ from secateur_lab.evaluation.cases import JudgedCase, select_set
 from secateur_lab.evaluation.measuring import MeasuredCase
 from secateur_lab.evaluation.metrics import Figures, mean_of
 from secateur_lab.evaluation.tuned_profile import FITTED, START, Tuned, profile_text, profile_values
-from secateur_lab.evaluation.tuning_run import CaseSplit, Fit, Fitter, RehearsedCase, folds
+from secateur_lab.evaluation.tuning import Fit, Fitter, RehearsedCase, folds
+from secateur_lab.evaluation.tuning_run import CaseSplit
 from secateur_lab.scenarios.running import deciding_keys
 from secateur_lab.scenarios.scenario import Scenario
 from support.pools import Row, pool_of
