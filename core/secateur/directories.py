@@ -1,7 +1,5 @@
 """Finds secateur's own directories: the user's cache and configuration, and the data that comes with the package."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Recognises the names and addresses of this machine, without asking a resolver."""
 
-from __future__ import annotations
-
 import ipaddress
 
 

@@ -1,7 +1,5 @@
 """The notice of an answer, apart from the ledger: repeating an answer needs nothing else."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

@@ -1,7 +1,5 @@
 """Reports the progress of slow work, through a function that may raise to end the work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 # `progress(phase, done, total)`: the current phase ("counting"), and how many steps of how many; `total` is 0 if it is

@@ -4,8 +4,6 @@ from secateur import retrieval      # in the package: __getattr__ = on_demand(__
 retrieval.walk.walk_of(calls)       # `secateur.retrieval.walk` is imported here
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Values as TOML on one line, for messages, command lines and new files; tomlkit changes files that a person wrote."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`--only` and `--everywhere`: the part of a repository that is asked about, and what is remembered of it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path

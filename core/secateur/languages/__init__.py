@@ -4,8 +4,6 @@ Every module of this package that has `LANGUAGES` is loaded; there is no other l
 reading trees lies in `syntax/`.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from importlib import import_module

@@ -1,7 +1,5 @@
 """Languages whose queries say all that is read of them, resolved by scopes, packages and names; see `read_by_names`."""
 
-from __future__ import annotations
-
 from secateur.languages import traits
 from secateur.languages.syntax.names import words
 

@@ -1,8 +1,6 @@
 """Components of Vue, Svelte and Astro: scripts are read as TypeScript, markup and styles are sections, and calls in the
 markup count as calls."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """C#."""
 
-from __future__ import annotations
-
 from secateur.languages.syntax.collector import Captures, Collector
 from secateur.languages.syntax.names import read_type_name, words
 from secateur.languages.traits import C_SILENT, CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules

@@ -1,7 +1,5 @@
 """Notebooks: every cell is a unit, and all Python cells together are read as one module."""
 
-from __future__ import annotations
-
 import re
 from itertools import accumulate
 

@@ -1,7 +1,5 @@
 """Languages without a grammar: documents, configuration, and code that is split into blocks of lines."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from secateur.languages.syntax.names import words

@@ -6,8 +6,6 @@ modules that read trees and follow imports; they are imported at first use.
     LANGUAGES = (LanguageTraits(name="lua", extensions="lua", line_comment="--"),)
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import cached_property

@@ -3,8 +3,6 @@
 A sentence has no subject: it follows "kept: " or "dropped: ", or a name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from string import Formatter
 

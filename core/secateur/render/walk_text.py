@@ -5,8 +5,6 @@ The values are both what the engine answers (`Engine.walk`) and the shape of the
 Lists are bounded; what is not listed is counted beside them. All orders are total.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -12,8 +12,6 @@
 `relevance.py` says what follows from a kind.
 """
 
-from __future__ import annotations
-
 import re
 from enum import StrEnum
 from functools import cache

@@ -4,8 +4,6 @@ A field's annotation holds the key's type, range and description; the field's de
 `--set`, `secateur config`, the JSON schema and `docs/configuration.md` are derived from the fields (`keys.py`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 

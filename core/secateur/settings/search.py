@@ -1,7 +1,5 @@
 """Tables of a search: `[graph_rag]`, `[smart_pruning]`, `[relevance]`, `[preference]`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from msgspec import Meta

@@ -1,7 +1,5 @@
 """Folders of the cache that one process at a time writes: a lock beside each, and the error if it cannot be written."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -4,8 +4,6 @@ the commit, limit its history, and hold the rules for reading it.
 A repository's own settings as a commit has them, if files on disk are missing or must not count.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from hashlib import blake2b

@@ -7,8 +7,6 @@
 `open_source` and `Engine.open` open the result; for a clone they read the commit at its HEAD.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from secateur.errors import shown, unreadable_folder

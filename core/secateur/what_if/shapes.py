@@ -1,7 +1,5 @@
 """The fields that proofs add to the JSON of an answer, apart from what proves them and needs numpy."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType

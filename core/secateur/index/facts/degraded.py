@@ -1,7 +1,5 @@
 """Lists the files of a snapshot that were read only in part, so that a search says where it may miss something."""
 
-from __future__ import annotations
-
 from secateur.index.facts.extract import NOT_WHOLLY_SCANNED
 from secateur.index.facts.snapshot import Snapshot
 from secateur.languages import language_of, traits_of

@@ -4,8 +4,6 @@ The files are recorded as always, so nothing is read twice. The snapshot itself 
 states are.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from msgspec import Struct

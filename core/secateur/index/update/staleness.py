@@ -1,7 +1,5 @@
 """Compares a source with its indexed state, by two listings: nothing is parsed or written."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from msgspec import Struct

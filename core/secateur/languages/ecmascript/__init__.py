@@ -1,7 +1,5 @@
 """JavaScript, TypeScript and TSX."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from secateur.languages.syntax.names import words

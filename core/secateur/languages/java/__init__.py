@@ -1,7 +1,5 @@
 """Java."""
 
-from __future__ import annotations
-
 from secateur.languages.syntax.names import words
 from secateur.languages.traits import CAMEL_CASE_TEST, JAVA_SILENT, Grammar, LanguageTraits, LibraryTypes, NameRules
 

@@ -1,7 +1,5 @@
 """Python."""
 
-from __future__ import annotations
-
 from secateur.languages.syntax.names import words
 from secateur.languages.traits import PYTHON_SILENT, Grammar, LanguageTraits, NameRules
 

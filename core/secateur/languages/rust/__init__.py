@@ -1,7 +1,5 @@
 """Rust."""
 
-from __future__ import annotations
-
 from secateur.languages.syntax.names import words
 from secateur.languages.traits import Grammar, LanguageTraits, NameRules
 
