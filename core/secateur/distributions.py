@@ -84,7 +84,6 @@ def _find(distribution: str) -> tuple[str, re.Match[str]] | None:
 
 @lru_cache(maxsize=64)
 def _metadata(folder: str, _changed: int) -> Mapping[str, re.Match[str]]:
-    """Returns the matches of the metadata folders' names in one folder of the path, by normalized name."""
     try:
         names = os.listdir(folder or ".")  # noqa: PTH208 - many names, and only names
     except OSError:

@@ -159,7 +159,6 @@ def _declared(data: bytes) -> str:
 
 
 def _detected(sample: bytes) -> str:
-    """The encoding that lines look like; "" if none fits."""
     from charset_normalizer import from_bytes
 
     pairs = sample.translate(None, bytes(range(0x80)))

@@ -86,7 +86,6 @@ def _try_question(engine: Engine, query: str, drawn_from: str, settings: Setting
 
 
 def _suggest_questions(engine: Engine) -> Iterator[tuple[str, str]]:
-    """Yields questions from each source in turn, each once, with their source."""
     snapshot, lines = engine.code()
     # of the repository's own code, the most changed and most complex ones first
     order = np.argsort(-snapshot.hotspots.score, kind="stable")[: 10 * LOOKED_AT].tolist()

@@ -36,7 +36,6 @@ def near_ids(word: str, known: Iterable[str]) -> list[str]:
 
 
 def _ids_around(word: str, ids: Sequence[str]) -> list[str]:
-    """Returns a few ids a part of which `word` resembles, as a name without its path does that is misspelt."""
     if not _SHORTEST_PART <= len(word) <= _LONGEST:
         return []
     from rapidfuzz import fuzz, process  # takes a while, and most calls misspell nothing

@@ -174,7 +174,6 @@ class Answering:
 def _decide_quietly(
     page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer[Any] | None, progress: Progress
 ) -> ShownAnswer[Any] | SecateurError:
-    """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
         answer: ShownAnswer[Any] = page.decide(material, dict(asked.inputs), asked.settings, progress)
         page.prepare_answer(answer, baseline)

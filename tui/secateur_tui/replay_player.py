@@ -252,7 +252,6 @@ class ReplayPlayer:
         return Opening(kind, inputs, replace(loaded.settings, ui=self.own.ui), loaded.notices)
 
     def _searching(self, opening: Opening) -> BenchState[Any]:
-        """Returns the state of a search on what is opened."""
         inputs = opening.inputs
         page = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
         return BenchState(page, opening.settings, {"query": visible(inputs["query"], keep_newlines=True)})

@@ -297,7 +297,6 @@ def _find_converter(flag: Flag) -> Callable[[str], Any]:
 
 
 def _settings(options: CommandCall, flag: Flag) -> Mapping[str, Any]:
-    """Maps a flag that was given to its setting; empty where it was not given."""
     if (value := getattr(options, flag.name.removeprefix("--").replace("-", "_"))) is None:
         return {}
     if flag.values is not None:

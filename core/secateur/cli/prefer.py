@@ -128,7 +128,6 @@ def _words(options: CommandCall) -> tuple[str, str]:
 
 
 def _remove(store: PreferenceStore, symbol: str, *, everything: bool) -> str:
-    """Forgets a symbol, given whole or by its end, or all; returns its id."""
     if everything:
         store.clear()
         return ""

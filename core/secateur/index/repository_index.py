@@ -157,7 +157,6 @@ class RepositoryIndex(OpenIndex):
         self._snapshots, self.histories = SnapshotManager(store), Histories(store)
 
     def _use_memory(self, error: UnwritableIndex, kept: Path | None) -> None:
-        """Copies the readable part of the index into memory, and adds a warning."""
         self._use(Store.in_memory(kept))
         message = f"{error.message}: answered from memory, and nothing is kept for the next time; {error.hint}."
         self._notices = (*self._notices, Notice(NOT_KEPT, message))

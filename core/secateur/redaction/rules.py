@@ -106,7 +106,6 @@ def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]
 
 
 def _apply_rule(rule: CredentialRule, needle: bytes, data: bytes, haystack: bytes) -> Iterator[CredentialSpan]:
-    """Yields the credentials at a needle. `haystack`: the content, or the content in lower case."""
     offset = haystack.find(needle)
     while offset >= 0:
         after = offset + len(needle)
@@ -197,7 +196,6 @@ def _is_random(value: bytes) -> bool:
 
 
 def _until(flag: bytes) -> bytes:
-    """Returns a pattern for the arguments of a command before a flag."""
     return rb"(?:[ \t]+(?!" + flag + rb")[^\s|;&]{1,80}+){0,12}+[ \t]+"
 
 
@@ -356,7 +354,6 @@ def _find_driver_passwords(data: bytes) -> Iterator[CredentialSpan]:
 
 
 def _is_url_password(name: bytes, password: bytes, host: bytes) -> bool:
-    """Tells whether the password of a URL is a credential, not a placeholder, the user name, or an example."""
     if b"%" in password:
         password = unquote_to_bytes(password)  # `pa%20ssword` consists of words
     if len(password) < 3 or is_placeholder(password) or password.lower() == name.lower():

@@ -129,7 +129,6 @@ class View(Struct, frozen=True):
 
 
 def _replace_parts(data: bytes, replacements: Iterable[tuple[int, int, bytes]]) -> View:
-    """Returns the view of the bytes with the given parts, in order, replaced."""
     starts, ends, data_starts, data_ends = (array("q") for _ in range(4))
     parts: list[bytes] = []
     offset = length = 0
@@ -207,7 +206,6 @@ def decode_escapes(data: bytes) -> View | None:
 
 
 def _find_escape_lines(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yields the spans of lines that hold an escape; adjacent lines form one span."""
     signs = [sign.span() for pattern in _SIGNS for sign in pattern.finditer(data)]
     offset = 0
     for word in data.translate(_BASE64).split():
@@ -258,7 +256,6 @@ def _decode_escape(escape: re.Match[bytes]) -> bytes | None:
 
 
 def _decode_base64(value: bytes) -> bytes | None:
-    """Returns the text that base64 bytes encode; None for anything else."""
     body = value.rstrip(b"=")
     if len(body) % 4 == 1 or (body.isalpha() and body.islower()):
         return None
@@ -357,7 +354,6 @@ class FullScanner:
 
 @cache
 def _marker_name(rule: str) -> str:
-    """Converts the scanner's name of a rule to the form used in markers."""
     return re.sub(r"[^a-z0-9]+", "-", rule).strip("-")[:64].rstrip("-") or "credential"
 
 

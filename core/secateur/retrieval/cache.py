@@ -183,7 +183,6 @@ def warn_of_old_cache(root: Path, relative: str) -> Notice | None:
 
 
 def _folders(root: Path | None, relative: str, user_cache: Path) -> list[Path]:
-    """Lists the folders that may hold answers: the chosen one in the repository, then the one in the user's folder."""
     inside = [root / relative] if root and _inside(root / relative, root) else []
     return [*inside, user_cache / "graph-context" / blake2b(os.fsencode(str(root or "")), digest_size=16).hexdigest()]
 

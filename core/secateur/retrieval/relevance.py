@@ -193,7 +193,6 @@ def similarity_alone(columns: Mapping[str, FloatArray], rerank: Rerank | None = 
 
 
 def _rerank_best(score: FloatArray, rerank: Rerank) -> FloatArray:
-    """Returns the similarity of the best rows as a better model sees it, and 0 for the other rows."""
     column, best = np.zeros(len(score)), best_rows(score, RERANKED)
     column[best] = rerank(best)
     return column

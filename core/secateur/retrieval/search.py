@@ -195,7 +195,6 @@ def _eligible_rows(scores: Scores, occurring: float, settings: Settings) -> Bool
 
 
 def _best_eligible(relevance: FloatArray, eligible: BoolArray, tokens: Tokens, top_k: int) -> IntArray:
-    """Returns the top_k eligible rows, best first. Ties are broken by size, path and line."""
     candidates = np.flatnonzero(eligible)
     if len(candidates) > top_k:
         least = np.partition(relevance[candidates], -top_k)[-top_k]

@@ -169,14 +169,12 @@ class GreedyPacking:
         self.free -= tokens
 
     def _fitting(self, rows: IntArray, cost: IntArray, room: IntArray) -> IntArray:
-        """Returns the rows that fit at some budget if they come next."""
         most = room.max(initial=0)
         rows = rows[cost.take(rows) <= most]  # leaves few, for which headings are looked up
         return rows[cost.take(rows) + self._due[self._file.take(rows)] <= most] if len(rows) else rows
 
 
 def _mark_best(scores: FloatArray, size: int) -> BoolArray:
-    """Marks about `size` of the best scores, and all that equal one of them."""
     sample = scores[::_SAMPLE_STEP]
     position = len(sample) - 1 - size // _SAMPLE_STEP
     return np.asarray(scores >= np.partition(sample, position)[position])

@@ -103,7 +103,6 @@ class PoolTrials(trials.Trials):
 
     @cached_property
     def _open(self) -> BoolArray:
-        """The rows that may go out at some budget."""
         return ~np.isin(self._selection.reason, [*trials.FIXED, Reason.NO_SIGNAL])
 
     def changes(self, name: str, value: float | str) -> Mapping[str, Any]:

@@ -108,7 +108,6 @@ def merge(layers: Sequence[Layer]) -> Loaded:
 
 
 def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[Notice]) -> bool:
-    """Tells whether a layer may give a key this value. If not, a notice says that it is ignored."""
     key = key_of(key_name)
     if layer.scope != "repository":
         return True
@@ -178,7 +177,6 @@ def with_profile(settings: Settings, name: str) -> Settings:
 
 
 def _profile_values(settings: Settings, name: str) -> dict[str, Any]:
-    """Returns the values of all keys of any profile, by dotted key, as this one has them."""
     touched = {
         key_name
         for table in (*PROFILES.values(), *settings.profiles.values())
@@ -230,7 +228,6 @@ def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator
 
 
 def _check_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[str, Any]:
-    """Returns the profiles of a layer, without the keys that the layer may not set."""
     profiles: dict[str, Any] = {}
     if not isinstance(tables, Mapping):
         raise ConfigError(

@@ -130,7 +130,6 @@ class Folder:
             os.close(descriptor)
 
     def _open_folder(self, parts: list[str]) -> OpenedFolder:
-        """Returns a folder below the root, reusing those on the way to the file read before."""
         shared = 1
         while shared <= len(parts) and shared < len(self._open) and self._open[shared][0] == parts[shared - 1]:
             shared += 1

@@ -363,7 +363,6 @@ def _count_by_words(counter: WordCounter, count_others: Count, texts: list[str])
 
 
 def _build_toktok(vocabulary: Vocabulary) -> Count | None:
-    """Returns a counter by toktok; None if it is not installed or does not agree with tiktoken."""
     try:
         import toktok
 

@@ -276,7 +276,6 @@ def _lines_of(answer: shapes.ToolAnswer, count: Count) -> Iterable[str]:
 
 
 def _pruned_lines(answer: shapes.PrunedAnswer, count: Count, fresh: list[str]) -> Iterable[str]:
-    """Yields the text, the name of the result, and what has room beside them: warnings first."""
     yield answer.text
     name = (
         f"--- {answer.kind}, result {answer.result}, {answer.tokens:,} of {answer.before:,} tokens{_page_words(answer)}"

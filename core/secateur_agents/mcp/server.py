@@ -342,7 +342,6 @@ def _run(
 
 
 def _turn_of(call: shapes.ToolCall, roots: Roots) -> str:
-    """Returns the root that a call reads, which one call at a time uses. Calls without a root use the first one."""
     path = getattr(call, "path", "")
     for root in roots.folders:
         if path and (path == root.name or path.startswith((f"{root.name}/", f"{root.folder}"))):

@@ -186,7 +186,6 @@ def _root_for_cases(location: str, options: secateur.CommandCall) -> tuple[Path,
 
 
 def _place(named: str, root: Path, out: Path) -> str:
-    """Returns the path of the repository as the cases write it: from the root of the repository that will hold them."""
     secateur.refuse_links(out)
     if out.exists() and not out.is_dir():
         raise secateur.UsageError(f"--out {secateur.shown(out)} is no folder", hint="name a folder for the cases")

@@ -67,7 +67,6 @@ def add_location(
 
 
 def _setting_path(message: str, settings: Mapping[str, Any]) -> KeyPath:
-    """Returns the scenario's setting that an error names, or ()."""
     if not message.startswith(SETTINGS_LAYER):
         return ()
     named = [name for name, _ in flat(settings) if name in message]
@@ -75,7 +74,6 @@ def _setting_path(message: str, settings: Mapping[str, Any]) -> KeyPath:
 
 
 def _input_path(message: str, given: Mapping[str, Any]) -> KeyPath:
-    """Returns the input whose value an error repeats, or ()."""
     candidates: list[tuple[int, KeyPath]] = []
     for name, value in given.items():
         for index, item in enumerate(value if isinstance(value, list) else [value]):
@@ -168,7 +166,6 @@ def _type_at(top: type[Struct], keys: Sequence[str]) -> Any:
 
 
 def _first_type(type_: Any, wanted: Callable[[Any], bool]) -> Any:
-    """Returns the first of a type and its arguments that is wanted; None if none is."""
     if wanted(type_):
         return type_
     return next((match for argument in get_args(type_) if (match := _first_type(argument, wanted)) is not None), None)

@@ -128,7 +128,6 @@ def _measure_beside(answer: ShownAnswer[Planned]) -> tuple[int, int]:
 
 @lru_cache(maxsize=2)
 def _headings(answer: ShownAnswer[Planned]) -> Sequence[Between]:
-    """Returns a heading for each chunk, above the first file that begins in it or later; then for what is in none."""
     coverage, planned = answer.outcome.payload.plan.coverage, answer.outcome.payload
     firsts = sorted(min(covered.chunks) for covered in coverage if covered.chunks)
     headings = [

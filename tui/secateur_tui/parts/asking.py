@@ -102,7 +102,6 @@ class Asking(ScreenPart):
             bench.paint()
 
     def _take_fields(self) -> bool:
-        """Takes the texts of the fields into the state, and returns whether any of them changed."""
         state, page, changed = self.state, self.kind_page, False
         for index, field in enumerate(page.fields):
             widget = self.bench.field(field.name)

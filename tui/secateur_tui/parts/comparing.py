@@ -327,7 +327,6 @@ class Comparing(ScreenPart):
 
     @property
     def _question(self) -> object:
-        """The inputs and the word that are compared; a result for others is not shown."""
         return self.state.wanted.inputs, self._word
 
     @property
@@ -359,7 +358,6 @@ class Comparing(ScreenPart):
         self.jobs.work_out(PAGE, make, lambda made: take(*made), partial(take, None, None))
 
     def _decide(self, reading: ComparisonReading, outcome: Outcome[Any], word: str) -> tuple[Alternative, SideBySide]:
-        """Decides the other side, on the engine's thread; reads for it first where that is needed."""
         state, page, kind = self.state, self.kind_page, self.kind
 
         def reach(progress: IndexProgress) -> None:

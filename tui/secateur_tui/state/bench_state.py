@@ -338,7 +338,6 @@ class BenchState(Generic[K]):
         self._keep_in_sight()
 
     def _newest(self, answer: Any) -> int | None:
-        """Returns the newest item; None for a kind whose items do not arrive one after the other."""
         return answer.newest if self.kind_page.grows and len(answer) else None
 
     @property

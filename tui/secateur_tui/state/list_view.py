@@ -25,7 +25,6 @@ HIDDEN = -1  # the line of an item that the list does not show
 
 @lru_cache(maxsize=2)
 def _alphabetical(names: SameColumn, ids: SameColumn) -> IntArray:
-    """Returns per item the place of its name in the alphabet; equal names have one place."""
     folded = [(name or id_).casefold() for name, id_ in zip(names.values, ids.values, strict=True)]
     order = sorted(range(len(folded)), key=folded.__getitem__)  # names come in runs, which a set would scatter
     ranked = [folded[item] for item in order]

@@ -275,7 +275,6 @@ def draw_why(
 
 
 def _draw_words(pool: Pool, row: int, query_lines: Mapping[str, Sequence[int]] | None, cells: int) -> list[Line]:
-    """Tells which words of the query are in its name, its path and its lines, and which are not."""
     if not (terms := pool.facts.get("terms", {})) or query_lines is None:
         return []
     asked = {term: word for word in reversed(words(pool.query)) for term in word_terms(word) if term in terms}

@@ -92,7 +92,6 @@ class QueryInput(Guarded, Input):
         event.text = self._take_paste(event.text)
 
     def _take_paste(self, text: str) -> str:
-        """Returns the part of a pasted text that is taken; the lower border says what is not."""
         if self._lines:
             clean = "\n".join(text.splitlines()).strip()
             note = f"{MOST_PASTED:,} of {len(clean):,} characters" if len(clean) > MOST_PASTED else ""

@@ -87,7 +87,6 @@ class ItemList(LineView, can_focus=True):
 
     @property
     def _between(self) -> Sequence[Between]:
-        """The lines between the items; none in a part of the list, or in another order."""
         return self._listing.between if self._listing is not None and self._items is self._listing.answer else ()
 
     def _row(self, index: int) -> int:

@@ -92,7 +92,6 @@ class _Scanner:
         return tuple(spans)
 
     def _colour_token(self, token: re.Match[str], text: str) -> Span:
-        """Returns the span that begins with this token: a word, a number, a string, a comment or the start of one."""
         kind, word = token.lastgroup, token.group()
         if kind == "word":
             return Span(word, "keyword" if word in self._keywords else "")
@@ -237,7 +236,6 @@ class TextView(LineView, can_focus=True):
         self._rows, self._starts, self._wrapped_for = rows, starts, room
 
     def _place(self, row: int) -> tuple[int, int]:
-        """(line, which part of it) of a row below the head."""
         if not self._rows:
             return row, 0
         index = bisect_right(self._rows, row) - 1
@@ -345,7 +343,6 @@ def find_row_starts(text: str, cells: int) -> Sequence[int]:
 
 
 def _find_places(text: str, words: str) -> list[tuple[int, int]]:
-    """Finds (start, end) of every match of the search text."""
     low, wanted, places, at = text.casefold(), visible(words).casefold(), [], 0
     if len(low) != len(text) or not wanted:  # some letters fold into two: nothing is marked then
         return []

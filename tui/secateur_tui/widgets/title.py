@@ -80,7 +80,6 @@ def _draw_bench(bench: BenchTitle, title: str) -> Line:
 
 
 def _draw_key_runs(benches: Sequence[BenchTitle]) -> Line:
-    """Draws the open bench with its name, the keys of the others with neighbouring digits as one: "1 Search 2-6"."""
     spans: list[Span] = []
     run: list[BenchTitle] = []
 

@@ -391,7 +391,6 @@ def _seal(data: bytes, *key: bytes | str) -> bytes:
 
 
 def _unseal(rows: Sequence[Sequence[object]], *key: bytes | str) -> bytes | None:
-    """Returns the data of the first row; None if there is no row or its checksum is wrong."""
     stored = rows[0][0] if rows else None
     if not isinstance(stored, bytes):  # a flipped bit can change the type too
         return None

@@ -165,7 +165,6 @@ def _edit_unindexed(edit: Edit) -> Arrays:
 
 
 def _hand_on_tables(edit: Edit, after: Snapshot, texts: Mapping[str, list[str]], vectors: npt.NDArray[np.int8]) -> None:
-    """Gives the new snapshot the tables that the old one has worked out already, edited."""
     known, rows = vars(edit.before), edit.rows
     if "qualnames" in known:
         vars(after)["qualnames"] = rows.items(known["qualnames"], texts["fragment.qualname"])

@@ -107,7 +107,6 @@ class SnapshotFiles:
         return StoredSnapshot(snapshot, name, snapshot)
 
     def _apply(self, whole: Snapshot, delta: Arrays) -> Snapshot | None:
-        """Applies a delta to its base; None if a record is missing."""
         paths, gone = unpack_strings(delta["changed"]), frozenset(unpack_strings(delta["gone"]))
         coming = [(path, digest.tobytes()) for path, digest in zip(paths, delta["changed.digest"], strict=True)]
         origin = unpack_strings(delta["origin"])

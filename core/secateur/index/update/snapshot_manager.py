@@ -249,7 +249,6 @@ class SnapshotManager:
         return update.edits.apply_edit(edit, links, changes, commits, inputs.notices(), origin, inputs.extra())
 
     def _links(self, edit: Edit, origin: Sequence[str], inputs: SnapshotInputs) -> Links | None:
-        """Makes the call graph after an edit; None if a record is missing."""
         if edit.same_links and inputs.keeps_members(edit):
             return Links(edit.before.graph, edit.before.arrays["file.calls"])
         if self._linker is None:

@@ -223,7 +223,6 @@ class Comparison:
     # --- what is not committed ----------------------------------------------------------------------------------------
 
     def _uncommitted_trees(self, objects: TemporaryObjects, before: Listing) -> tuple[str, str]:
-        """Makes trees of both states that hold only the files that differ: enough for a diff, and small."""
         entries = self._git.list_tracked() if self._asked.staged else self._list_files()
         untracked = [entry for entry in entries if entry.mode == UNTRACKED]
         tracked = [entry for entry in entries if entry.mode != UNTRACKED and (entry.mode != GITLINK or entry.oid)]

@@ -178,8 +178,6 @@ class Splitter:
     # --- where to cut -------------------------------------------------------------------------------------------------
 
     def _reach_end(self, units: list[_Unit], start: int, capacity: int) -> int:
-        """Returns the end of the longest part from `start` that should fit, moved back to a good cut; at least one
-        row."""
         first = units[start]
         heading = self._locate_part(units, start, start + 1).heading(widest_number(0), widest_number(0))
         spent = self._heads[first.patch] + sum(map(self._counter.count, (block(""), heading)))

@@ -172,7 +172,6 @@ def _question(strategy: str, file: MeasuredFile, lines: Range, numbered: str, re
 
 
 def _apply_snippets(file: MeasuredFile, answers: Sequence[tuple[Range, Snippets]], counter: Counter) -> MeasuredFile:
-    """Applies the ranges that the model named: each is widened to whole statements within its fragment."""
     named = merge((named_range for window, answer in answers for named_range in _ranges(answer, window)), file.lines)
     seen = merge((window for window, _ in answers), file.lines)
     lines = split_lines(file.source.source_code)

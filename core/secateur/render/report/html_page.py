@@ -365,7 +365,6 @@ def _legend(look: str, label: str, number: int, tokens: int) -> str:
 
 
 def _below_list(report: DecisionReport) -> Iterator[str]:
-    """Yields what is not listed, the calls, further content, and the text that goes out."""
     unlisted = "; ".join(
         f"{sums.number:,} {state.label} ({sums.before:,} tokens came in, {sums.after:,} go out)"
         for state, sums in report.unlisted.items()

@@ -68,7 +68,6 @@ def _table(title: str, items: Sequence[ReportItem], of: int, scored: bool, room:
 
 
 def _prose(text: str) -> str:
-    """Escapes outside text for one Markdown line."""
     return _MENTION.sub("@<!-- -->", escape_line(_cut(text)))
 
 

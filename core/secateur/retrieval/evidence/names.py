@@ -146,7 +146,6 @@ def _find_by_ending(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:
 
 
 def _split_words(texts: Iterable[str]) -> frozenset[str]:
-    """Splits names into stemmed words. A name of several words is not itself a word, and stop words are left out."""
     stems: set[str] = set()
     for word in (word for text in texts for word in words(text)):
         whole, *parts = word_terms(word) or ("",)

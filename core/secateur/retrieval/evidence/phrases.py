@@ -72,7 +72,6 @@ def match_quoted_messages(query: Query, snapshot: Snapshot, body: WordField, lin
 
 
 def _find_fragments_to_read(query: Query, snapshot: Snapshot, body: WordField) -> IntArray:
-    """Returns the READ fragments with the largest shares of a phrase of the query, the best first."""
     if not (phrases := _find_phrases(query)):
         return np.zeros(0, dtype=np.int64)
     best = np.zeros(len(snapshot))  # the largest share of a phrase that each fragment contains

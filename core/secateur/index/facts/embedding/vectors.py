@@ -55,7 +55,6 @@ def quantise(vectors: npt.NDArray[np.floating]) -> Vectors:
 
 
 def _sums(matrix: Vectors) -> tuple[npt.NDArray[np.int64], int]:
-    """Returns the exact sum of the rows, and the number of rows that are not zero."""
     return matrix.sum(axis=0, dtype=np.int64), int(matrix.any(axis=1).sum())
 
 

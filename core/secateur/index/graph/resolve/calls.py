@@ -341,7 +341,6 @@ class CallResolver:
     # --- receivers ----------------------------------------------------------------------------------------------------
 
     def _receiver(self, file: int, gid: int, cls: int, receiver: str, head: str) -> tuple[Target, How]:
-        """Returns the class or module of a receiver, and the rule that found it."""
         rules = self.symbols.rules[file]
         if rules.receivers_are_chains:
             return self.expressions.receiver(file, cls, receiver)
@@ -399,7 +398,6 @@ class CallResolver:
         return OUTSIDE if opened or len(order) == 1 else UNKNOWN
 
     def _on_class(self, cls: int, name: str, how: How, *, own: bool = False) -> CallResolution:
-        """Resolves a method called on a class or its instance, with the methods that implement or override it."""
         key = (self.names.asker, cls, name, how, own)
         if key not in self._on_classes:
             self._on_classes[key] = self._method_called(cls, name, how, own)

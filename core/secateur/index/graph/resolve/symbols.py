@@ -194,7 +194,6 @@ class Symbols:
         return self.class_of[gid] if self.class_of[gid] >= 0 else gid
 
     def _package(self, file: int) -> Module | None:
-        """Adds a file to its package, and returns that. Without a declaration, the directory is the package."""
         rules, directory = self.rules[file], folder_of(self.paths[file])
         if not rules.packages:
             return None
