@@ -68,10 +68,10 @@ if TYPE_CHECKING:
     from secateur.kinds.environment import ALONE as ALONE
     from secateur.kinds.environment import Deciding as Deciding
     from secateur.kinds.environment import Inputs as Inputs
+    from secateur.kinds.environment import read_file as read_file
     from secateur.kinds.files.prune_context import PruneContext as PruneContext
     from secateur.kinds.files.sourcecode import SourceCode as SourceCode
     from secateur.kinds.knobs import Knob as Knob
-    from secateur.kinds.reading import read_file as read_file
     from secateur.kinds.registry import get_kind as get_kind
     from secateur.kinds.registry import kind_names as kind_names
     from secateur.kinds.registry import recognise_kind as recognise_kind
@@ -160,11 +160,10 @@ _NAMES = {
     "secateur.kinds.diff.chunks": "chunk_diff",
     "secateur.kinds.diff.repository": "chunk_repository",
     "secateur.kinds.envelope.envelope": "trim_context_with_budget",
-    "secateur.kinds.environment": "ALONE Deciding Inputs",
+    "secateur.kinds.environment": "ALONE Deciding Inputs read_file",
     "secateur.kinds.files.prune_context": "PruneContext",
     "secateur.kinds.files.sourcecode": "SourceCode",
     "secateur.kinds.knobs": "Knob",
-    "secateur.kinds.reading": "read_file",
     "secateur.kinds.registry": "get_kind kind_names recognise_kind",
     "secateur.kinds.run": "answer_of format_outcome prune trials_of",
     "secateur.ledger": "Entry Ledger LedgerShape Notice Reason State TrimReport",

@@ -31,8 +31,8 @@ from secateur.index.facts.embedding import Models, vectors_of
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
+from secateur.index.update.edits import PartialSnapshot
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.partial import PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
 from secateur.index.workspace_index import AnyOpener, open_index, opener_of
@@ -44,8 +44,7 @@ from secateur.render.search_json import SearchOutput, count_pack, json_report
 from secateur.retrieval.cache import Answer, AnswerPlace, ResultCache
 from secateur.retrieval.first_files import FirstFiles
 from secateur.retrieval.named_symbols import IndexedSymbol, find_symbol
-from secateur.retrieval.preference import Preferences, preferences_of
-from secateur.retrieval.results import Results
+from secateur.retrieval.results import Preferences, Results, preferences_of
 from secateur.selection import select
 from secateur.selection.select import fit_to_budget
 from secateur.settings import Settings, condense_notices
@@ -65,7 +64,7 @@ from msgspec import Struct
 
 from secateur.index.open_index import OpenIndex
 from secateur.redaction import redact_typed
-from secateur.retrieval.evidence.phrases import Lines
+from secateur.retrieval.evidence.collect import Lines
 from secateur.retrieval.query import parse_with_kind, read_form_lines
 from secateur.retrieval.retrieve import Reranker, Retrieval, retrieve_with_model
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur_lab.evaluation.metrics import RESAMPLES, Interval, differences, mean_of
+from secateur_lab.evaluation.measuring import RESAMPLES, Interval, differences, mean_of
 
 values = st.lists(st.floats(0, 1, width=32), min_size=2, max_size=60)
 
@@ -75,5 +75,5 @@ def test_a_gain_that_all_cases_have_is_beyond_noise_and_none_is_not(some: list[f
 def test_many_cases_are_drawn_in_slices_that_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     some = [float(number % 3) for number in range(50)]
     whole = mean_of(some)
-    monkeypatch.setattr("secateur_lab.evaluation.metrics._DRAWN_AT_ONCE", 50 * RESAMPLES // 7)
+    monkeypatch.setattr("secateur_lab.evaluation.measuring._DRAWN_AT_ONCE", 50 * RESAMPLES // 7)
     assert mean_of(some) == whole

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur_lab.evaluation.metrics import AT, figures, ndcg
+from secateur_lab.evaluation.measuring import AT, figures, ndcg
 
 JUDGED = {"a": 3, "b": 1, "c": 2, "x": 0}
 IDS = [*"abcdefghijklmnopqrstuvwx"]

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import RepositoryError
-from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
-from secateur.sources.open import WorktreeSource, open_source
+from secateur.sources.open import CommitSource, WorktreeSource, open_source
 from secateur.sources.process import Patience
 from secateur.sources.provenance import NoGit
 from secateur.sources.source import Source

@@ -13,11 +13,10 @@ from secateur.kinds.diff.comparison import ComparedStates, Comparison
 from secateur.redaction import Redactor
 from secateur.settings import Chunking
 from secateur.sources import git as git_module
-from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
 from secateur.sources.globs import MOST_STATES, Glob, Globs
 from secateur.sources.ignore import IgnoreFilter, Rules
-from secateur.sources.open import WorktreeSource
+from secateur.sources.open import CommitSource, WorktreeSource
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience
 from secateur.sources.walk import walk
 from support.repos import SHOP, committed, git

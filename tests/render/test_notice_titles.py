@@ -10,8 +10,8 @@ import pytest
 import secateur
 from secateur.model import Notice
 from secateur.render.page import Page
+from secateur.render.report.content import markdown_report, plain_lines
 from secateur.render.report.html_page import html_page
-from secateur.render.report.text_reports import markdown_report, plain_lines
 from support.reports import report
 
 SOURCES = Path(secateur.__file__).parents[1]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from render.test_report_page import FORBIDDEN, HOSTILE
 from secateur.directories import data_dir
 from secateur.model import State
+from secateur.render.report.content import LIMIT, markdown_report
 from secateur.render.report.html_page import MOST_LINES, compare_lines
 from secateur.render.report.looks import fit_name
 from secateur.render.report.picture import svg_picture
-from secateur.render.report.text_reports import LIMIT, markdown_report
 from support.cli import secateur
 from support.reports import item, report
 

@@ -1,6 +1,6 @@
 import pytest
 from secateur.errors import ConfigError
-from secateur.retrieval.preference import FILE_NAME, Preferences, load_preferences, preference_scores
+from secateur.retrieval.results import FILE_NAME, Preferences, load_preferences, preference_scores
 from support.cli import secateur
 from support.repos import SHOP, write
 

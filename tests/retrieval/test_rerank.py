@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from secateur import Engine, Settings
 from secateur.errors import EmbeddingError
 from secateur.index.store.records import Store
-from secateur.retrieval.preference import Preferences
 from secateur.retrieval.query import parse_with_kind
+from secateur.retrieval.results import Preferences
 from secateur.retrieval.retrieve import Reranker, Retrieval, retrieve
 from secateur.settings import with_values
 from secateur.tokens import get_counter

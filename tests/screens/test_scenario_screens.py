@@ -16,7 +16,7 @@ from inspector_kit import Inspector, Pace, assert_golden, inspector, press, runn
 from secateur.cli.main import main
 from secateur.engine import Engine
 from secateur.settings import Settings, with_values
-from secateur_lab.scenarios.opened_scenario import open_scenario
+from secateur_lab.scenarios.check import open_scenario
 from secateur_lab.scenarios.running import session
 from secateur_lab.scenarios.scenario import Scenario, read_scenario
 from secateur_tui.screen import Bench

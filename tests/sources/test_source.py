@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.errors import RepositoryError
-from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
-from secateur.sources.open import WorktreeSource, open_source
+from secateur.sources.open import CommitSource, WorktreeSource, open_source
 from secateur.sources.provenance import NoGit
 from secateur.sources.source import Source
 from support.memory_source import MemorySource
@@ -364,7 +363,7 @@ def test_a_commit_source_takes_any_git(tmp_path: Path) -> None:
 def test_git_waits_for_nobody_who_works_on_what_it_gave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {f"{number}.py": b"x" * number for number in range(1, 9)}
     source = open_source(committed(tmp_path, files), rev="HEAD")
-    monkeypatch.setattr("secateur.sources.commit.READ_AHEAD_BYTES", 7)
+    monkeypatch.setattr("secateur.sources.open.READ_AHEAD_BYTES", 7)
     read = {}
     for path, content in source.read(["none.py", *files, "none.py"]):
         read[path] = content
@@ -383,6 +382,6 @@ def test_an_object_that_cannot_be_read_costs_what_comes_after_it_and_is_said(
     damaged = root / ".git" / "objects" / oid[:2] / oid[2:]
     damaged.chmod(0o644)
     damaged.write_bytes(damaged.read_bytes()[:-4])
-    monkeypatch.setattr("secateur.sources.commit.READ_AHEAD_BYTES", 1)
+    monkeypatch.setattr("secateur.sources.open.READ_AHEAD_BYTES", 1)
     assert list(source.read(list(files))) == [("1.py", b"x"), ("2.py", b"xx"), ("3.py", None), ("4.py", None)]
     assert [notice.code for notice in source.notices()] == ["git_failed", "unread_files"]

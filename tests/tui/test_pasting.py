@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.settings import Settings
 from secateur_tui.app import Inspector
-from secateur_tui.guards import MOST_TYPED, PasteParser
+from secateur_tui.host import MOST_TYPED, PasteParser
 from textual import events
 
 START, END = "\x1b[200~", "\x1b[201~"

@@ -25,7 +25,7 @@ from secateur.terminal import visible
 from secateur_lab.replays.recorder import Recorder
 from secateur_lab.replays.recording import Recording
 from secateur_lab.replays.replaying import root_for
-from secateur_lab.scenarios.opened_scenario import OpenedScenario
+from secateur_lab.scenarios.check import OpenedScenario
 from secateur_lab.scenarios.running import session
 from textual.app import SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider

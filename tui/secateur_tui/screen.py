@@ -32,8 +32,7 @@ from textual.worker import Worker, WorkerState
 
 from secateur_tui import actions, frame
 from secateur_tui.answering import Answering
-from secateur_tui.guards import Guarded
-from secateur_tui.host import Host
+from secateur_tui.host import Guarded, Host
 from secateur_tui.jobs import ActionClicked, CursorMoved, IndexProgress, Jobs, KnobClicked, Report, SegmentChosen
 from secateur_tui.pages.kind_page import KindPage, Scene, find_overruling
 from secateur_tui.state.bench_state import BenchState, Request, WrittenFile

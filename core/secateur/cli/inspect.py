@@ -190,7 +190,7 @@ def _scenario(options: CommandCall) -> int:
         from secateur_lab.commands import check
 
         return check.run(_check_options(options))
-    from secateur_lab.scenarios.opened_scenario import open_scenario
+    from secateur_lab.scenarios.check import open_scenario
     from secateur_lab.scenarios.running import session
 
     with session(os.environ) as opened:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from secateur.errors import IndexingError
 from secateur.index.facts.history import CommitHistory
-from secateur.index.repository_index import RepositoryIndex
+from secateur.index.open_index import RepositoryIndex
 from secateur.index.store import arrayfile
 from secateur.index.store.folder import folder_name, folder_of, remove_leftovers, size_of
 from secateur.index.store.records import Store, UnwritableIndex

@@ -23,8 +23,7 @@ from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import MEMBER_STATES, UNREAD, Snapshot
 from secateur.index.graph.resolve.members import Members
 from secateur.index.member_index import Catalogue, KeptMember, MemberIndex, below
-from secateur.index.open_index import OpenIndex
-from secateur.index.repository_index import RepositoryIndex
+from secateur.index.open_index import OpenIndex, RepositoryIndex
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.store.folder import remove_leftovers, size_of
 from secateur.index.store.records import Store, UnwritableIndex

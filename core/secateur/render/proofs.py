@@ -13,8 +13,7 @@ from secateur.progress import Progress, unreported
 from secateur.render.page import Column, Section, count_noun
 from secateur.shape import Shape
 from secateur.terminal import clip, visible
-from secateur.what_if.curve import Curve
-from secateur.what_if.explanation import Explanation, explain_one, what_if_of
+from secateur.what_if.explanation import Curve, Explanation, explain_one, what_if_of
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, HOLD, TimeLimit, TrialRuns, Trials
 

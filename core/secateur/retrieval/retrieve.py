@@ -23,10 +23,9 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import FloatArray, IntArray, Notice, Pool
 from secateur.render.layouts import LONGEST_LABEL
-from secateur.retrieval.evidence.collect import embed_query
-from secateur.retrieval.evidence.phrases import Lines
-from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
+from secateur.retrieval.evidence.collect import Lines, embed_query
 from secateur.retrieval.query import Query
+from secateur.retrieval.results import Preferences, preference_notices, preference_scores
 from secateur.retrieval.search import KNOWN_TERMS_SHARE, SearchQuestion, SearchResult, search
 from secateur.settings import Settings
 from secateur.suggestions import describe_unknown

@@ -17,8 +17,7 @@ from secateur.index.graph.code_graph import Direction, Reach
 from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Pool, Redaction, union
 from secateur.redaction.spans import parse_spans
 from secateur.render.layouts import LAST_LINE, Item, PackCosts
-from secateur.retrieval.evidence.collect import collect_evidence, statistics
-from secateur.retrieval.evidence.phrases import Lines
+from secateur.retrieval.evidence.collect import Lines, collect_evidence, statistics
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import (
     Rerank,

@@ -11,8 +11,17 @@ from msgspec import UNSET, Meta, UnsetType, field
 from secateur import SCHEMA_VERSION, Count, Shape, Version, clip, dumps, visible
 
 from secateur_lab.evaluation.cases import CaseSet, LeftOut, LeftOutShape
-from secateur_lab.evaluation.measuring import EvaluationPlan, MeasuredCase, MeasuredShape
-from secateur_lab.evaluation.metrics import METRICS, NOTHING, Figures, Interval, differences, mean_of
+from secateur_lab.evaluation.measuring import (
+    METRICS,
+    NOTHING,
+    EvaluationPlan,
+    Figures,
+    Interval,
+    MeasuredCase,
+    MeasuredShape,
+    differences,
+    mean_of,
+)
 
 TITLES = {"recall": "recall", "precision": "precision", "ndcg": "nDCG@10"}
 

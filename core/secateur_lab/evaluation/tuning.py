@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from secateur import Kind, Progress, Settings, lookup, unreported, with_values
 
-from secateur_lab.evaluation.metrics import Interval, figures, mean_of
+from secateur_lab.evaluation.measuring import Interval, figures, mean_of
 
 SEED = 12  # Default seed of the restarts. Numbers of `RandomState` are the same in every version of numpy (NEP 19).
 FOLDS = 4  # Parts of the training cases, each left out once. Neighbours in time stay together because they are alike.

@@ -32,7 +32,7 @@ from secateur.render.page import count_noun
 from secateur.render.sentences import sentence
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
-from secateur_lab.scenarios.opened_scenario import OpenedScenario
+from secateur_lab.scenarios.check import OpenedScenario
 
 from secateur_tui.pages.kind_page import KindPage, Scene
 from secateur_tui.short_names import Label, ListColumn, sample_items, shorten_name, shorten_words

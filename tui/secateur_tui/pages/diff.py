@@ -22,7 +22,7 @@ from secateur.render.page import count_noun
 from secateur.settings import Settings
 from secateur.sources.named import folder_of
 from secateur.terminal import clip, visible
-from secateur_lab.scenarios.opened_scenario import OpenedScenario
+from secateur_lab.scenarios.check import OpenedScenario
 
 from secateur_tui.pages.kind_page import KindPage, Scene
 from secateur_tui.short_names import ListColumn, measure_usual, sample_items, shorten_path, shorten_words

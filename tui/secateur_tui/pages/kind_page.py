@@ -27,7 +27,7 @@ from secateur.sources.git import HistoryCommit
 from secateur.sources.git_addresses import FetchOptions
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
-from secateur_lab.scenarios.opened_scenario import OpenedScenario, recorded_ledger
+from secateur_lab.scenarios.check import OpenedScenario, recorded_ledger
 from secateur_lab.scenarios.running import Decided
 from secateur_lab.scenarios.scenario import Recorded
 

@@ -23,7 +23,7 @@ from secateur.settings import Settings
 from secateur.sources.workspace_file import is_workspace
 from secateur.terminal import cell_width, clip, visible
 from secateur.what_if.trials import Trials
-from secateur_lab.scenarios.opened_scenario import OpenedScenario
+from secateur_lab.scenarios.check import OpenedScenario
 from secateur_lab.scenarios.running import Decided, Listed
 from secateur_lab.scenarios.scenario import Recorded
 

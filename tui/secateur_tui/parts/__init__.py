@@ -15,8 +15,7 @@ from secateur_tui.parts.cases import Cases
 from secateur_tui.parts.comparing import Comparing
 from secateur_tui.parts.finding import ItemFinding
 from secateur_tui.parts.keeping import Exporting, Keeping
-from secateur_tui.parts.looking import Looking
-from secateur_tui.parts.program import Program
+from secateur_tui.parts.looking import Looking, Program
 from secateur_tui.parts.proofs import Proofs
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.parts.turning import Turning

@@ -16,10 +16,9 @@ from secateur.output_files import write_output
 from secateur.render.page import count_noun
 from secateur.settings import Settings, lookup
 from secateur.terminal import visible
-from secateur_lab.evaluation.metrics import AT, Figures, figures_of
-from secateur_lab.scenarios.check import CheckVerdict, Result
+from secateur_lab.evaluation.measuring import AT, Figures, figures_of
+from secateur_lab.scenarios.check import CheckVerdict, Result, ScenarioStatus, status_of
 from secateur_lab.scenarios.location import propose_name
-from secateur_lab.scenarios.opened_scenario import ScenarioStatus, status_of
 from secateur_lab.scenarios.report import MARKS, status_line, text_report
 from secateur_lab.scenarios.running import decided_of, deciding_keys, session
 from secateur_lab.scenarios.saving import save_scenario

@@ -19,8 +19,7 @@ from secateur.kinds.base import Kind
 from secateur.kinds.run import answer_of
 from secateur.settings import Settings, lookup, with_profile, with_values
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut, read_cases, select_set
-from secateur_lab.evaluation.measuring import Measurer
-from secateur_lab.evaluation.metrics import figures
+from secateur_lab.evaluation.measuring import Measurer, figures
 from secateur_lab.scenarios.running import check_hermetic, deciding_keys
 from secateur_lab.scenarios.toml_writing import flat
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from secateur.ledger import State
 from secateur.progress import Progress, unreported
 from secateur.render.proofs import fixed_words, nothing_words
-from secateur.what_if.curve import Curve, curve_of
-from secateur.what_if.explanation import sweep_budgets
+from secateur.what_if.explanation import Curve, curve_of, sweep_budgets
 from secateur.what_if.lever_search import find_levers, nearest_change, unchanged_range
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials, Tried

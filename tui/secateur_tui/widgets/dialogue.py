@@ -29,7 +29,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input
 
-from secateur_tui.guards import Dialogue, Guarded
+from secateur_tui.host import Dialogue, Guarded
 from secateur_tui.short_names import shorten_path
 from secateur_tui.styled_text import Line, mark_cursor
 from secateur_tui.widgets.line_view import DrawnView, LineView

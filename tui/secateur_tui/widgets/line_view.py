@@ -14,8 +14,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from secateur_tui.guards import Guarded
-from secateur_tui.host import Host
+from secateur_tui.host import Guarded, Host
 from secateur_tui.jobs import ActionClicked
 from secateur_tui.styled_text import Line, action_at, clip_line
 from secateur_tui.themes import Palette

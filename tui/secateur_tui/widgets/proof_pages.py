@@ -10,7 +10,7 @@ from secateur.ledger import State
 from secateur.render.page import count_noun
 from secateur.render.proofs import curve_words, token_words
 from secateur.terminal import cell_width, clip_left, visible
-from secateur.what_if.curve import Curve
+from secateur.what_if.explanation import Curve
 from secateur.what_if.levers import Lever
 from secateur.what_if.trials import BUDGET, HOLD, Trials
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from secateur.index.facts.extract import digest_of
-from secateur.sources.commit import CommitSource
 from secateur.sources.files import path_bytes
+from secateur.sources.open import CommitSource
 from secateur.sources.source import Source
 
 # The most files that are read to see whether only their date is new. Of more files, all count as changed.

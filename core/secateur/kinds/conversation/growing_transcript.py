@@ -16,7 +16,7 @@ from secateur.kinds.conversation.decisions import MeasuredTranscript, measure
 from secateur.kinds.conversation.session_formats.base import SessionFormat
 from secateur.kinds.conversation.session_reading import SessionMessages
 from secateur.kinds.conversation.transcripts import Transcript, parse_line
-from secateur.kinds.reading import LARGEST
+from secateur.kinds.environment import LARGEST
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.redaction import Redactor, Scanning

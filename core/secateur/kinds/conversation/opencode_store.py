@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from secateur.errors import SecateurError, shown, too_large, unreadable
-from secateur.kinds.reading import LARGEST
+from secateur.kinds.environment import LARGEST
 from secateur.sources.growing_file import regular_files
 
 MOST_ROWS = 200_000  # most messages, and most parts of messages, that are read of one session

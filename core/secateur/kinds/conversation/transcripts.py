@@ -41,7 +41,7 @@ from secateur.kinds.conversation.unreadable import (
     refuse_misread,
     warn_of_unpaired,
 )
-from secateur.kinds.reading import DuplicateField, unique
+from secateur.kinds.environment import DuplicateField, unique
 from secateur.model import Notice
 from secateur.shape import dumps
 

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from secateur.errors import PromptComposeError
-from secateur.kinds.reading import DuplicateField, lines_of, unique
+from secateur.kinds.environment import DuplicateField, lines_of, unique
 from secateur.suggestions import suggestion
 from secateur.terminal import clip
 
