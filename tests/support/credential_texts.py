@@ -258,6 +258,7 @@ HARMLESS = (
     "<Token>value</Token>", "tokens = [Token(1, 'a'), Token(2, 'b2')]", "password must be at least 8 characters",
     '"password": "must have 8 or more signs"', 'pattern = "password: [a-zA-Z0-9]{8,}"', "--token TOKEN_VALUE_2",
     "session = requests.Session()", "auth = (user, password)",
+    "strip_auth('http://h.io:80/a', 'https://h.io:8443/b')", 'auth("POST", "/v2/users/1?page=3")',
     "PASSWORD_HASHERS = ['django.contrib.auth.hashers.PBKDF2PasswordHasher']", "password: [redacted: password #1]",
     "https://u:[redacted: url-password #1]@h.io", "author: Ann2 Other99 <a@b.io>", "passed: 12345678 tests in 3.5s",
 )  # fmt: skip

@@ -34,7 +34,7 @@ from secateur.redaction.value_looks import (
 
 __all__ = ["RULES_VERSION", "find_credentials", "is_distinctive"]
 
-RULES_VERSION = 6  # increase it when the spans of the same content change
+RULES_VERSION = 7  # increase it when the spans of the same content change
 _WORD_BYTES = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
 _ESCAPES = frozenset(b"nrt")
 
@@ -209,7 +209,8 @@ _ARGUMENT = rb"[\"']?([^\s\"'`\\]{8,}+)"
 # A name and a password: `auth=("user", "…")`, `BasicAuth("user", "…")`, `smtp.login("user", "…")`.
 _PAIR = (
     rb"(?i:auth(?:enticate)?|credentials?(?:\.basic)?|login)[\"']?[ \t]{0,4}(?:=>?|:)?[ \t]{0,4}[(\[][ \t]{0,4}"
-    rb"(?:[bru]?[\"'][^\"'\n]{1,80}+[\"']|[\w.]{1,60}+(?:\(\))?),\s{0,40}+(?:Some\()?[bru]?[\"']([^\"'\\\n]{8,}+)[\"']"
+    rb"(?:[bru]?[\"'][^\"'\n]{1,80}+[\"']|[\w.]{1,60}+(?:\(\))?),\s{0,40}+(?:Some\()?[bru]?[\"']"
+    rb"(?!\w{1,12}+://|/[\w.-]{1,40}+/)([^\"'\\\n]{8,}+)[\"']"  # no address and no path
 )
 
 _TOKEN_RULES = (
