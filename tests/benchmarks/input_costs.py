@@ -46,6 +46,7 @@ SHAPES: dict[str, Callable[[], str]] = {
     "letters in long lines": lambda: ("a" * 100_000 + "\n") * 10,
     "one word drawn": lambda: draw(1_000_000, _LETTERS[:24]),
     "long words": lambda: "".join(draw(60, _LETTERS[:24]) + " " for _ in range(16_000)),
+    "short words": lambda: "".join(draw(5, _LETTERS[:24]) + " " for _ in range(166_000)),
     "empty lines": lambda: "\n" * 1_000_000,
     "short lines": lambda: "".join(f"{i:x}\n" for i in range(160_000)),
     "equal lines": lambda: "ERROR it failed\n" * 62_000,

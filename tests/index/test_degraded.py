@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 from secateur.engine import Engine
 from secateur.executors import pool
+from secateur.index.facts.embedding.static import LONGEST_WORD
 from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract, extract_many
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot_arrays import build
@@ -77,14 +79,17 @@ def test_an_interruption_is_no_error_of_a_file() -> None:
 @pytest.mark.parametrize("failing_go", [ValueError()], indirect=True)
 def test_status_and_search_name_what_is_read_as_text(tmp_path: Path) -> None:
     root = write(tmp_path / "shop", {"a.go": GO.decode(), "b.py": "def total(): ...\n", "c.py": b"x = '\0'\n"})
+    drawn = random.Random(4)
+    write(root, {"d.txt": " ".join("".join(drawn.choices("abcdefghij", k=LONGEST_WORD)) for _ in range(2_300))})
     status = secateur("status", root, "--format", "json").json
-    assert status["problems"] == {"reader_failed": 1}
+    assert status["problems"] == {"reader_failed": 1, "words_left_out": 1}
     said = {
         warning["code"]: warning["message"]
         for warning in secateur("search", "total", root, "--format", "json").json["warnings"]
     }
     assert "a.go (reader_failed)" in said["read_as_text"]
     assert "c.py (binary)" in said["code_not_indexed"]
+    assert "d.txt" in said["words_left_out"]
     assert said["read_as_text"] in status["notices"]
     assert "a.go (reader_failed)" in secateur("status", root).out
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,8 +13,9 @@ import pytest
 from secateur.errors import EmbeddingError
 from secateur.index.facts.embedding import open_embedder
 from secateur.index.facts.embedding import static as static_vectors
-from secateur.index.facts.embedding.static import CACHED_WORDS, StaticEmbedder
+from secateur.index.facts.embedding.static import CACHED_WORDS, LONGEST_WORD, StaticEmbedder
 from secateur.index.facts.embedding.vectors import SemanticSpace, document_text
+from secateur.index.facts.runs import RunCounts
 from secateur.settings import Embedding
 
 NOTHING: Mapping[str, str] = {}
@@ -95,7 +97,20 @@ def test_more_words_than_the_cache_holds_change_nothing(
     small = StaticEmbedder()
     for row, document in enumerate(DOCUMENTS * 2):
         assert np.array_equal(small.embed([document], "document")[0], whole[row % len(DOCUMENTS)])
-        assert len(small._row_of) <= 20 + 20
+        assert len(small._number_of) <= 20 + 20
+
+
+def test_of_a_file_with_far_more_words_than_prose_the_short_ones_count(embedder: StaticEmbedder) -> None:
+    drawn = random.Random(4)
+    data = ["".join(drawn.choices("abcdefghijklmnop", k=LONGEST_WORD)) for _ in range(2_500)]
+    short, half, whole = "the order", " ".join(["the order", *data[:500]]), " ".join(["the order", *data])
+    asked = embedder.embed([short, half, whole], "query")
+    assert np.array_equal(asked[0], asked[2])
+    assert not np.array_equal(asked[0], asked[1])
+    assert np.array_equal(asked[1:2], StaticEmbedder().embed([half], "query"))
+    texts, ids = [short, half, whole], ["a.md::", "b.md::", "b.md::"]
+    assert embedder.embed_counted(ids, RunCounts.of(texts), [1, 0, 2])[1] == [2]  # the bound is that of a file
+    assert embedder.embed_counted(ids[:2], RunCounts.of(texts[:2]), [1, 1])[1] == []
 
 
 def test_the_factory_knows_the_models_and_missing_data_is_an_error_with_a_remedy(

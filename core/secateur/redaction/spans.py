@@ -55,7 +55,7 @@ class RepeatedValues:
         if not (is_distinctive(value) if judged else len(value) >= LEAST_DISTINCTIVE and NEW_LINE not in value):
             return False
         self._rules[value] = rule
-        longest = max(_WORD.findall(value), key=len, default=b"")
+        longest = value if value.isalnum() else max(_WORD.findall(value), key=len, default=b"")
         values_of_word = self._by_word.setdefault(longest, [])
         if len(values_of_word) < _MOST_OF_A_WORD:
             values_of_word.append((value, value.find(longest)))

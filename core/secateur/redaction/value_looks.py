@@ -70,7 +70,7 @@ _RUNS = frozenset(row[at : at + 4] for row in _SEQUENCES for at in range(len(row
 
 # Credentials of a text after which no value is judged by its look, which takes most of the time: what a name calls a
 # credential is replaced, and any of 8 bytes wherever it occurs again.
-MOST_JUDGED = 5_000
+MOST_JUDGED = 2_000
 
 # Values whose looks are remembered, since several rules and each answer ask again: more than a megabyte holds.
 REMEMBERED = 1 << 16

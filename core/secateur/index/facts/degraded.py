@@ -1,6 +1,6 @@
 """Lists the files of a snapshot that were read only in part, so that a search says where it may miss something."""
 
-from secateur.index.facts.extract import NOT_WHOLLY_SCANNED
+from secateur.index.facts.extract import NOT_WHOLLY_SCANNED, WORDS_LEFT_OUT
 from secateur.index.facts.snapshot import Snapshot
 from secateur.languages import language_of, traits_of
 from secateur.languages.plain import UNPARSED
@@ -37,6 +37,9 @@ def warn_of_partly_read(snapshot: Snapshot) -> tuple[Notice, ...]:
     if unscanned := [path for path, problem in pairs if problem == NOT_WHOLLY_SCANNED]:
         message = "Credentials: the full scanner stopped at some files, where the built-in rules looked alone"
         notices.append(Notice("scanner_failed", f"{message}: {listed(unscanned)}."))
+    if cut := [path for path, problem in pairs if problem == WORDS_LEFT_OUT]:
+        message = "More different words than prose has: the meaning of the longest is not looked at in"
+        notices.append(Notice(WORDS_LEFT_OUT, f"{message} {listed(cut)}."))
     if damaged := [path for path, problem in pairs if problem == DAMAGED_TEXT]:
         message = "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in"
         notices.append(Notice(DAMAGED_TEXT, f"{message} {listed(damaged)}."))

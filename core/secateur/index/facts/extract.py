@@ -102,6 +102,9 @@ def text_of(lines: Sequence[str], first: int, last: int) -> str:
 # The problem of a file that the full scanner for credentials did not finish.
 NOT_WHOLLY_SCANNED = "credentials_part_scanned"
 
+# The problem of a file with so many different words that the longest have no vectors.
+WORDS_LEFT_OUT = "words_left_out"
+
 
 def extract(
     path: str,
@@ -216,17 +219,22 @@ def _make_records(files: Sequence[_ReadFile], counter: Counter, embedder: Embedd
     runs = RunCounts.of(texts)
     body_words, name_words = TermBag.of_runs(runs), TermBag.of(names)
     sizes = [len(file.texts) for file in files]
-    vectors = documents(embedder, ids, texts, runs, sizes) if embedder is not None and texts else np.zeros((0, 0))
+    vectors, cut = np.zeros((0, 0), dtype=np.int8), list[int]()
+    if embedder is not None and texts:
+        vectors, cut = documents(embedder, ids, texts, runs, sizes)
     tokens = counter.count_many([body(text) for text in texts])
     sig_tokens = counter.count_many([body(text) if text else "" for file in files for text in file.declared])
     first = 0
-    for file in files:
+    for position, file in enumerate(files):
         end = first + len(file.texts)
         if file.flags & UNINDEXED:
             yield make_unindexed_record(*sorted(file.flags))
             continue
+        facts = file.facts
+        if position in cut:
+            facts = replace(facts, problems=(*facts.problems, WORDS_LEFT_OUT))
         yield Record(
-            facts=file.facts,
+            facts=facts,
             lines=file.lines,
             flags=tuple(sorted(file.flags)),
             tokens=_column(tokens[first:end]),

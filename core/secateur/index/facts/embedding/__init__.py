@@ -40,23 +40,23 @@ def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder |
 
 def documents(
     embedder: Embedder, symbol_ids: Sequence[str], texts: Sequence[str], runs: RunCounts, sizes: Sequence[int]
-) -> Vectors:
-    """Embeds fragments by symbol id and text.
+) -> tuple[Vectors, list[int]]:
+    """Embeds fragments by symbol id and text. Returns the vectors, and the files of which words were left out.
 
     Args:
         runs: the counted runs of the texts, so that the static embedder need not count them again.
-        sizes: the number of fragments of each file. A model embeds each file alone, because the last bit of its vectors
-            may depend on the texts beside them.
+        sizes: the number of fragments of each file. The static embedder bounds what a file costs; a model embeds each
+            file alone, because the last bit of its vectors may depend on the texts beside them.
 
     Raises EmbeddingError.
     """
     from secateur.index.facts.embedding.static import StaticEmbedder
 
     if isinstance(embedder, StaticEmbedder):
-        return embedder.embed_counted(symbol_ids, runs)
+        return embedder.embed_counted(symbol_ids, runs, sizes)
     named = [document_text(name, text) for name, text in zip(symbol_ids, texts, strict=True)]
     files = [named[first:end] for first, end in pairwise(accumulate(sizes, initial=0)) if first < end]
-    return np.concatenate([embedder.embed(file, "document") for file in files])
+    return np.concatenate([embedder.embed(file, "document") for file in files]), []
 
 
 class Models:

@@ -6,14 +6,16 @@ them. Identifiers are split into words, the vector of a word is the direction of
 of a text is the weighted sum of its words. Weights are fixed and never depend on the corpus, so a vector is a function
 of its text alone: rare words count more (the vocabulary is ordered by frequency), stop words and keywords count less, a
 repeated word counts its square root, and the fragment's own name counts `NAME_WEIGHT` times. All sums are of integers,
-so the same text has the same vector on every machine.
+so the same text has the same vector on every machine. A file with far more different words than prose has (passwords,
+hashes, lists) keeps its short words, and loses the others: see `FREE_COST`.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -26,7 +28,7 @@ import numpy.typing as npt
 from secateur.directories import data_dir
 from secateur.errors import EmbeddingError
 from secateur.index.facts.embedding.vectors import SCALE, TextKind, Vectors
-from secateur.index.facts.runs import RunCounts, RunTable, sum_entries
+from secateur.index.facts.runs import Numbers, RunCounts, RunTable, sum_entries
 from secateur.model import distinct
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
@@ -57,10 +59,11 @@ COUNT_SCALE = 16
 # Zipf's law with a flat head: the first piece of the vocabulary is not ten times as frequent as the tenth.
 RANK_OFFSET = 10
 
+UNLEARNED = -1
 FIRST_ROWS = 1024  # the first size of the table, which doubles when it is full
 CACHED_WORDS = 65_536  # words that a process keeps, about 33 MB; then the cache starts again
 BLOCK = 32  # documents that are summed in one matrix product: enough that most words occur in several of them
-GROUP = 256  # documents whose words are counted together, mostly those of one file; more would only take more memory
+GROUP = 256  # documents whose words are counted together, or all those of one file; more would only take more memory
 
 # Words whose vectors are worked out together: enough to make numpy's calls cheap, and few enough for a few megabytes.
 LEARNED_AT_ONCE = 1024
@@ -73,6 +76,11 @@ FLOAT32_WHOLE = 1 << 24  # integers below this, and sums below this, are exact a
 # The most letters of a word; longer ones, which are data, count as several. Cutting one into pieces takes quadratic
 # time, and their pieces much memory.
 LONGEST_WORD = 40
+
+# A different word costs its letters and WORD_COST, about a microsecond each. The words of a file may cost FREE_COST and
+# half of the letters of all its words: a novel of a megabyte needs about half of that, code a tenth.
+WORD_COST = 10
+FREE_COST = 50_000
 
 _WORDS = re.compile(
     # camelCase, PascalCase, CONSTANT
@@ -97,62 +105,93 @@ class StaticEmbedder:
     """Embeds texts with wordllama's vectors, words of code, and fixed weights. The first text of a process reads
     the vectors, in about 20 ms. Raises EmbeddingError if they are missing."""
 
-    id = "wordllama-l2-supercat/secateur-1/256"
+    id = "wordllama-l2-supercat/secateur-2/256"
     dimension = DIMENSION
 
     def __init__(self) -> None:
         self._folder = vectors_folder()
         self._damped = dict.fromkeys(_KEYWORDS.split(), KEYWORD_WEIGHT) | dict.fromkeys(_STOP.split(), STOP_WEIGHT)
         self._table = np.zeros((FIRST_ROWS, DIMENSION), dtype=np.int16)
+        self._lock = threading.Lock()
         self._begin()
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
         """See `Embedder`. The first line of a document is its symbol id (`document_text`)."""
         names = [_name(text.partition("\n")[0]) for text in texts] if kind == "document" else []
-        return self._embed([(RunCounts.of(texts), 1), (RunCounts.of(names), NAME_WEIGHT - 1)], len(texts))
+        return self._embed([(RunCounts.of(texts), 1), (RunCounts.of(names), NAME_WEIGHT - 1)], [1] * len(texts))[0]
 
-    def embed_counted(self, headings: Sequence[str], texts: RunCounts) -> Vectors:
-        """Embeds documents whose runs are counted already; `headings` are their symbol ids."""
+    def embed_counted(
+        self, headings: Sequence[str], texts: RunCounts, sizes: Sequence[int]
+    ) -> tuple[Vectors, list[int]]:
+        """Embeds documents whose runs are counted already.
+
+        Args:
+            headings: their symbol ids.
+            sizes: the number of documents of each file.
+
+        Returns the vectors, and the files of which words were left out.
+        """
         names = [_name(heading.partition("\n")[0]) for heading in headings]
-        weighted = [(texts, 1), (RunCounts.of(headings), 1), (RunCounts.of(names), NAME_WEIGHT - 1)]
-        return self._embed(weighted, len(headings))
+        return self._embed([(texts, 1), (RunCounts.of(headings), 1), (RunCounts.of(names), NAME_WEIGHT - 1)], sizes)
 
-    def _embed(self, weighted: Sequence[tuple[RunCounts, int]], documents: int) -> Vectors:
-        groups = [
-            self._sum_words(
-                [(runs.part(at, min(at + GROUP, documents)), weight) for runs, weight in weighted if len(runs)]
-            )
-            for at in range(0, documents, GROUP)
-        ]
-        sums = np.concatenate([np.zeros((0, DIMENSION), dtype=np.int64), *groups])
-        length = np.sqrt((sums * sums).sum(axis=1, keepdims=True).astype(np.float64))
-        return np.rint(sums * (SCALE / np.where(length > 0, length, 1.0))).astype(np.int8)
+    def _embed(self, weighted: Sequence[tuple[RunCounts, int]], sizes: Sequence[int]) -> tuple[Vectors, list[int]]:
+        sums, cut = [np.zeros((0, DIMENSION), dtype=np.int64)], list[int]()
+        first = file = 0
+        for group in _groups(sizes):
+            end = first + sum(group)
+            parts = [(runs.part(first, end), weight) for runs, weight in weighted if len(runs)]
+            with self._lock:
+                sums.append(self._sum_words(parts, np.repeat(np.arange(file, file + len(group)), group), cut))
+            first, file = end, file + len(group)
+        total = np.concatenate(sums)
+        length = np.sqrt((total * total).sum(axis=1, keepdims=True).astype(np.float64))
+        return np.rint(total * (SCALE / np.where(length > 0, length, 1.0))).astype(np.int8), cut
 
-    def _sum_words(self, weighted: Sequence[tuple[RunCounts, int]]) -> npt.NDArray[np.int64]:
-        """Sums the vectors of the words of each document, [documents, DIMENSION]."""
-        if len(self._row_of) > CACHED_WORDS:
+    def _sum_words(
+        self, weighted: Sequence[tuple[RunCounts, int]], file: Numbers, cut: list[int]
+    ) -> npt.NDArray[np.int64]:
+        """Sums the vectors of the words of each document, [documents, DIMENSION]. `file`: of each document. Files of
+        which words are left out are added to `cut`."""
+        if len(self._number_of) > CACHED_WORDS:
             self._begin()
         entries = [self._runs.entries(runs) for runs, _ in weighted]
-        self._learn()
-        owner, word, times = sum_entries(
+        self._note_new_words()
+        owner, key, times = sum_entries(
             np.concatenate([owner for owner, _, _ in entries]),
             np.concatenate([word for _, word, _ in entries]),
             np.concatenate([times * weight for (_, _, times), (_, weight) in zip(entries, weighted, strict=True)]),
         )
+        word = key.astype(np.int64)
+        kept = self._find_affordable(file[owner], word, times)
+        cut += distinct(file[owner[~kept]])[0].tolist()
+        owner, word, times = owner[kept], word[kept], times[kept]
+        self._learn(word)
         uses = np.rint(COUNT_SCALE * np.sqrt(times.astype(np.float64)))
-        sums = np.zeros((len(weighted[0][0]), DIMENSION), dtype=np.int64)
+        sums = np.zeros((len(file), DIMENSION), dtype=np.int64)
         for first in range(0, len(sums), BLOCK):
             low, high = np.searchsorted(owner, [first, first + BLOCK])
             if low < high:
-                block = owner[low:high] - first, word[low:high], uses[low:high]
+                block = owner[low:high] - first, self._row[word[low:high]], uses[low:high]
                 sums[first : first + BLOCK] = self._sum_block(*block)[: len(sums) - first]
         return sums
 
-    def _sum_block(
-        self, owner: npt.NDArray[np.int64], word: npt.NDArray[np.uint64], uses: npt.NDArray[np.float64]
-    ) -> npt.NDArray[np.floating[Any]]:
+    def _find_affordable(self, file: Numbers, word: Numbers, times: Numbers) -> npt.NDArray[np.bool_]:
+        """Tells which entries are summed: of a file with too many different words, those of the shortest words. The
+        entries are ordered by file."""
+        letters = self._letters[word]
+        file = file - file[:1]
+        most = FREE_COST + np.bincount(file, letters * times) // 2
+        longest = np.full(len(most), self._letters.max(initial=0))
+        for each in np.flatnonzero(np.bincount(file, letters + WORD_COST) > most).tolist():
+            low, high = np.searchsorted(file, [each, each + 1])
+            counts = np.bincount(self._letters[distinct(word[low:high])[0]])
+            affordable = np.cumsum(counts * (np.arange(len(counts)) + WORD_COST)) <= most[each]
+            longest[each] = affordable.sum() - 1
+        return letters <= longest[file]
+
+    def _sum_block(self, owner: Numbers, row: Numbers, uses: npt.NDArray[np.float64]) -> npt.NDArray[np.floating[Any]]:
         """Sums the words of a few documents by one matrix product, [BLOCK, DIMENSION]."""
-        used, _, column = distinct(word)
+        used, _, column = distinct(row)
         # The sums of integers are exact in any order. float32 is twice as fast, and large enough for all but the
         # longest texts.
         largest = np.bincount(owner, uses, minlength=1).max() * LARGEST_PART
@@ -160,33 +199,44 @@ class StaticEmbedder:
         matrix = np.zeros((BLOCK, len(used)), dtype=exact)
         matrix[owner, column] = uses
         with np.errstate(invalid="ignore"):  # for the reason given in `vectors._products`
-            products: npt.NDArray[np.floating[Any]] = matrix @ self._table[used.astype(np.int64)].astype(exact)
+            products: npt.NDArray[np.floating[Any]] = matrix @ self._table[used].astype(exact)
         return products
 
     def _begin(self) -> None:
-        self._row_of: dict[str, int] = {}
-        self._unlearned: list[str] = []
+        self._number_of: dict[str, int] = {}
+        self._words: list[str] = []  # by number
+        self._letters: Numbers = np.zeros(0, dtype=np.int64)  # of each word
+        self._row: Numbers = np.zeros(0, dtype=np.int64)  # of each word in the table, or UNLEARNED
+        self._learned = 0  # rows of the table in use
         self._runs = RunTable(self._count_words)
 
     def _count_words(self, run: str) -> dict[int, int]:
-        """Counts the words of a run by their rows in the table; a new word gets the next row."""
+        """Counts the words of a run by their numbers; a new word gets the next number."""
         counts: dict[int, int] = {}
         for word in _WORDS.findall(run):
             lower = word.lower()
-            if (row := self._row_of.get(lower)) is None:
-                row = self._row_of[lower] = len(self._row_of)
-                self._unlearned.append(lower)
-            counts[row] = counts.get(row, 0) + 1
+            if (number := self._number_of.get(lower)) is None:
+                number = self._number_of[lower] = len(self._words)
+                self._words.append(lower)
+            counts[number] = counts.get(number, 0) + 1
         return counts
 
-    def _learn(self) -> None:
-        new, self._unlearned = self._unlearned, []
-        first = len(self._row_of) - len(new)
-        while len(self._row_of) > len(self._table):
+    def _note_new_words(self) -> None:
+        new = self._words[len(self._row) :]
+        self._letters = np.concatenate([self._letters, np.fromiter(map(len, new), np.int64, len(new))])
+        self._row = np.concatenate([self._row, np.full(len(new), UNLEARNED)])
+
+    def _learn(self, words: Numbers) -> None:
+        """Gives the words rows of the table, if they have none."""
+        new = distinct(words[self._row[words] == UNLEARNED])[0]
+        while self._learned + len(new) > len(self._table):
             self._table = np.concatenate([self._table, np.zeros_like(self._table)])
         for start in range(0, len(new), LEARNED_AT_ONCE):
             batch = new[start : start + LEARNED_AT_ONCE]
-            self._table[first + start : first + start + len(batch)] = self._vectors(batch)
+            rows = np.arange(self._learned, self._learned + len(batch))
+            self._table[rows] = self._vectors([self._words[number] for number in batch.tolist()])
+            self._row[batch] = rows
+            self._learned += len(batch)
 
     def _vectors(self, words: Sequence[str]) -> npt.NDArray[np.int16]:
         """Makes the weighted vectors of words, [words, DIMENSION]; zeros for a word without a known piece."""
@@ -212,6 +262,20 @@ class StaticEmbedder:
         scale = weight * WORD_SCALE / np.where(length > 0, length, 1.0)
         weighted[known] = np.rint(total * scale[:, np.newaxis])
         return weighted
+
+
+def _groups(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Joins neighbouring files to groups of at least GROUP documents."""
+    group: list[int] = []
+    documents = 0
+    for size in sizes:
+        group.append(size)
+        documents += size
+        if documents >= GROUP:
+            yield group
+            group, documents = [], 0
+    if documents:
+        yield group
 
 
 def _name(symbol_id: str) -> str:
