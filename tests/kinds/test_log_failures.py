@@ -156,6 +156,7 @@ def test_of_many_errors_each_form_comes_before_another_of_the_same_form(tmp_path
 GREEN = {
     "pytest": "tests/test_a.py::test_b XFAIL (it failed before)\n===== 210 passed, 2 xfailed in 3.21s =====",
     "tap": "ok 1 - an error is raised\n# tests 3\n# pass 3\n# fail 0",
+    "tap without a summary": "1..2\nok 1 - a\n# error: refused, as it should\nnot ok 2 - b # TODO\nok 3",
     "go": "ok  \texample.com/shop/failure\t0.012s\nok  \texample.com/shop/errors\t0.010s",
     "mocha": "    ✔ fails when the cart is empty\n\n  210 passing (2s)",
     "rspec": "  raises an error when the cart is empty\n\n120 examples, 0 failures",
@@ -250,12 +251,15 @@ def test_the_time_before_each_line_of_a_job_is_said_once(tmp_path: Path) -> None
         log = "".join(
             prefix.format(number % 60) + line + "\n" for number, line in enumerate(body.rstrip("\n").split("\n"))
         )
-        outcome = pruned(tmp_path, log, 150)
+        outcome = pruned(tmp_path, log, 600)
         said, *lines = outcome.payload.text.rstrip("\n").split("\n")
         assert said.startswith("… the time before each line is left out: 2026-05-01T12:00:00.123456")
         assert "ValueError: 3" in lines and ("test: Run" in outcome.payload.text) == ("Run" in prefix)
         assert not any("2026-" in line for line in lines)
         assert outcome.ledger.before == sum(entry.before for entry in outcome.ledger.entries)
+        small = pruned(tmp_path, log, 60)  # the note does not take the room of the first lines
+        assert "ValueError: 3" in small.payload.text and "left out" not in small.payload.text
+        assert "times_left_out" in [notice.code for notice in small.notices]
 
 
 def test_a_question_without_blanks_between_its_words_finds_lines(tmp_path: Path) -> None:

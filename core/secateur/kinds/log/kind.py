@@ -22,7 +22,15 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.levels import RESULT
 from secateur.kinds.log.lines import LONGEST_LINE, SLICE, LogLines, is_stamped, read_lines
-from secateur.kinds.log.selection import MOST_MATCHES, LogSelection, ReadLog, Stretch, parse_lines, select_lines
+from secateur.kinds.log.selection import (
+    MOST_MATCHES,
+    LogSelection,
+    ReadLog,
+    Stretch,
+    note_on_times,
+    parse_lines,
+    select_lines,
+)
 from secateur.kinds.steering import warn_unknown_pins
 from secateur.ledger import Entry, Ledger, LedgerShape, Notice, State
 from secateur.progress import Progress
@@ -285,6 +293,11 @@ def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], b
         taken = "are taken as routine lines" if errors > 1 else "is taken as routine"
         message = f"{count_noun(errors, 'further distinct error')} {taken}: only the first are told apart."
         notices.append(Notice("many_errors", message))
+    if log.lines.times and selection.text and note_on_times(log.lines.times) not in selection.text.split("\n", 1)[0]:
+        what = note_on_times(log.lines.times)
+        notices.append(
+            Notice("times_left_out", f"{what[0].upper()}{what[1:]}. No line says so: it takes too much room.")
+        )
     if len(log.lines) and not selection.text:
         if not budget:
             notices.append(Notice("zero_budget", "The budget is 0 tokens: nothing leaves."))

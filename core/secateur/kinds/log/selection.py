@@ -19,6 +19,7 @@ from secateur.tokens import Counter
 
 BLOCK_SHARE = 0.4  # of the budget: the most for one error with its stack while other errors wait
 LAST_SHARE = 0.2  # of the budget, for results and last lines: they say how a run ended, the errors say why
+NOTE_SHARE = 0.1  # of the budget, for the note on left-out times; it takes more where lines leave room
 LAST_LINES = 20  # lines at the end that come before routine lines: a summary of a run is seldom longer
 CONTEXT_LINES = 3  # lines on each side of an error that come before routine lines: as many as a diff shows
 _LINES = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?", re.ASCII)
@@ -70,15 +71,15 @@ class LogText:
     def __init__(self, log: ReadLog, counter: Counter) -> None:
         self._log, self._counter = log, counter
         self._long = list(log.lines.whole)
-        what = "the time before each line is left out: {} to {}"
-        self._head = self._mark_line(what.format(*log.lines.times)) if log.lines.times else ""
         self._spans: list[Span] = []
         self._notes: dict[int, str] = {}  # line -> the note below it
         self._costs = log.costs
         if len(self._costs) > _MOST_COSTS:
             self._costs.clear()
-        self._head_tokens = self.tokens = self._count([self._head]) if self._head else 0
-        self.unsure, self._recounts = 0, 0
+        self._head = self._mark_line(note_on_times(log.lines.times)) if log.lines.times else ""
+        self.head_tokens = self._count([self._head]) if self._head else 0
+        self.headed = bool(self._head)  # whether the note on times goes out above the first line
+        self.tokens = self.unsure = self._recounts = 0
 
     def cost(self, spans: Sequence[Span], note: str = "") -> int:
         """Tokens that these lines add, with marks. They must not overlap the present spans."""
@@ -128,13 +129,19 @@ class LogText:
         self.tokens -= self.cost(spans, self._notes.pop(spans[-1][1] - 1, ""))
         self.unsure += _size(spans) + 2 * len(spans) + 1
 
+    def add_head(self) -> None:
+        """Adds the note above the first line; lines go out already."""
+        self.headed = True
+        self.tokens += self.head_tokens
+        self.unsure += 1
+
     def recount(self, *, always: bool = False) -> int:
         """Counts the whole text and returns its tokens. Since this is slow, there is a bound unless `always`; beyond
         it, the most tokens that the text may have are returned."""
         if self.unsure and (always or self._recounts < _MOST_RECOUNTS):
             self._recounts += 1
             self.unsure = 0
-            self.tokens = self._counter.count(self.render()) if self._spans else self._head_tokens
+            self.tokens = self._counter.count(self.render())
         return self.tokens + self.unsure
 
     def render(self) -> str:
@@ -143,7 +150,7 @@ class LogText:
 
     def _lines(self) -> Iterator[str]:
         lines, last = self._log.lines, 0
-        if self._head and self._spans:
+        if self.headed and self._spans:
             yield self._head
         step = ""
         for start, end in self._spans:
@@ -189,9 +196,9 @@ class LogText:
         return tokens
 
     def _mark_tokens(self, start: int, end: int) -> int:
-        """Counts the marks that stand between two lines that go out."""
+        """Counts the marks that stand between two lines that go out; the first lines bring the note above them."""
         if not self._spans:
-            return 0
+            return -self.head_tokens if self.headed else 0
         steps = self._count(list(self._step_marks(start, end))) if self._log.lines.steps else 0
         return steps + self._gap_tokens(start, end)
 
@@ -219,6 +226,11 @@ class LogText:
         return sum(map(self._costs.__getitem__, marks))
 
 
+def note_on_times(times: tuple[str, str]) -> str:
+    """The note about the times that are left out, the first and the last of them."""
+    return f"the time before each line is left out: {times[0]} to {times[1]}"
+
+
 class LogSelection(Struct, frozen=True, eq=False):
     """The decisions on all lines of a log, and the text that goes out."""
 
@@ -243,8 +255,11 @@ def select_lines(log: ReadLog, budget: int, counter: Counter, pins: Sequence[Spa
                     stretch.reason = Reason.ROUTINE
             return LogSelection(log, _settle_all(log, budget, stretches), text.render(), text.tokens)
         text = LogText(log, counter)
+    text.headed = 0 < text.head_tokens <= NOTE_SHARE * budget
     stretches = _mark_pinned(stretches, pins)
     added = _fill(log, budget, stretches, text)
+    if added and text.head_tokens and not text.headed and text.recount(always=True) + text.head_tokens < budget:
+        text.add_head()
     tokens = text.recount(always=True)
     at_once = 1.0
     while added and tokens > budget:  # rare: only where lines take far more tokens together than alone
