@@ -293,11 +293,9 @@ def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], b
         taken = "are taken as routine lines" if errors > 1 else "is taken as routine"
         message = f"{count_noun(errors, 'further distinct error')} {taken}: only the first are told apart."
         notices.append(Notice("many_errors", message))
-    if log.lines.times and selection.text and note_on_times(log.lines.times) not in selection.text.split("\n", 1)[0]:
-        what = note_on_times(log.lines.times)
-        notices.append(
-            Notice("times_left_out", f"{what[0].upper()}{what[1:]}. No line says so: it takes too much room.")
-        )
+    note = note_on_times(log.lines.times) if log.lines.times else ""
+    if selection.text and note not in selection.text.split("\n", 1)[0]:
+        notices.append(Notice("times_left_out", f"No room was left to say in the text: {note}."))
     if len(log.lines) and not selection.text:
         if not budget:
             notices.append(Notice("zero_budget", "The budget is 0 tokens: nothing leaves."))
