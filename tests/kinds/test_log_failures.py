@@ -101,6 +101,48 @@ def test_the_first_failure_is_told_with_what_stands_above_it(tmp_path: Path, nam
     assert selection.log.lines.lines[found.start] == first and found.state is State.KEPT
 
 
+RUNNERS = (
+    "@shop/api:test: ",
+    "packages/api test: ",
+    "[api] ",
+    "10:02:11 api.1  | ",
+    "api-5d8f: ",
+    "[pod/api-5d8f/api] ",
+)
+
+
+@pytest.mark.parametrize("prefix", RUNNERS)
+def test_the_name_before_a_line_is_no_part_of_it(tmp_path: Path, prefix: str) -> None:
+    other = prefix.replace("api", "web")
+    failure = [prefix + line for line in LOGS["jest"].split("\n")]
+    log = [*failure, *(other + line for line in among("").split("\n"))]
+    lines = verbatim(pruned(tmp_path, "\n".join(log) + "\n", 480))
+    assert {prefix + telling for telling in TELLING["jest"]} <= set(lines)
+    assert prefix + "      at Object.toBe (src/cart.test.js:13:25)" in lines
+
+
+def test_an_error_between_lines_of_other_services_is_one_error(tmp_path: Path) -> None:
+    java = ["java.lang.IllegalStateException: no order 17", "\tat org.acme.Ledger.take(Ledger.java:88)"]
+    python = ["Traceback (most recent call last):", '  File "/srv/money.py", line 117, in settle', "KeyError: 'cents'"]
+    errors = [line for pair in zip(python, [*java, ""], strict=True) for line in pair]
+    names = ["api-1    | ", "stock-1  | "] * 3
+    quiet = [f"db-1     | wrote {word} buffers" for word in among("").split()]
+    log = [
+        *quiet,
+        *(name + line for name, line in zip(names, errors, strict=True)),
+        *quiet,
+        *(names[0] + line for line in python),
+    ]
+    outcome = pruned(tmp_path, "\n".join(log) + "\n", 300)
+    lines = verbatim(outcome)
+    assert {names[1] + line for line in java} <= set(lines) and {names[0] + line for line in python[1:]} <= set(lines)
+    assert "… 1 later error equals the above, time and name aside …" not in outcome.payload.text
+    assert outcome.payload.text.count("… the above comes 1 more time …") == 1
+    (repeated,) = (entry for entry in outcome.ledger.entries if "error" in entry.figures)
+    assert sentence(repeated) == f"it repeats the error of line {len(quiet) + 1:,}"
+    assert LogKind().described(outcome.payload.log).endswith("2 distinct errors")
+
+
 def test_what_sums_up_a_run_is_among_the_results(tmp_path: Path) -> None:
     selection = pruned(tmp_path, among(LOGS["pytest"]), 2000).payload
     results = [one for one in selection.stretches if one.reason is Reason.RUN_RESULT and one.end - one.start > 1]
@@ -305,7 +347,7 @@ def test_what_routine_lines_need_is_what_the_text_grows_by(tmp_path: Path) -> No
         text = LogText(log, counter)
         for other in outcome.payload.stretches:
             if other.spans:
-                text.put(other.spans, text.note(other.start) if other.block else "")
+                text.put(other.spans, text.note(other.block))
         assert text.recount(always=True) == outcome.payload.tokens
         text.put([(stretch.start, stretch.end)])
         grown = text.recount(always=True) - outcome.payload.tokens

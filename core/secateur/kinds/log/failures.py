@@ -7,11 +7,14 @@ levels and words that report an error. Each line is read once or twice: linear i
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from heapq import merge
+from itertools import pairwise
+from operator import attrgetter
 
 from msgspec import Struct
 
 from secateur.kinds.log import levels
-from secateur.kinds.log.lines import SLICE, body, template
+from secateur.kinds.log.lines import SLICE, body, split_streams, template
 from secateur.progress import Progress
 
 LONGEST_BLOCK = 400  # most lines of a block; the lines after it are another block or plain lines
@@ -26,14 +29,17 @@ _MOST = 2000  # most blocks of each sort that are listed, so that the ledger sta
 
 
 class Block(Struct, frozen=True):
-    """Lines that belong together; counted from 0, without `end`."""
+    """Lines that belong together; counted from 0, without `end`. Where lines of other services stand between the lines
+    of an error, it is several blocks with the same `head`."""
 
     start: int
     end: int
     grade: int  # CERTAIN, LIKELY, POSSIBLE or RESULT
     telling: tuple[int, ...]  # the lines to read first: failure, expected and actual values, location in own code
-    message: int  # the most informative line
-    repeats: int | None = None  # start of the earlier block with equal text
+    message: int | None  # the most informative line, if it is one of these
+    head: int  # the first line of the error
+    apart: bool = False  # other lines of the error stand elsewhere
+    repeats: int | None = None  # the first line of the earlier error with equal text
     variant: int = 0  # number of earlier errors that differ only in numbers; of a result: 1 if nothing failed
 
 
@@ -41,11 +47,12 @@ class Failures(Struct, frozen=True):
     """The blocks of a log in order, and the number of errors that are not listed."""
 
     blocks: tuple[Block, ...]
-    repeated: dict[int, int]  # line -> start of the earlier block with the same text
-    times: dict[int, int]  # start of an error -> how often it occurs
-    timed: frozenset[int]  # starts of errors that occur again with only the time changed
+    repeated: dict[int, int]  # line -> first line of the earlier error with the same text
+    times: dict[int, int]  # first line of an error -> how often it occurs
+    aside: dict[int, str]  # first line of an error -> what differs before the lines where it occurs again
     further: int  # number of distinct errors that are not listed
     green: bool  # the results report no failure
+    lines: dict[int, Sequence[int]]  # first line of an error that others repeat -> its lines
 
 
 # --- the line that begins a block -------------------------------------------------------------------------------------
@@ -279,21 +286,39 @@ def _is_history(lines: Sequence[str]) -> bool:
     return len(ids) >= _LEAST_COMMITS and 2 * sum(map(str.isdecimal, ids)) < len(ids)
 
 
-def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
-    """Finds the blocks of a log. A limited number of each sort is listed: the first errors, the last results. The log
-    of git reports no failure: its words of failure tell what a commit mends."""
-    if _is_history(lines):
-        return Failures((), {}, {}, frozenset(), 0, green=True)
-    bodies = _Bodies(lines)
-    blocks: list[Block] = []
-    repeated: dict[int, int] = {}
-    known: dict[str, tuple[int, int]] = {}
-    variants: dict[str, int] = {}
-    times: dict[int, int] = {}
-    timed: set[int] = set()
-    errors = repeats = further = floor = 0
-    green = red = False
-    for index in _candidates(lines, progress):
+class _Error(Struct, frozen=True):
+    """An error or a result as lines of one stream, of which `index` begins it, and their numbers in the log."""
+
+    bodies: _Bodies
+    lines: Sequence[int]
+    start: int
+    index: int
+    end: int
+    style: str
+    grade: int
+
+    @property
+    def first(self) -> int:
+        return self.lines[0]
+
+    def split(
+        self, telling: Sequence[int], message: int, *, repeats: int | None = None, variant: int = 0
+    ) -> Iterator[Block]:
+        """Yields a block for the lines, or for each part of them that stands together in the log."""
+        numbers = self.lines
+        edges = [at for at in range(1, len(numbers)) if numbers[at] != numbers[at - 1] + 1]
+        for low, high in pairwise((0, *edges, len(numbers))):
+            here = range(self.start + low, self.start + high)
+            own = tuple(numbers[line - self.start] for line in telling if line in here)
+            said = numbers[message - self.start] if message in here else None
+            start, end = numbers[low], numbers[high - 1] + 1
+            yield Block(start, end, self.grade, own, said, numbers[0], bool(edges), repeats, variant)
+
+
+def _find_errors(numbers: Sequence[int], texts: Sequence[str], progress: Progress) -> Iterator[_Error]:
+    """Finds the errors and results of a stream; no line is in two."""
+    bodies, floor = _Bodies(texts), 0
+    for index in _candidates(texts, progress):
         if index < floor:
             continue
         head = _block_start(_MARKED.sub("", bodies[index]))  # equal for lines that differ in a marker's number
@@ -309,25 +334,47 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             if (message := _message_below_code(bodies, index)) is None:
                 continue
             index = message
-        floor = end  # no line is in two blocks
-        if head.grade == levels.RESULT:
+        floor = end
+        yield _Error(bodies, numbers[start:end], start, index, end, head.style, head.grade)
+
+
+def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
+    """Finds the blocks of a log. A limited number of each sort is listed: the first errors, the last results. The log
+    of git reports no failure: its words of failure tell what a commit mends."""
+    if _is_history(lines):
+        return Failures((), {}, {}, {}, 0, green=True, lines={})
+    blocks: list[Block] = []
+    repeated: dict[int, int] = {}
+    known: dict[str, Sequence[int]] = {}
+    variants: dict[str, int] = {}
+    times: dict[int, int] = {}
+    aside: dict[int, str] = {}
+    repeated_lines: dict[int, Sequence[int]] = {}
+    errors = repeats = further = 0
+    green = red = False
+    streams = [_find_errors(numbers, texts, progress) for numbers, texts in split_streams(lines)]
+    for error in merge(*streams, key=attrgetter("first")):
+        bodies, start, end, own = error.bodies, error.start, error.end, error.lines
+        if error.grade == levels.RESULT:
             failing = [line for line in range(start, end) if levels.RED.search(bodies[line])]
             red |= bool(failing)
             green |= any(levels.GREEN.search(bodies[line]) for line in range(start, end))
-            lines_in_order = tuple(dict.fromkeys([*reversed(failing), *range(end - 1, start - 1, -1)]))
-            blocks.append(Block(start, end, levels.RESULT, lines_in_order, lines_in_order[0], None, int(not failing)))
+            telling = tuple(dict.fromkeys([*reversed(failing), *range(end - 1, start - 1, -1)]))
+            blocks += error.split(telling, telling[0], variant=int(not failing))
             continue
         # without times: blocks with equal text report the same error
         error_text = "\n".join(_TIME_FIELD.sub("", bodies[line]) for line in range(start, end))
-        first, first_end = known.setdefault(error_text, (start, end))
+        earlier = known.setdefault(error_text, own)
+        first = earlier[0]
         times[first] = times.get(first, 0) + 1
-        if first != start:
-            if lines[first:first_end] != lines[start:end]:
-                timed.add(first)
-            repeated.update(dict.fromkeys(range(start, end), first))
+        if first != own[0]:
+            if [lines[line] for line in earlier] != [lines[line] for line in own]:
+                aside[first] = "time" if len(streams) == 1 else "time and name"
+            repeated.update(dict.fromkeys(own, first))
+            repeated_lines[first] = earlier
             repeats += 1
             if repeats <= _MOST:
-                blocks.append(Block(start, end, head.grade, (index,), index, first))
+                blocks += error.split((error.index,), error.index, repeats=first)
             continue
         # the first of many errors that differ only in numbers goes out before the others, so it is always listed
         alike = template(error_text[:_LONGEST_BODY])
@@ -336,18 +383,19 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
         if errors > _MOST and (variant or len(variants) > 2 * _MOST):
             further += 1
         else:
-            telling = _telling_lines(bodies, start, index, end, head.style)
+            telling = _telling_lines(bodies, start, error.index, end, error.style)
             ratings = [
                 2 * bool(levels.MESSAGE.match(text)) + _is_place(text) for text in map(bodies.__getitem__, telling)
             ]
             message = telling[ratings.index(max(ratings))]
-            blocks.append(Block(start, end, head.grade, telling, message, None, variant))
+            blocks += error.split(telling, message, variant=variant)
+    blocks.sort(key=attrgetter("start"))
     results = [block for block in blocks if block.grade == levels.RESULT]
     if len(results) > _MOST:
         early = {block.start for block in results[:-_MOST]}
-        blocks = [block for block in blocks if block.grade != levels.RESULT or block.start not in early]
+        blocks = [block for block in blocks if block.start not in early]
     green = (green or (errors > 0 and _has_passed(lines))) and not red
-    return Failures(tuple(blocks), repeated, times, frozenset(timed), further, green)
+    return Failures(tuple(blocks), repeated, times, aside, further, green, repeated_lines)
 
 
 _PLAN = re.compile(r"1\.\.(\d{1,9})\b")

@@ -169,7 +169,8 @@ class LogKind(Kind[ReadLog, LogSelection]):
         return KindTrials(self, material, inputs, settings, outcome, find_entries=_find_entries)
 
     def described(self, material: ReadLog) -> str:
-        errors = sum(block.grade != RESULT and block.repeats is None for block in material.failures.blocks)
+        blocks = material.failures.blocks
+        errors = len({block.head for block in blocks if block.grade != RESULT and block.repeats is None})
         sizes = ((len(material.lines), "line"), (material.lines.before[-1], "token"), (errors, "distinct error"))
         return ", ".join(count_noun(count, noun) for count, noun in sizes)
 

@@ -36,14 +36,37 @@ _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 # Control sequences: colours, cursor movements, titles and links of a terminal (ECMA-48).
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
 
-_PREFIX = re.compile(
-    r"(?:[^\t]{1,200}\t[^\t]{1,200}\t)?"  # job and step, of a log of GitHub Actions
-    r"(?:[A-Za-z][\w.]*-\d+ +\| )?"  # container
+_TIME = (
     r"(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]?:? ?(?:\d\d[OE]\+? ?)?"
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ (?:[\w./@-]+(?:\[\d+\])?: )?"  # syslog
     r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? "
     r"|\[ *\d+\.\d{6}\] )"  # seconds since Linux was started
 )
+_SYSLOG_TIME = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+_PREFIX = re.compile(
+    r"(?:[^\t]{1,200}\t[^\t]{1,200}\t)?"  # job and step, of a log of GitHub Actions
+    r"(?:[A-Za-z][\w.]*-\d+ +\| )?"  # container
+    rf"(?:{_TIME}|{_SYSLOG_TIME}[\w.-]+ (?:[\w./@-]+(?:\[\d+\])?: )?)"
+)
+
+# The name that a runner of tasks, containers or services puts before each line, by its shape; maybe after a time.
+_LABELS = tuple(
+    re.compile(rf"(?:{_TIME}|{_SYSLOG_TIME})?({shape})")
+    for shape in (
+        r"\[[\w@][^\]\s]{0,99}(?: [^\]\s]{1,60})?\] ?",  # [0], [api], [pod/api-5d8f/api]
+        r"(?:\d+\|)?[\w@][\w@./:-]{0,98} *\|(?: |$)",  # api-1  |, web.1 |, 0|api |
+        r"[a-z\d@][\w@./:-]{0,98}?(?: [\w./@:-]{1,60}?)??(?:\[[\w.]+\])?(?::(?: |$)|\$ )",  # api:test:, host api[7]:
+        r"#\d+ (?:\d+\.\d+ )?",  # the step of a build, and its seconds
+        r"[a-z][a-z\d.-]*-[a-z\d]{3,10} [a-z][a-z\d-]* ",  # pod and container
+    )
+)
+# What begins a line that is not of a runner: a level, a tool of its own forms, a place.
+_NO_LABEL = re.compile(
+    r"(?i)\b(?:errors?|err|warn(?:ing)?|info|debug|trace|fatal|notice|note|help|hint|fail(?:ed|ure)?|exception|severe"
+    r"|panic|crit(?:ical)?|g?make|ninja|ld|npm|pnpm|yarn|expected|received|actual|got|want)\b|\.\w+:\d"
+)
+_LABELLED_SHARE = 0.7  # of the lines, by names that come at least so often:
+_LEAST_LABELLED = 3
+_SAMPLE = 2000  # most lines that are looked at for a column of names
 
 # The time that GitHub Actions or GitLab put before each line of a job, with job and step before it.
 _CI_STAMP = re.compile(
@@ -107,6 +130,32 @@ def body(line: str) -> str:
     """Returns a line without job, container, date and time at its beginning."""
     prefix = _PREFIX.match(line) if ":" in line or line[:1] == "[" else None
     return line[prefix.end() :] if prefix else line
+
+
+def split_streams(lines: Sequence[str]) -> list[tuple[Sequence[int], Sequence[str]]]:
+    """Splits lines by the name that a runner of tasks or services put before them, if it did: per name the numbers of
+    its lines, and the lines without name. A line without a name belongs to the line before it.
+
+    >>> split_streams(["api | a", "db | x", "api | b", "db | y", "api | c", "db | z"])
+    [([0, 2, 4], ['a', 'b', 'c']), ([1, 3, 5], ['x', 'y', 'z'])]
+    """
+    sample = [line for line in lines[:: 1 + len(lines) // _SAMPLE] if line.strip()]
+    best, most = None, max(_LEAST_LABELLED, _LABELLED_SHARE * len(sample))
+    for label in _LABELS:
+        names = Tally(match[1] for line in sample if (match := label.match(line)) and not _NO_LABEL.search(match[1]))
+        if (labelled := sum(times for times in names.values() if times >= _LEAST_LABELLED)) >= most:
+            best, most = label, labelled
+    if best is None:
+        return [(range(len(lines)), lines)]
+    streams: dict[str, tuple[list[int], list[str]]] = {}
+    name = ""
+    for index, line in enumerate(lines):
+        if (match := best.match(line)) and not _NO_LABEL.search(match[1]):
+            name, line = match[1].rstrip(), line[match.end() :]
+        numbers, texts = streams.setdefault(name, ([], []))
+        numbers.append(index)
+        texts.append(line)
+    return list(streams.values())
 
 
 @lru_cache(maxsize=1024)

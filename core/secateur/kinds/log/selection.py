@@ -167,13 +167,13 @@ class LogText:
         if self._spans:
             yield from self._gap_marks(last, len(lines))
 
-    def note(self, start: int) -> str:
-        """The note below a repeated error; "" for other lines."""
-        if not (more := self._log.failures.times.get(start, 1) - 1):
+    def note(self, block: Block | None) -> str:
+        """The note below what a repeated error says; "" for other lines."""
+        if block is None or block.message is None or not (more := self._log.failures.times.get(block.head, 1) - 1):
             return ""
-        if start in self._log.failures.timed:
+        if aside := self._log.failures.aside.get(block.head):
             errors = count_noun(more, "later error equals", "later errors equal")
-            return self._mark_line(f"{errors} the above, time aside")
+            return self._mark_line(f"{errors} the above, {aside} aside")
         return self._mark_line(f"the above comes {count_noun(more, 'more time')}")
 
     def _gap_marks(self, start: int, end: int) -> Iterator[str]:
@@ -288,7 +288,7 @@ def _make_stretches(log: ReadLog) -> Iterator[Stretch]:
     size = len(log.lines)
     special: dict[int, Reason] = {}
     for known in blocks:
-        if known.grade != RESULT and known.repeats is None:
+        if known.grade != RESULT and known.repeats is None and not known.apart:
             around = range(max(0, known.start - CONTEXT_LINES), min(size, known.end + CONTEXT_LINES))
             special |= dict.fromkeys(around, Reason.BESIDE_ERROR)
     special |= dict.fromkeys(range(max(0, size - LAST_LINES), size), Reason.LAST_LINES)
@@ -301,7 +301,9 @@ def _make_stretches(log: ReadLog) -> Iterator[Stretch]:
         reason = Reason.RUN_RESULT if block.grade == RESULT else Reason.DISTINCT_ERROR
         if block.repeats is not None:
             reason = Reason.REPEATS_EARLIER
-        yield Stretch(block.start, block.end, Reason.FIRST_FAILURE if block is first else reason, block)
+        yield Stretch(
+            block.start, block.end, Reason.FIRST_FAILURE if first and block.head == first.head else reason, block
+        )
         last = block.end
 
 
@@ -378,7 +380,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
     def put(stretch: Stretch, spans: Sequence[Span], limit: int, *, telling: bool = False) -> int:
         """Adds lines of a stretch, fewer where the recounted text exceeds the limit, but not fewer than the stretch
         has. Returns the tokens by which the recounted text exceeded the limit."""
-        note, over = text.note(stretch.start) if stretch.block else "", 0
+        note, over = text.note(stretch.block), 0
         while _size(spans) > _size(stretch.spans):
             room = text.cost(spans, note)
             text.put(spans, note)
@@ -400,7 +402,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         if not stretch.pinned:
             continue
         spans: Sequence[Span] = [(stretch.start, stretch.end)]
-        note = text.note(stretch.start) if stretch.block else ""
+        note = text.note(stretch.block)
         needed, left = text.cost(spans, note), budget - text.recount()
         stretch.figures = {"needed": needed, "left": max(0, left)}
         if needed > left:
@@ -430,8 +432,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
                 text.recount()
             if needed > min(limit - text.tokens, share):
                 return
-        times = log.failures.times.get(stretch.start, 1) if stretch.block else 1
-        note = text.note(stretch.start) if stretch.block else ""
+        times = log.failures.times.get(stretch.block.head, 1) if stretch.block else 1
+        note = text.note(stretch.block)
         if stretch.state is State.SHORTENED:  # it may get more room than before
             text.take(stretch.spans)
             added.remove(stretch)
@@ -547,7 +549,7 @@ def _shorten(
         ends = [index for pair in zip(indices, reversed(indices), strict=True) for index in pair]
         telling_lines = stretch.block.telling if stretch.block else ()
         if telling and stretch.block and stretch.block.variant:  # one line is enough for one of many
-            telling_lines = (stretch.block.message,)
+            telling_lines = () if stretch.block.message is None else (stretch.block.message,)
         order = list(dict.fromkeys(telling_lines if telling else (*telling_lines, *ends)))
     low, high = 0, len(order)
     while low < high:  # find the most lines that fit
@@ -599,7 +601,7 @@ def _repeated_lines(log: ReadLog, stretch: Stretch, spans: Sequence[Span]) -> di
     equal, and whether it is dropped too, or how many of several are. `spans`: the lines that go out, in their order."""
     if stretch.block and stretch.block.repeats is not None:
         first = stretch.block.repeats
-        kept = any(_holds(spans, first + line) for line in range(stretch.end - stretch.start))
+        kept = any(_holds(spans, line) for line in log.failures.lines[first])
         return {"error" if kept else "error_dropped": first + 1}
     own = range(stretch.start, stretch.end)
     earlier = {log.lines.repeats.get(line, log.failures.repeated.get(line)) for line in own}
