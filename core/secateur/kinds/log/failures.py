@@ -150,9 +150,12 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
         return _scan_while(bodies, start + 1, limit, lambda text: (head := _block_start(text)) and head.style == style)
     if style == "gradle":
         return _scan_while(bodies, start + 1, limit, str.strip)
-    if style == "box":
-        return _scan_while(bodies, start + 1, limit, lambda text: text.startswith("│"))
-    if style == "cmake":
+    if style == "framed":
+        return _scan_while(bodies, start + 1, limit, lambda text: text[:1].isspace() and text.strip())
+    if style in ("box", "prefixed"):
+        rule = "│" if style == "box" else bodies[start].split(" ")[0]
+        return _scan_while(bodies, start + 1, limit, lambda text: text.startswith(rule))
+    if style in ("indented", "biome"):
         end = _scan_while(bodies, start + 1, limit, lambda text: not text.strip() or text.startswith(" "))
         return _trim_blank(bodies, start, end)
     if style == "tap":
@@ -169,12 +172,16 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
         return end
     if style == "located":
         return _continue(bodies, _message_below_code(bodies, start) or start, limit, style)
+    if style == "placed":
+        return _continue(bodies, start + 1, limit, style)
     end = _continue(bodies, start, limit, style)
     if style == "compiler" and end + 1 < limit and not bodies[end].strip() and _FRAME.match(bodies[end + 1]):
         end = _scan_while(bodies, end + 1, limit, _FRAME.match)
     if style in ("generic", "words") and end < limit:  # the stack trace of a logged error
         if "Traceback (most recent" in bodies[end]:
             return _traceback_end(bodies, end, limit)
+        if _GOROUTINE.match(bodies[end]):
+            return _scan_while(bodies, end + 1, limit, _CALL.match)
         if _NAMED.match(bodies[end]):
             return _scan_while(bodies, end + 1, limit, levels.CONTINUED.match)
     return end
@@ -248,15 +255,20 @@ def _message_below_code(bodies: _Bodies, start: int) -> int | None:
     return None
 
 
+_DOUBTFUL = frozenset(("numbered", "ruff", "framed", "biome", "placed"))
+
+
 def _fails_below(bodies: _Bodies, head: int, end: int, style: str) -> bool:
     """Tells whether the lines after a possible head report a failure. A list of steps is numbered, too, and a line of
     klog begins like a line of ruff."""
     if style == "ruff":
         return head + 1 < end and bodies[head + 1].lstrip().startswith("--> ")
-    return any(
-        levels.MESSAGE.match(bodies[index]) or levels.HINT.match(bodies[index]) or levels.PLACE.search(bodies[index])
-        for index in range(head + 1, min(end, head + _LOOK_AHEAD))
-    )
+    below = [bodies[index] for index in range(head + 1, min(end, head + _LOOK_AHEAD))]
+    if style in ("framed", "biome"):  # a place in a frame below the message, or a message below the place
+        return any(levels.FRAMED.match(text) for text in below)
+    if style == "placed":
+        return any(levels.QUOTED.match(text) for text in below)
+    return any(levels.MESSAGE.match(text) or levels.HINT.match(text) or levels.PLACE.search(text) for text in below)
 
 
 # --- the blocks of a log ----------------------------------------------------------------------------------------------
@@ -325,7 +337,7 @@ def _find_errors(numbers: Sequence[int], texts: Sequence[str], progress: Progres
         if head is None:
             continue
         end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
-        if head.style in ("numbered", "ruff") and not _fails_below(bodies, index, end, head.style):
+        if head.style in _DOUBTFUL and not _fails_below(bodies, index, end, head.style):
             if (head := _block_of_level(bodies[index])) is None:
                 continue
             end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
@@ -335,7 +347,8 @@ def _find_errors(numbers: Sequence[int], texts: Sequence[str], progress: Progres
                 continue
             index = message
         floor = end
-        yield _Error(bodies, numbers[start:end], start, index, end, head.style, head.grade)
+        grade = levels.FOLLOWS if head.grade and levels.FOLLOWING.search(bodies[index]) else head.grade
+        yield _Error(bodies, numbers[start:end], start, index, end, head.style, grade)
 
 
 def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
@@ -424,25 +437,45 @@ def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
 
 
 def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tuple[int, ...]:
-    """Orders the lines of a block to read first: its head, messages, the first location in own code."""
-    messages, hints, places = [], [], []
+    """Orders the lines of a block to read first: its head, messages, the first location in own code, the code that it
+    quotes. Of errors that came from others, the message and location of the first cause come before the other's."""
+    messages, hints, places, quoted, causes = [], [], [], [], []
+    goroutine = style == "panic" or any(bodies[index].startswith("goroutine ") for index in range(head, end))
     for index in range(head, end):
         text = bodies[index]
-        if levels.MESSAGE.match(text):
+        if levels.CANDIDATE.match(text):
+            continue
+        if levels.MESSAGE.match(text) or (index > head and levels.FRAMED.match(text)):
             messages.append(index)
         elif levels.HINT.match(text):
             hints.append(index)
         if _is_place(text):
-            places += [index - 1, index] if style == "panic" and index - 1 > head else [index]
+            places += [index - 1, index] if goroutine and index - 1 > head else [index]
+        if not quoted and index > head + 1 and levels.QUOTED.match(text):
+            quoted = [index - 1, index]
+        if levels.CAUSE.match(text) or _JOINS.match(text):
+            causes.append(index)
     messages = [*messages[:_MESSAGES], *hints[: _HINTS if messages else _MESSAGES]]
-    if style == "numbered" and head + 1 < end:
+    if style in ("numbered", "placed") and head + 1 < end:
         messages.insert(0, head + 1)
-    ordered = [head, *messages[:3], *places[: 2 if style == "panic" else 1], *messages[3:]]
+    first_places = places[: 2 if goroutine else 1]
     if "Traceback (most" in bodies[head]:  # the exception and its location: the last frames are the nearest
-        raised = max((index for index in range(head, end) if bodies[index].strip()), default=head)
-        nearest = [line for index in places[-1:] for line in (index, min(index + 1, raised))]
-        ordered = [raised, *nearest, head, *messages]
+        ordered = [*_raised(bodies, head, end, places), head, *messages]
+        if causes:
+            ordered[1:1] = _raised(bodies, head, causes[0], places)
+    elif causes:
+        root = next((index for index in places if index > causes[-1]), causes[-1])
+        ordered = [head, causes[-1], root, *messages[:3], *first_places, *quoted, *messages[3:]]
+    else:
+        ordered = [head, *messages[:3], *first_places, *quoted, *messages[3:]]
     return tuple(dict.fromkeys([*ordered[:1], *range(start, head), *ordered[1:]]))[: _MESSAGES + _HINTS]
+
+
+def _raised(bodies: _Bodies, head: int, end: int, places: Sequence[int]) -> list[int]:
+    """Returns the line of the exception at the end of a traceback, and the nearest location in own code."""
+    raised = max((index for index in range(head, end) if bodies[index].strip()), default=head)
+    nearest = [index for index in places if index < end][-1:]
+    return [raised, *nearest, *(min(index + 1, raised) for index in nearest)]
 
 
 def _is_place(text: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from msgspec import Struct, field, structs
 
 from secateur.kinds.log.failures import Block, Failures
-from secateur.kinds.log.levels import LIKELY, POSSIBLE, RESULT
+from secateur.kinds.log.levels import FOLLOWS, LIKELY, POSSIBLE, RESULT
 from secateur.kinds.log.lines import LONGEST_LINE, LogLines
 from secateur.ledger import Figure, Reason, State
 from secateur.redaction import Redactor
@@ -288,7 +288,7 @@ def _make_stretches(log: ReadLog) -> Iterator[Stretch]:
     size = len(log.lines)
     special: dict[int, Reason] = {}
     for known in blocks:
-        if known.grade != RESULT and known.repeats is None and not known.apart:
+        if (known.grade != RESULT or not known.variant) and known.repeats is None and not known.apart:
             around = range(max(0, known.start - CONTEXT_LINES), min(size, known.end + CONTEXT_LINES))
             special |= dict.fromkeys(around, Reason.BESIDE_ERROR)
     special |= dict.fromkeys(range(max(0, size - LAST_LINES), size), Reason.LAST_LINES)
@@ -461,6 +461,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         by(Reason.DISTINCT_ERROR),
         key=lambda stretch: (-_best_match(log, stretch), -_grade(stretch), _variant(stretch), stretch.start),
     )
+    followers = [stretch for stretch in errors[1:] if _grade(stretch) == FOLLOWS]
+    errors = errors[:1] + [stretch for stretch in errors[1:] if _grade(stretch) != FOLLOWS]
     matches = sorted(by(Reason.MATCHES_QUERY), key=lambda stretch: (-_best_match(log, stretch), stretch.start))
     largest = int(BLOCK_SHARE * free)
     best = max(log.matches.values(), default=0)
@@ -487,7 +489,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         for stretch in (*errors, *matches):
             offer(stretch, budget - tail, share)
     # everything else that fits; a line that takes the place of a longer mark makes room for what was refused before
-    others = (*reversed(last), *errors, *matches, *reversed(results), *by(Reason.BESIDE_ERROR))
+    others = (*reversed(last), *errors, *followers, *matches, *reversed(results), *by(Reason.BESIDE_ERROR))
     routine = sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start))
     going_out = 0
     for _ in range(_MOST_ROUNDS):
