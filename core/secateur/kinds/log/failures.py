@@ -439,7 +439,7 @@ def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
 def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tuple[int, ...]:
     """Orders the lines of a block to read first: its head, messages, the first location in own code, the code that it
     quotes. Of errors that came from others, the message and location of the first cause come before the other's."""
-    messages, hints, places, quoted, causes = [], [], [], [], []
+    messages, hints, places, quoted, causes = (list[int]() for _ in range(5))
     goroutine = style == "panic" or any(bodies[index].startswith("goroutine ") for index in range(head, end))
     for index in range(head, end):
         text = bodies[index]

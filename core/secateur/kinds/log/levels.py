@@ -114,7 +114,8 @@ _PASSED = re.compile(
 # A state that says why something does not run, as programs that list states print it.
 _STATE = re.compile(
     r"\b(?:[A-Z]\w*BackOff|BackOff|OOMKilled|Evicted|ErrImage\w*|NotReady|Failed[A-Z][a-z]\w*|[A-Z_]+_FAILED)\b"
-    r"|\bExited \([1-9]\d*\)|\bRestarting \(\d+\)|\(unhealthy\)|Active: failed|(?i:\bexit[ _]?code\"?\s*[:=]\s*\"?[1-9])"
+    r"|\bExited \([1-9]\d*\)|\bRestarting \(\d+\)|\(unhealthy\)|Active: failed"
+    r"|(?i:\bexit[ _]?code\"?\s*[:=]\s*\"?[1-9])"
     r"|(?i:\b(?:reason|status|state|phase|result|health|conclusion|stop_?code)\"?\s*[:=]\s*\"?)"
     r"(?:(?:[Ff]ail(?:ed|ure)|FAIL(?:ED|URE)|[Ee]rror|ERROR|[Uu]nhealthy|[Dd]egraded|[Kk]illed|[Tt]imed_?out)\b"
     r"|[A-Z]\w*(?:Error|Failed|Failure|Killed|Exceeded|Unavailable)\b)"
@@ -249,7 +250,8 @@ NEXT: dict[str, Pattern[str]] = {
 # Styles whose blocks begin above the head, with the pattern of the lines there.
 BEFORE: dict[str, Pattern[str]] = {
     "compiler": re.compile(
-        r"In file included from |== \S.* ==$|\s+from \S.*[,:]$|.*: In (?:instantiation|substitution) of |.* required (?:from|by)\b"
+        r"In file included from |== \S.* ==$|\s+from \S.*[,:]$"
+        r"|.*: In (?:instantiation|substitution) of |.* required (?:from|by)\b"
         r"|(?=\S*[/\\])[\w@.\\/-]+\.\w+(?::\d+){0,2}$"  # the place alone
         r"|\S.*: (?:In|At) (?:\w+ )*(?:function|constructor|destructor|scope|method)"
     ),
@@ -263,7 +265,8 @@ BEFORE: dict[str, Pattern[str]] = {
 CONTINUED = re.compile(
     "|".join(
         (
-            r"\s+\S|Caused by:|Suppressed: |\.{3} \d+ more|[\^~]|(?:>\s*+)?\d++\s*+[|│]|(?:\S+: )?(?:note|help): |file: /|The conflict is",
+            r"\s+\S|Caused by:|Suppressed: |\.{3} \d+ more|[\^~]|(?:>\s*+)?\d++\s*+[|│]|(?:\S+: )?(?:note|help): ",
+            r"file: /|The conflict is caused by:",
             r"(?:LINE \d+|HINT|DETAIL|CONTEXT|STATEMENT|QUERY|WHERE): ",  # PostgreSQL
             r"\S+:\d+(?::\d+)?: note: |compilation terminated\.|\*\* \([A-Z]|\S+: line \d+: `",
             r"(?:[Ss]tack ?[Tt]race(?:back)?|[Ss]tack backtrace|Current stack trace|Require stack|Full report at):",
@@ -278,7 +281,8 @@ CONTINUED = re.compile(
     )
 )
 CONTINUED_AFTER_BLANK = re.compile(
-    r"Caused by:|The conflict is caused by:|Next \S+: |Node\.js v\d|Full report at:|\s*+(?:>\s*+)?\d++\s*+[|│]|\s+[\w@.\\/-]+\.\w+:\d+(?::\d+)?:?$"
+    r"Caused by:|The conflict is caused by:|Next \S+: |Node\.js v\d|Full report at:"
+    r"|\s*+(?:>\s*+)?\d++\s*+[|│]|\s+[\w@.\\/-]+\.\w+:\d+(?::\d+)?:?$"
 )
 # The first line of a block whose message stands in the next line.
 MESSAGE_BELOW = re.compile(
@@ -344,7 +348,8 @@ MESSAGE = re.compile(
     r"E\s{2,}\S|\s*Caused by: |.*panicked at|.*\bassertion failed\b|(?>.*?\bAssertion ).*failed\b|\s*Assert\."
     r"|\s*+(?:[-+]\s*+)?(?:Expected|Received|Actual|expected|actual|got|want|wanted|but was|left|right|lhs|rhs)\b"
     r"[^:=]{0,40}[:=(]|.*\b[A-Z]\w*(?:Exception|Error|Failure)\b ?[:(\[]|.*\bexpected\b|.*\bFailed asserting"
-    r"|<.*>\.?$|.*\b(?:required from|requested) here|\s*#\s+(?:got|expected|Failed)|\s*Failure/Error: |\s*[-+] +\S|\s*\S+\.go:\d+: |\s*not ok |.*\berror\b(?!s)"
+    r"|<.*>\.?$|.*\b(?:required from|requested) here|\s*#\s+(?:got|expected|Failed)"
+    r"|\s*Failure/Error: |\s*[-+] +\S|\s*\S+\.go:\d+: |\s*not ok |.*\berror\b(?!s)"
 )
 
 # Lines that may tell what happened if no other line does.
@@ -361,7 +366,8 @@ PLACE = re.compile(
 # Parts of a location that is not in own code.
 LIBRARY = re.compile(
     r"/go/\d[\d.]*/|/libexec/src/|toolchain@|\borg\.(?:springframework|hibernate)\.|\b(?:io\.netty|reactor|kotlinx)\."
-    r"|node_modules|site-packages|dist-packages|/usr/(?:local/)?(?:lib|share|include|go)|node:|/rustc/|\.cargo|/pkg/mod/"
+    r"|node_modules|site-packages|dist-packages|/usr/(?:local/)?(?:lib|share|include|go)|node:"
+    r"|/rustc/|\.cargo|/pkg/mod/"
     r"|/vendor/|/gems/|<frozen|\b(?:java|javax|jdk|sun|scala|kotlin)\.|org\.(?:junit|apache|gradle|mockito|opentest4j"
     r"|assertj)|\b(?:Xunit|NUnit|System|Microsoft)\.|lib/(?:python|ruby|node)|unittest/|testing\.go|\((?:ex_unit|elixir"
     r"|stdlib)|/_pytest/|panic\.go|runtime/|core/src/|std/src/"

@@ -54,6 +54,7 @@ class Stretch(Struct, eq=False):
     end: int
     reason: Reason  # what the lines are; after `_settle`, why they go out or not
     block: Block | None = None
+    rows: int | None = None  # the first of these lines that is a row of data
     distance: int = 0  # of routine lines: steps to the nearest other line
     state: State = State.DROPPED
     spans: Sequence[Span] = ()  # the lines of it that go out
@@ -73,6 +74,7 @@ class LogText:
         self._long = list(log.lines.whole)
         self._spans: list[Span] = []
         self._notes: dict[int, str] = {}  # line -> the note below it
+        self._skipped = set[int]()  # lines at which rows of data are left out, of which a note below them tells
         self._costs = log.costs
         if len(self._costs) > _MOST_COSTS:
             self._costs.clear()
@@ -81,13 +83,14 @@ class LogText:
         self.headed = bool(self._head)  # whether the note on times goes out above the first line
         self.tokens = self.unsure = self._recounts = 0
 
-    def cost(self, spans: Sequence[Span], note: str = "") -> int:
-        """Tokens that these lines add, with marks. They must not overlap the present spans."""
+    def cost(self, spans: Sequence[Span], note: str = "", *, rows: bool = False) -> int:
+        """Tokens that these lines add, with marks. They must not overlap the present spans. `rows`: they are rows of
+        data, with no marks between them."""
         lines, tokens = self._log.lines, self._log.lines.after
         before, after = self._gap_around(spans)
         total, last = -self._mark_tokens(before, after), before
         for start, end in spans:
-            total += self._gap_tokens(last, start) + tokens[end] - tokens[start]
+            total += tokens[end] - tokens[start] + (0 if rows and last != before else self._gap_tokens(last, start))
             last = end
         total += self._gap_tokens(last, after)
         marks = [note] if note else []
@@ -113,20 +116,24 @@ class LogText:
         before = self._spans[position - 1][1] if position else 0
         return before, self._spans[position][0] if position < len(self._spans) else len(self._log.lines)
 
-    def put(self, spans: Sequence[Span], note: str = "") -> None:
+    def put(self, spans: Sequence[Span], note: str = "", *, rows: bool = False) -> None:
         """Adds lines."""
-        self.tokens += self.cost(spans, note)
+        self.tokens += self.cost(spans, note, rows=rows)
         self.unsure += _size(spans) + 2 * len(spans) + 1
         position = bisect_left(self._spans, spans[0])
         self._spans[position:position] = spans
         if note:
             self._notes[spans[-1][1] - 1] = note
+        if rows:
+            self._skipped.update(end for _, end in spans[:-1])
 
     def take(self, spans: Sequence[Span]) -> None:
         """Removes lines that were added together."""
         position = bisect_left(self._spans, spans[0])
         del self._spans[position : position + len(spans)]
-        self.tokens -= self.cost(spans, self._notes.pop(spans[-1][1] - 1, ""))
+        rows = spans[0][1] in self._skipped
+        self._skipped.difference_update(end for _, end in spans)
+        self.tokens -= self.cost(spans, self._notes.pop(spans[-1][1] - 1, ""), rows=rows)
         self.unsure += _size(spans) + 2 * len(spans) + 1
 
     def add_head(self) -> None:
@@ -154,7 +161,8 @@ class LogText:
             yield self._head
         step = ""
         for start, end in self._spans:
-            yield from self._gap_marks(last, start)
+            if last not in self._skipped:
+                yield from self._gap_marks(last, start)
             for index in range(start, end):
                 if lines.steps and step != (step := lines.steps[index] or step):
                     yield self._mark_line(step)
@@ -175,6 +183,14 @@ class LogText:
             errors = count_noun(more, "later error equals", "later errors equal")
             return self._mark_line(f"{errors} the above, {aside} aside")
         return self._mark_line(f"the above comes {count_noun(more, 'more time')}")
+
+    def rows_note(self, stretch: Stretch, spans: Sequence[Span]) -> str:
+        """The note below rows of data of which some go out; "" if all do."""
+        first, size = stretch.rows or 0, stretch.end - stretch.start
+        shown = sum(end - max(start, first) for start, end in spans if end > first)
+        if _size(spans) == size:
+            return ""
+        return self._mark_line(f"{shown:,} of {stretch.end - first:,} rows stand above, evenly chosen")
 
     def _gap_marks(self, start: int, end: int) -> Iterator[str]:
         if not (count := end - start):
@@ -295,7 +311,7 @@ def _make_stretches(log: ReadLog) -> Iterator[Stretch]:
     marked = sorted((special | dict.fromkeys(log.matches, Reason.MATCHES_QUERY)).items())
     for block in (*blocks, None):
         end = block.start if block else size
-        yield from _split_between(last, end, marked, len(blocks))
+        yield from _split_tables(log, last, end, marked, len(blocks))
         if block is None:
             break
         reason = Reason.RUN_RESULT if block.grade == RESULT else Reason.DISTINCT_ERROR
@@ -337,9 +353,36 @@ def _mark_pinned(stretches: list[Stretch], pins: Sequence[Span]) -> list[Stretch
     return stretches
 
 
+def _split_tables(
+    log: ReadLog, start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int
+) -> Iterator[Stretch]:
+    """Yields rows of data as stretches of their own, but for rows that match the query, and the lines between."""
+    tables = log.lines.tables
+    for head, first, stop in tables[bisect_left(tables, start, key=lambda table: table[2]) :]:
+        if head >= end:
+            break
+        low, high = max(head, start), min(stop, end)
+        near = marked[bisect_left(marked, low, key=_line) : bisect_left(marked, high, key=_line)]
+        matches = [index for index, reason in near if reason is Reason.MATCHES_QUERY]
+        for after, match in pairwise((low - 1, *matches, high)):
+            if after >= low:
+                yield from _split_between(after, after + 1, marked, blocks)
+            elif low > start:
+                yield from _split_between(start, low, marked, blocks)
+            if after + 1 < match:
+                rows = min(max(first, after + 1), match - 1)
+                yield Stretch(after + 1, match, Reason.ROUTINE, rows=rows, figures={"away": 0})
+        start = max(start, high)
+    yield from _split_between(start, end, marked, blocks)
+
+
+def _line(entry: tuple[int, Reason]) -> int:
+    return entry[0]
+
+
 def _split_between(start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int) -> Iterator[Stretch]:
     special: list[Stretch] = []
-    low, high = (bisect_left(marked, index, key=lambda entry: entry[0]) for index in (start, end))
+    low, high = (bisect_left(marked, index, key=_line) for index in (start, end))
     for index, reason in marked[low:high]:
         beside = special and special[-1].end == index and special[-1].reason is reason
         if beside and reason is not Reason.MATCHES_QUERY:  # each match is a stretch of its own
@@ -380,10 +423,12 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
     def put(stretch: Stretch, spans: Sequence[Span], limit: int, *, telling: bool = False) -> int:
         """Adds lines of a stretch, fewer where the recounted text exceeds the limit, but not fewer than the stretch
         has. Returns the tokens by which the recounted text exceeded the limit."""
-        note, over = text.note(stretch.block), 0
+        rows, over = stretch.rows is not None, 0
+        note = text.note(stretch.block)
         while _size(spans) > _size(stretch.spans):
-            room = text.cost(spans, note)
-            text.put(spans, note)
+            note = text.rows_note(stretch, spans) if rows else note
+            room = text.cost(spans, note, rows=rows)
+            text.put(spans, note, rows=rows)
             excess = text.tokens + text.unsure - limit
             if excess <= 0 or (excess := text.recount() - limit) <= 0:
                 stretch.spans = spans
@@ -393,7 +438,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
             spans = _shorten(stretch, spans, room - excess, note, text, telling=telling)
         else:
             if stretch.spans:
-                text.put(stretch.spans, note)
+                note = text.rows_note(stretch, stretch.spans) if rows else note
+                text.put(stretch.spans, note, rows=rows)
         if stretch.spans:
             added.append(stretch)
         return over
@@ -426,7 +472,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         if not whole:
             stretch.reason = Reason.REPEATS_EARLIER
             return
-        if stretch.reason is Reason.ROUTINE:
+        if stretch.reason is Reason.ROUTINE and stretch.rows is None:
             needed = text.least_cost(whole, text.line_tokens(whole))
             if abs(limit - text.tokens - needed) <= text.unsure:
                 text.recount()
@@ -491,13 +537,20 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
     # everything else that fits; a line that takes the place of a longer mark makes room for what was refused before
     others = (*reversed(last), *errors, *followers, *matches, *reversed(results), *by(Reason.BESIDE_ERROR))
     routine = sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start))
+    tables = [stretch for stretch in routine if stretch.rows is not None]
+    tables.sort(key=lambda stretch: stretch.end - stretch.start)
     going_out = 0
-    for _ in range(_MOST_ROUNDS):
+    for turn in range(_MOST_ROUNDS):
         for stretch in others:
             offer(stretch, budget, budget)
+        for waiting, stretch in zip(range(len(tables), 0, -1), tables, strict=True):
+            taken = text.line_tokens(stretch.spans) if stretch.spans else 0
+            left = budget - text.tokens + taken
+            # routine lines wait for the other half of the room
+            offer(stretch, budget, left // (waiting * (1 if turn or len(tables) == len(routine) else 2)))
         lines = sum(_size(stretch.spans) for stretch in added)
         for stretch in routine:
-            if stretch.state is State.KEPT:
+            if stretch.state is State.KEPT or stretch.rows is not None:
                 continue
             if text.tokens >= budget and text.recount() >= budget:
                 break
@@ -512,7 +565,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
 
 def _spans(log: ReadLog, stretch: Stretch) -> list[Span]:
     """The lines of a stretch that may go out; outside blocks without repeats of earlier lines."""
-    if stretch.block is not None or log.repeated[stretch.end] == log.repeated[stretch.start]:
+    whole = stretch.block is not None or stretch.rows is not None
+    if whole or log.repeated[stretch.end] == log.repeated[stretch.start]:
         return [(stretch.start, stretch.end)]
     repeated = log.repeated
     return _runs(index for index in range(stretch.start, stretch.end) if repeated[index + 1] == repeated[index])
@@ -537,6 +591,8 @@ def _shorten(
 ) -> Sequence[Span]:
     """Chooses as many lines as there is room for: of an error the telling ones first, then from both ends; of results
     the telling ones, of last lines the last. Other stretches go out whole or not at all, unless they are pinned."""
+    if stretch.rows is not None:
+        return _choose_rows(stretch, stretch.rows, room, text)
     if stretch.reason in (Reason.ROUTINE, Reason.BESIDE_ERROR, Reason.MATCHES_QUERY) and not stretch.pinned:
         return spans if telling and text.cost(spans, note) <= room else []
     indices = [index for start, end in spans for index in range(start, end)]
@@ -559,6 +615,23 @@ def _shorten(
         fits = text.cost(_runs(sorted(order[:middle])), note) <= room
         low, high = (middle, high) if fits else (low, middle - 1)
     return _runs(sorted(order[:low]))
+
+
+def _choose_rows(stretch: Stretch, first: int, room: int, text: LogText) -> Sequence[Span]:
+    """Chooses as many rows as there is room for, evenly from the first to the last, and the lines above them."""
+    last = stretch.end - 1 - first
+
+    def choose(count: int) -> Sequence[Span]:
+        chosen = (first + number * last // max(1, count - 1) for number in range(count))
+        return _runs(dict.fromkeys([*range(stretch.start, first), *chosen]))
+
+    low, high = 0, min(last, max(0, room))
+    while low < high:
+        middle = (low + high + 1) // 2
+        spans = choose(middle)
+        fits = text.cost(spans, text.rows_note(stretch, spans), rows=True) <= room
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return choose(low) if low else []
 
 
 def _best_match(log: ReadLog, stretch: Stretch) -> int:
@@ -584,7 +657,8 @@ def _settle_all(log: ReadLog, budget: int, stretches: Iterable[Stretch]) -> list
         last = settled[-1] if settled else None
         alike = last and (last.state, last.reason, last.block) == (stretch.state, stretch.reason, None)
         routine = stretch.block is None and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER)
-        if last and alike and routine and not (last.pinned or stretch.pinned):
+        tables = last and not last.rows is stretch.rows is None
+        if last and alike and routine and not (last.pinned or stretch.pinned or tables):
             last.end, last.spans = stretch.end, (*last.spans, *stretch.spans)
             parts = int(last.figures.get("parts", 0)) + int(stretch.figures.get("parts", 0))
             least = {name: min(last.figures.get(name, figure), figure) for name, figure in stretch.figures.items()}
