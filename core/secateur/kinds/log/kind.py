@@ -278,6 +278,8 @@ def _match_lines(lines: LogLines, words: Sequence[str], progress: Progress) -> d
     lines_with_word = Tally(word for line_words in words_by_line.values() for word in line_words)
     weights = {word: 1 + (len(lines) // index).bit_length() for word, index in lines_with_word.items()}
     scores = {index: sum(map(weights.__getitem__, line_words)) for index, line_words in words_by_line.items()}
+    # a line that repeats one that matches as well says no more
+    scores = {index: score for index, score in scores.items() if score > scores.get(lines.repeats.get(index, -1), 0)}
     best = sorted(scores, key=lambda index: (-scores[index], index))[:MOST_MATCHES]
     return {index: scores[index] for index in best}
 

@@ -565,7 +565,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
 
 def _spans(log: ReadLog, stretch: Stretch) -> list[Span]:
     """The lines of a stretch that may go out; outside blocks without repeats of earlier lines."""
-    whole = stretch.block is not None or stretch.rows is not None
+    whole = stretch.block is not None or stretch.rows is not None or stretch.reason is Reason.MATCHES_QUERY
     if whole or log.repeated[stretch.end] == log.repeated[stretch.start]:
         return [(stretch.start, stretch.end)]
     repeated = log.repeated
