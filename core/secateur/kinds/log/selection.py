@@ -529,13 +529,19 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         offer(stretch, budget, reserve if _variant(stretch) else largest)
     for stretch in errors:
         offer(stretch, budget, largest, telling=True)
-    # whole errors and other matches, with room for the last lines
+    # whole errors, the lines beside them and other matches, with room for the last lines
     tail = min(share, sum(text.cost(spans) for stretch in last if (spans := _spans(log, stretch))))
+    beside = by(Reason.BESIDE_ERROR)
     for share in (largest, budget):
-        for stretch in (*errors, *matches):
+        for stretch in errors:
+            offer(stretch, budget - tail, share)
+        for stretch in errors:
+            if stretch.state is not State.KEPT and not _holds_telling(stretch):
+                offer(stretch, budget - tail, budget, telling=True)
+        for stretch in (*beside, *matches):
             offer(stretch, budget - tail, share)
     # everything else that fits; a line that takes the place of a longer mark makes room for what was refused before
-    others = (*reversed(last), *errors, *followers, *matches, *reversed(results), *by(Reason.BESIDE_ERROR))
+    others = (*reversed(last), *errors, *beside, *followers, *matches, *reversed(results))
     routine = sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start))
     tables = [stretch for stretch in routine if stretch.rows is not None]
     tables.sort(key=lambda stretch: stretch.end - stretch.start)
@@ -632,6 +638,11 @@ def _choose_rows(stretch: Stretch, first: int, room: int, text: LogText) -> Sequ
         fits = text.cost(spans, text.rows_note(stretch, spans), rows=True) <= room
         low, high = (middle, high) if fits else (low, middle - 1)
     return choose(low) if low else []
+
+
+def _holds_telling(stretch: Stretch) -> bool:
+    """Tells whether all lines of an error that are to be read first go out."""
+    return stretch.block is None or all(_holds(stretch.spans, line) for line in stretch.block.telling)
 
 
 def _best_match(log: ReadLog, stretch: Stretch) -> int:
