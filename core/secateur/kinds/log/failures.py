@@ -445,7 +445,8 @@ def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str)
         text = bodies[index]
         if levels.CANDIDATE.match(text):
             continue
-        if levels.MESSAGE.match(text) or (index > head and levels.FRAMED.match(text)):
+        explains = index > head and (levels.FRAMED.match(text) or (style == "elm" and text[:4] == "    "))
+        if explains or levels.MESSAGE.match(text):
             messages.append(index)
         elif levels.HINT.match(text):
             hints.append(index)
@@ -459,6 +460,8 @@ def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str)
     if style in ("numbered", "placed") and head + 1 < end:
         messages.insert(0, head + 1)
     first_places = places[: 2 if goroutine else 1]
+    if style == "pytest":  # the last place is where it was raised
+        first_places = [*places[-1:], *first_places]
     if "Traceback (most" in bodies[head]:  # the exception and its location: the last frames are the nearest
         ordered = [*_raised(bodies, head, end, places), head, *messages]
         if causes:

@@ -30,7 +30,7 @@ SIGNS = (
     *("unreachable", "is down", "code=", "e: file:", "rspec ", " s = ", "====", "backoff", "evicted", "errimage"),
     *("exitcode", "exited (", "restarting (", "unhealthy", "notready", "degraded", "exceeded", "━━━", "doesn't exist"),
     *("in use", "no space", "segfault", "too quickly", "reset by", "broken pipe", "too many", "read-only", "deadlock"),
-    *("data race", "not permitted", "i/o"),
+    *("_test.go:", "data race", "not permitted", "i/o"),
     *("fehler", "fehlgeschlagen", "gescheitert", "ausnahme", "nicht", "schwerwiegend", "abgebrochen", "verweigert"),
     *("abgestürzt", "abgelehnt", "ungültig", "erreur", "échec", "échou", "impossible", "refus", "introuvable"),
     *("interrompu", "invalide", "fallo", "falló", "fallid", "fallaron", "excepci", "no se p", "denegad", "rechazad"),
@@ -178,6 +178,7 @@ STYLES: Sequence[tuple[str, int, str]] = (
     ("jest", CERTAIN, r"\s*● (?!Console)|FAIL \S+\.\w+(?: \([\d.]+ m?s\))?$"),
     ("vitest", CERTAIN, r"\s*FAIL\s+.+ > .+|\s*FAIL\s+.+ \[ .+ \]$"),
     ("go test", CERTAIN, r"\s*--- FAIL: |=== FAIL: "),
+    ("generic", LIKELY, r"\s+\S+_test\.go:\d+: .*\b(?:want|wanted|got|expected|should|mismatch|unexpected)\b"),
     ("race", CERTAIN, r"WARNING: DATA RACE"),
     ("prefixed", CERTAIN, r"INTERNALERROR> "),  # pytest
     ("rspec load", CERTAIN, r"An error occurred (?:while loading |in an? )"),
