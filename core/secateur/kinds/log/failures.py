@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from heapq import merge
 from itertools import pairwise
-from operator import attrgetter
 
 from msgspec import Struct
 
@@ -309,10 +308,6 @@ class _Error(Struct, frozen=True):
     style: str
     grade: int
 
-    @property
-    def first(self) -> int:
-        return self.lines[0]
-
     def split(
         self, telling: Sequence[int], message: int, *, repeats: int | None = None, variant: int = 0
     ) -> Iterator[Block]:
@@ -366,7 +361,7 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
     errors = repeats = further = 0
     green = red = False
     streams = [_find_errors(numbers, texts, progress) for numbers, texts in split_streams(lines)]
-    for error in merge(*streams, key=attrgetter("first")):
+    for error in merge(*streams, key=lambda error: error.lines[0]):
         bodies, start, end, own = error.bodies, error.start, error.end, error.lines
         if error.grade == levels.RESULT:
             failing = [line for line in range(start, end) if levels.RED.search(bodies[line])]
@@ -402,7 +397,7 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             ]
             message = telling[ratings.index(max(ratings))]
             blocks += error.split(telling, message, variant=variant)
-    blocks.sort(key=attrgetter("start"))
+    blocks.sort(key=lambda block: block.start)
     results = [block for block in blocks if block.grade == levels.RESULT]
     if len(results) > _MOST:
         early = {block.start for block in results[:-_MOST]}

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 
 from msgspec import Struct, field, structs
 
@@ -135,12 +136,6 @@ class LogText:
         self._skipped.difference_update(end for _, end in spans)
         self.tokens -= self.cost(spans, self._notes.pop(spans[-1][1] - 1, ""), rows=rows)
         self.unsure += _size(spans) + 2 * len(spans) + 1
-
-    def add_head(self) -> None:
-        """Adds the note above the first line; lines go out already."""
-        self.headed = True
-        self.tokens += self.head_tokens
-        self.unsure += 1
 
     def recount(self, *, always: bool = False) -> int:
         """Counts the whole text and returns its tokens. Since this is slow, there is a bound unless `always`; beyond
@@ -275,7 +270,7 @@ def select_lines(log: ReadLog, budget: int, counter: Counter, pins: Sequence[Spa
     stretches = _mark_pinned(stretches, pins)
     added = _fill(log, budget, stretches, text)
     if added and text.head_tokens and not text.headed and text.recount(always=True) + text.head_tokens < budget:
-        text.add_head()
+        text.headed, text.unsure = True, 1
     tokens = text.recount(always=True)
     at_once = 1.0
     while added and tokens > budget:  # rare: only where lines take far more tokens together than alone
@@ -317,9 +312,9 @@ def _make_stretches(log: ReadLog) -> Iterator[Stretch]:
         reason = Reason.RUN_RESULT if block.grade == RESULT else Reason.DISTINCT_ERROR
         if block.repeats is not None:
             reason = Reason.REPEATS_EARLIER
-        yield Stretch(
-            block.start, block.end, Reason.FIRST_FAILURE if first and block.head == first.head else reason, block
-        )
+        elif first and block.head == first.head:
+            reason = Reason.FIRST_FAILURE
+        yield Stretch(block.start, block.end, reason, block)
         last = block.end
 
 
@@ -348,7 +343,9 @@ def _mark_pinned(stretches: list[Stretch], pins: Sequence[Span]) -> list[Stretch
             for first, until in parts:
                 if first < until:
                     pinned = (first, until) == (low, high)
-                    marked.append(structs.replace(stretch, start=first, end=until, figures={}, pinned=pinned))
+                    rows = None if pinned or stretch.rows is None else min(max(stretch.rows, first), until - 1)
+                    part = structs.replace(stretch, start=first, end=until, figures={}, pinned=pinned, rows=rows)
+                    marked.append(part)
         stretches = marked
     return stretches
 
@@ -362,7 +359,7 @@ def _split_tables(
         if head >= end:
             break
         low, high = max(head, start), min(stop, end)
-        near = marked[bisect_left(marked, low, key=_line) : bisect_left(marked, high, key=_line)]
+        near = marked[bisect_left(marked, low, key=itemgetter(0)) : bisect_left(marked, high, key=itemgetter(0))]
         matches = [index for index, reason in near if reason is Reason.MATCHES_QUERY]
         for after, match in pairwise((low - 1, *matches, high)):
             if after >= low:
@@ -376,13 +373,9 @@ def _split_tables(
     yield from _split_between(start, end, marked, blocks)
 
 
-def _line(entry: tuple[int, Reason]) -> int:
-    return entry[0]
-
-
 def _split_between(start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int) -> Iterator[Stretch]:
     special: list[Stretch] = []
-    low, high = (bisect_left(marked, index, key=_line) for index in (start, end))
+    low, high = (bisect_left(marked, index, key=itemgetter(0)) for index in (start, end))
     for index, reason in marked[low:high]:
         beside = special and special[-1].end == index and special[-1].reason is reason
         if beside and reason is not Reason.MATCHES_QUERY:  # each match is a stretch of its own
@@ -536,7 +529,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         for stretch in errors:
             offer(stretch, budget - tail, share)
         for stretch in errors:
-            if stretch.state is not State.KEPT and not _holds_telling(stretch):
+            if stretch.block and not all(_holds(stretch.spans, line) for line in stretch.block.telling):
                 offer(stretch, budget - tail, budget, telling=True)
         for stretch in (*beside, *matches):
             offer(stretch, budget - tail, share)
@@ -638,11 +631,6 @@ def _choose_rows(stretch: Stretch, first: int, room: int, text: LogText) -> Sequ
         fits = text.cost(spans, text.rows_note(stretch, spans), rows=True) <= room
         low, high = (middle, high) if fits else (low, middle - 1)
     return choose(low) if low else []
-
-
-def _holds_telling(stretch: Stretch) -> bool:
-    """Tells whether all lines of an error that are to be read first go out."""
-    return stretch.block is None or all(_holds(stretch.spans, line) for line in stretch.block.telling)
 
 
 def _best_match(log: ReadLog, stretch: Stretch) -> int:
