@@ -101,6 +101,48 @@ def test_the_first_failure_is_told_with_what_stands_above_it(tmp_path: Path, nam
     assert selection.log.lines.lines[found.start] == first and found.state is State.KEPT
 
 
+RUNNERS = (
+    "@shop/api:test: ",
+    "packages/api test: ",
+    "[api] ",
+    "10:02:11 api.1  | ",
+    "api-5d8f: ",
+    "[pod/api-5d8f/api] ",
+)
+
+
+@pytest.mark.parametrize("prefix", RUNNERS)
+def test_the_name_before_a_line_is_no_part_of_it(tmp_path: Path, prefix: str) -> None:
+    other = prefix.replace("api", "web")
+    failure = [prefix + line for line in LOGS["jest"].split("\n")]
+    log = [*failure, *(other + line for line in among("").split("\n"))]
+    lines = verbatim(pruned(tmp_path, "\n".join(log) + "\n", 480))
+    assert {prefix + telling for telling in TELLING["jest"]} <= set(lines)
+    assert prefix + "      at Object.toBe (src/cart.test.js:13:25)" in lines
+
+
+def test_an_error_between_lines_of_other_services_is_one_error(tmp_path: Path) -> None:
+    java = ["java.lang.IllegalStateException: no order 17", "\tat org.acme.Ledger.take(Ledger.java:88)"]
+    python = ["Traceback (most recent call last):", '  File "/srv/money.py", line 117, in settle', "KeyError: 'cents'"]
+    errors = [line for pair in zip(python, [*java, ""], strict=True) for line in pair]
+    names = ["api-1    | ", "stock-1  | "] * 3
+    quiet = [f"db-1     | wrote {word} buffers" for word in among("").split()]
+    log = [
+        *quiet,
+        *(name + line for name, line in zip(names, errors, strict=True)),
+        *quiet,
+        *(names[0] + line for line in python),
+    ]
+    outcome = pruned(tmp_path, "\n".join(log) + "\n", 300)
+    lines = verbatim(outcome)
+    assert {names[1] + line for line in java} <= set(lines) and {names[0] + line for line in python[1:]} <= set(lines)
+    assert "… 1 later error equals the above, time and name aside …" not in outcome.payload.text
+    assert outcome.payload.text.count("… the above comes 1 more time …") == 1
+    (repeated,) = (entry for entry in outcome.ledger.entries if "error" in entry.figures)
+    assert sentence(repeated) == f"it repeats the error of line {len(quiet) + 1:,}"
+    assert LogKind().described(outcome.payload.log).endswith("2 distinct errors")
+
+
 def test_what_sums_up_a_run_is_among_the_results(tmp_path: Path) -> None:
     selection = pruned(tmp_path, among(LOGS["pytest"]), 2000).payload
     results = [one for one in selection.stretches if one.reason is Reason.RUN_RESULT and one.end - one.start > 1]
@@ -156,6 +198,7 @@ def test_of_many_errors_each_form_comes_before_another_of_the_same_form(tmp_path
 GREEN = {
     "pytest": "tests/test_a.py::test_b XFAIL (it failed before)\n===== 210 passed, 2 xfailed in 3.21s =====",
     "tap": "ok 1 - an error is raised\n# tests 3\n# pass 3\n# fail 0",
+    "tap without a summary": "1..2\nok 1 - a\n# error: refused, as it should\nnot ok 2 - b # TODO\nok 3",
     "go": "ok  \texample.com/shop/failure\t0.012s\nok  \texample.com/shop/errors\t0.010s",
     "mocha": "    ✔ fails when the cart is empty\n\n  210 passing (2s)",
     "rspec": "  raises an error when the cart is empty\n\n120 examples, 0 failures",
@@ -219,7 +262,7 @@ def test_an_error_leaves_room_for_other_errors_and_for_the_end(tmp_path: Path) -
     stack = "".join(f"\tat com.acme.Layer{number}.call(Layer.java:{number})\n" for number in range(200))
     log = among(f"java.io.IOException: reset\n{stack}") + "ERROR the disk is full\nBUILD FAILED in 3s\n"
     lines = verbatim(pruned(tmp_path, log, 250))
-    assert lines[0] == "java.io.IOException: reset" and lines[-2:] == ["ERROR the disk is full", "BUILD FAILED in 3s"]
+    assert "java.io.IOException: reset" in lines and lines[-2:] == ["ERROR the disk is full", "BUILD FAILED in 3s"]
 
 
 def test_a_text_that_is_too_long_after_all_is_counted_a_few_times(tmp_path: Path) -> None:
@@ -250,12 +293,15 @@ def test_the_time_before_each_line_of_a_job_is_said_once(tmp_path: Path) -> None
         log = "".join(
             prefix.format(number % 60) + line + "\n" for number, line in enumerate(body.rstrip("\n").split("\n"))
         )
-        outcome = pruned(tmp_path, log, 150)
+        outcome = pruned(tmp_path, log, 600)
         said, *lines = outcome.payload.text.rstrip("\n").split("\n")
         assert said.startswith("… the time before each line is left out: 2026-05-01T12:00:00.123456")
         assert "ValueError: 3" in lines and ("test: Run" in outcome.payload.text) == ("Run" in prefix)
         assert not any("2026-" in line for line in lines)
         assert outcome.ledger.before == sum(entry.before for entry in outcome.ledger.entries)
+        small = pruned(tmp_path, log, 60)  # the note does not take the room of the first lines
+        assert "ValueError: 3" in small.payload.text and "left out" not in small.payload.text
+        assert "times_left_out" in [notice.code for notice in small.notices]
 
 
 def test_a_question_without_blanks_between_its_words_finds_lines(tmp_path: Path) -> None:
@@ -301,7 +347,7 @@ def test_what_routine_lines_need_is_what_the_text_grows_by(tmp_path: Path) -> No
         text = LogText(log, counter)
         for other in outcome.payload.stretches:
             if other.spans:
-                text.put(other.spans, text.note(other.start) if other.block else "")
+                text.put(other.spans, text.note(other.block))
         assert text.recount(always=True) == outcome.payload.tokens
         text.put([(stretch.start, stretch.end)])
         grown = text.recount(always=True) - outcome.payload.tokens

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,19 @@ def test_lines_that_repeat_a_dropped_line_say_so(tmp_path: Path) -> None:
         entries = [entry for entry in outcome.ledger.entries if entry.state is State.DROPPED]
         (repeats,) = [entry for entry in entries if entry.reason is Reason.REPEATS_EARLIER]
         assert sentence(repeats).endswith(f" lines are like line 20{words}"), budget
+
+
+def test_rows_of_data_go_out_evenly_chosen(tmp_path: Path) -> None:
+    rows = [f"{10_000 + number},{number * number * 37 % 9973 / 100:5.2f}" for number in range(300)]
+    table = "\n".join(["id,amount", *rows]) + "\n"
+    outcome = pruned(tmp_path, table, 700)
+    heading, *shown = verbatim(outcome)
+    numbers = [rows.index(row) for row in shown]
+    assert heading == "id,amount" and (numbers[0], numbers[-1]) == (0, 299) and outcome.ledger.after > 650
+    assert max(after - before for before, after in pairwise(numbers)) <= -(-300 // (len(shown) - 1))
+    assert outcome.payload.text.endswith(f"… {len(shown)} of 300 rows stand above, evenly chosen …\n")
+    assert sentence(outcome.ledger.entries[0]) == f"room for {len(shown) + 1} of 301 lines"
+    assert rows[148] in verbatim(pruned(tmp_path, table, 200, query="10148"))
+    counted = [f"part {number} of 300" for number in range(300)], [f"sent {number}" for number in range(300)]
+    for lines in counted:  # a counter tells nothing but how far it came
+        assert len(verbatim(pruned(tmp_path, "\n".join(lines) + "\n", 700))) < 4

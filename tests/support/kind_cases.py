@@ -66,7 +66,7 @@ def _draw_envelope(data: st.DataObject, folder: Path) -> Given:
     value = envelope({"references": {"asset_paths": asset_paths(paths)}, "files": files(number, size)})
     path = folder / "envelope.json"
     path.write_text(json.dumps(value), "utf-8")
-    changed = {"context_budget.tokens": data.draw(st.integers(200, 3000))}
+    changed = {"context_budget.tokens": data.draw(st.integers(1, 3000))}
     return Given(
         {"path": str(path), "model": "gpt-4o"},
         changed,
@@ -97,7 +97,12 @@ def _draw_log(data: st.DataObject, folder: Path) -> Given:
     line = st.sampled_from(
         ["collecting", "E   assert 1 == 2", "ERROR: no space left", "ok 17", "done in 3.2 s", "订单"]
     )
-    lines = data.draw(st.lists(line, min_size=1, max_size=60))
+    prefix = st.sampled_from(
+        ["", "2026-05-01T12:00:04.1234567Z ", "test\tRun\t2026-05-01T12:00:04.1234567Z ", "[api] "]
+    )
+    prefixes = data.draw(st.lists(prefix, min_size=1, max_size=3))
+    drawn = enumerate(data.draw(st.lists(line, min_size=1, max_size=60)))
+    lines = [prefixes[number % len(prefixes)] + text for number, text in drawn]
     path = folder / "run.log"
     path.write_text("".join(f"{one}\n" for one in lines), "utf-8")
     changed = {"log.max_tokens": data.draw(st.integers(0, 400))}

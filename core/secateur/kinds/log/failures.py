@@ -7,11 +7,13 @@ levels and words that report an error. Each line is read once or twice: linear i
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from heapq import merge
+from itertools import pairwise
 
 from msgspec import Struct
 
 from secateur.kinds.log import levels
-from secateur.kinds.log.lines import SLICE, body, template
+from secateur.kinds.log.lines import SLICE, body, split_streams, template
 from secateur.progress import Progress
 
 LONGEST_BLOCK = 400  # most lines of a block; the lines after it are another block or plain lines
@@ -26,14 +28,17 @@ _MOST = 2000  # most blocks of each sort that are listed, so that the ledger sta
 
 
 class Block(Struct, frozen=True):
-    """Lines that belong together; counted from 0, without `end`."""
+    """Lines that belong together; counted from 0, without `end`. Where lines of other services stand between the lines
+    of an error, it is several blocks with the same `head`."""
 
     start: int
     end: int
     grade: int  # CERTAIN, LIKELY, POSSIBLE or RESULT
     telling: tuple[int, ...]  # the lines to read first: failure, expected and actual values, location in own code
-    message: int  # the most informative line
-    repeats: int | None = None  # start of the earlier block with equal text
+    message: int | None  # the most informative line, if it is one of these
+    head: int  # the first line of the error
+    apart: bool = False  # other lines of the error stand elsewhere
+    repeats: int | None = None  # the first line of the earlier error with equal text
     variant: int = 0  # number of earlier errors that differ only in numbers; of a result: 1 if nothing failed
 
 
@@ -41,11 +46,12 @@ class Failures(Struct, frozen=True):
     """The blocks of a log in order, and the number of errors that are not listed."""
 
     blocks: tuple[Block, ...]
-    repeated: dict[int, int]  # line -> start of the earlier block with the same text
-    times: dict[int, int]  # start of an error -> how often it occurs
-    timed: frozenset[int]  # starts of errors that occur again with only the time changed
+    repeated: dict[int, int]  # line -> first line of the earlier error with the same text
+    times: dict[int, int]  # first line of an error -> how often it occurs
+    aside: dict[int, str]  # first line of an error -> what differs before the lines where it occurs again
     further: int  # number of distinct errors that are not listed
     green: bool  # the results report no failure
+    lines: dict[int, Sequence[int]]  # first line of an error that others repeat -> its lines
 
 
 # --- the line that begins a block -------------------------------------------------------------------------------------
@@ -143,9 +149,12 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
         return _scan_while(bodies, start + 1, limit, lambda text: (head := _block_start(text)) and head.style == style)
     if style == "gradle":
         return _scan_while(bodies, start + 1, limit, str.strip)
-    if style == "box":
-        return _scan_while(bodies, start + 1, limit, lambda text: text.startswith("│"))
-    if style == "cmake":
+    if style == "framed":
+        return _scan_while(bodies, start + 1, limit, lambda text: text[:1].isspace() and text.strip())
+    if style in ("box", "prefixed"):
+        rule = "│" if style == "box" else bodies[start].split(" ")[0]
+        return _scan_while(bodies, start + 1, limit, lambda text: text.startswith(rule))
+    if style in ("indented", "biome"):
         end = _scan_while(bodies, start + 1, limit, lambda text: not text.strip() or text.startswith(" "))
         return _trim_blank(bodies, start, end)
     if style == "tap":
@@ -162,12 +171,16 @@ def _block_end(bodies: _Bodies, start: int, style: str) -> int:
         return end
     if style == "located":
         return _continue(bodies, _message_below_code(bodies, start) or start, limit, style)
+    if style == "placed":
+        return _continue(bodies, start + 1, limit, style)
     end = _continue(bodies, start, limit, style)
     if style == "compiler" and end + 1 < limit and not bodies[end].strip() and _FRAME.match(bodies[end + 1]):
         end = _scan_while(bodies, end + 1, limit, _FRAME.match)
     if style in ("generic", "words") and end < limit:  # the stack trace of a logged error
         if "Traceback (most recent" in bodies[end]:
             return _traceback_end(bodies, end, limit)
+        if _GOROUTINE.match(bodies[end]):
+            return _scan_while(bodies, end + 1, limit, _CALL.match)
         if _NAMED.match(bodies[end]):
             return _scan_while(bodies, end + 1, limit, levels.CONTINUED.match)
     return end
@@ -241,15 +254,20 @@ def _message_below_code(bodies: _Bodies, start: int) -> int | None:
     return None
 
 
+_DOUBTFUL = frozenset(("numbered", "ruff", "framed", "biome", "placed"))
+
+
 def _fails_below(bodies: _Bodies, head: int, end: int, style: str) -> bool:
     """Tells whether the lines after a possible head report a failure. A list of steps is numbered, too, and a line of
     klog begins like a line of ruff."""
     if style == "ruff":
         return head + 1 < end and bodies[head + 1].lstrip().startswith("--> ")
-    return any(
-        levels.MESSAGE.match(bodies[index]) or levels.HINT.match(bodies[index]) or levels.PLACE.search(bodies[index])
-        for index in range(head + 1, min(end, head + _LOOK_AHEAD))
-    )
+    below = [bodies[index] for index in range(head + 1, min(end, head + _LOOK_AHEAD))]
+    if style in ("framed", "biome"):  # a place in a frame below the message, or a message below the place
+        return any(levels.FRAMED.match(text) for text in below)
+    if style == "placed":
+        return any(levels.QUOTED.match(text) for text in below)
+    return any(levels.MESSAGE.match(text) or levels.HINT.match(text) or levels.PLACE.search(text) for text in below)
 
 
 # --- the blocks of a log ----------------------------------------------------------------------------------------------
@@ -279,28 +297,42 @@ def _is_history(lines: Sequence[str]) -> bool:
     return len(ids) >= _LEAST_COMMITS and 2 * sum(map(str.isdecimal, ids)) < len(ids)
 
 
-def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
-    """Finds the blocks of a log. A limited number of each sort is listed: the first errors, the last results. The log
-    of git reports no failure: its words of failure tell what a commit mends."""
-    if _is_history(lines):
-        return Failures((), {}, {}, frozenset(), 0, green=True)
-    bodies = _Bodies(lines)
-    blocks: list[Block] = []
-    repeated: dict[int, int] = {}
-    known: dict[str, tuple[int, int]] = {}
-    variants: dict[str, int] = {}
-    times: dict[int, int] = {}
-    timed: set[int] = set()
-    errors = repeats = further = floor = 0
-    green = red = False
-    for index in _candidates(lines, progress):
+class _Error(Struct, frozen=True):
+    """An error or a result as lines of one stream, of which `index` begins it, and their numbers in the log."""
+
+    bodies: _Bodies
+    lines: Sequence[int]
+    start: int
+    index: int
+    end: int
+    style: str
+    grade: int
+
+    def split(
+        self, telling: Sequence[int], message: int, *, repeats: int | None = None, variant: int = 0
+    ) -> Iterator[Block]:
+        """Yields a block for the lines, or for each part of them that stands together in the log."""
+        numbers = self.lines
+        edges = [at for at in range(1, len(numbers)) if numbers[at] != numbers[at - 1] + 1]
+        for low, high in pairwise((0, *edges, len(numbers))):
+            here = range(self.start + low, self.start + high)
+            own = tuple(numbers[line - self.start] for line in telling if line in here)
+            said = numbers[message - self.start] if message in here else None
+            start, end = numbers[low], numbers[high - 1] + 1
+            yield Block(start, end, self.grade, own, said, numbers[0], bool(edges), repeats, variant)
+
+
+def _find_errors(numbers: Sequence[int], texts: Sequence[str], progress: Progress) -> Iterator[_Error]:
+    """Finds the errors and results of a stream; no line is in two."""
+    bodies, floor = _Bodies(texts), 0
+    for index in _candidates(texts, progress):
         if index < floor:
             continue
         head = _block_start(_MARKED.sub("", bodies[index]))  # equal for lines that differ in a marker's number
         if head is None:
             continue
         end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
-        if head.style in ("numbered", "ruff") and not _fails_below(bodies, index, end, head.style):
+        if head.style in _DOUBTFUL and not _fails_below(bodies, index, end, head.style):
             if (head := _block_of_level(bodies[index])) is None:
                 continue
             end = _trim_blank(bodies, index, _block_end(bodies, index, head.style))
@@ -309,25 +341,48 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             if (message := _message_below_code(bodies, index)) is None:
                 continue
             index = message
-        floor = end  # no line is in two blocks
-        if head.grade == levels.RESULT:
+        floor = end
+        grade = levels.FOLLOWS if head.grade and levels.FOLLOWING.search(bodies[index]) else head.grade
+        yield _Error(bodies, numbers[start:end], start, index, end, head.style, grade)
+
+
+def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
+    """Finds the blocks of a log. A limited number of each sort is listed: the first errors, the last results. The log
+    of git reports no failure: its words of failure tell what a commit mends."""
+    if _is_history(lines):
+        return Failures((), {}, {}, {}, 0, green=True, lines={})
+    blocks: list[Block] = []
+    repeated: dict[int, int] = {}
+    known: dict[str, Sequence[int]] = {}
+    variants: dict[str, int] = {}
+    times: dict[int, int] = {}
+    aside: dict[int, str] = {}
+    repeated_lines: dict[int, Sequence[int]] = {}
+    errors = repeats = further = 0
+    green = red = False
+    streams = [_find_errors(numbers, texts, progress) for numbers, texts in split_streams(lines)]
+    for error in merge(*streams, key=lambda error: error.lines[0]):
+        bodies, start, end, own = error.bodies, error.start, error.end, error.lines
+        if error.grade == levels.RESULT:
             failing = [line for line in range(start, end) if levels.RED.search(bodies[line])]
             red |= bool(failing)
             green |= any(levels.GREEN.search(bodies[line]) for line in range(start, end))
-            lines_in_order = tuple(dict.fromkeys([*reversed(failing), *range(end - 1, start - 1, -1)]))
-            blocks.append(Block(start, end, levels.RESULT, lines_in_order, lines_in_order[0], None, int(not failing)))
+            telling = tuple(dict.fromkeys([*reversed(failing), *range(end - 1, start - 1, -1)]))
+            blocks += error.split(telling, telling[0], variant=int(not failing))
             continue
         # without times: blocks with equal text report the same error
         error_text = "\n".join(_TIME_FIELD.sub("", bodies[line]) for line in range(start, end))
-        first, first_end = known.setdefault(error_text, (start, end))
+        earlier = known.setdefault(error_text, own)
+        first = earlier[0]
         times[first] = times.get(first, 0) + 1
-        if first != start:
-            if lines[first:first_end] != lines[start:end]:
-                timed.add(first)
-            repeated.update(dict.fromkeys(range(start, end), first))
+        if first != own[0]:
+            if [lines[line] for line in earlier] != [lines[line] for line in own]:
+                aside[first] = "time" if len(streams) == 1 else "time and name"
+            repeated.update(dict.fromkeys(own, first))
+            repeated_lines[first] = earlier
             repeats += 1
             if repeats <= _MOST:
-                blocks.append(Block(start, end, head.grade, (index,), index, first))
+                blocks += error.split((error.index,), error.index, repeats=first)
             continue
         # the first of many errors that differ only in numbers goes out before the others, so it is always listed
         alike = template(error_text[:_LONGEST_BODY])
@@ -336,17 +391,31 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
         if errors > _MOST and (variant or len(variants) > 2 * _MOST):
             further += 1
         else:
-            telling = _telling_lines(bodies, start, index, end, head.style)
+            telling = _telling_lines(bodies, start, error.index, end, error.style)
             ratings = [
                 2 * bool(levels.MESSAGE.match(text)) + _is_place(text) for text in map(bodies.__getitem__, telling)
             ]
             message = telling[ratings.index(max(ratings))]
-            blocks.append(Block(start, end, head.grade, telling, message, None, variant))
+            blocks += error.split(telling, message, variant=variant)
+    blocks.sort(key=lambda block: block.start)
     results = [block for block in blocks if block.grade == levels.RESULT]
     if len(results) > _MOST:
         early = {block.start for block in results[:-_MOST]}
-        blocks = [block for block in blocks if block.grade != levels.RESULT or block.start not in early]
-    return Failures(tuple(blocks), repeated, times, frozenset(timed), further, green and not red)
+        blocks = [block for block in blocks if block.start not in early]
+    green = (green or (errors > 0 and _has_passed(lines))) and not red
+    return Failures(tuple(blocks), repeated, times, aside, further, green, repeated_lines)
+
+
+_PLAN = re.compile(r"1\.\.(\d{1,9})\b")
+_TAP_TEST = re.compile(r"(not )?ok \d++(?:.*# (TODO|SKIP))?", re.IGNORECASE)
+
+
+def _has_passed(lines: Sequence[str]) -> bool:
+    """Tells whether every test that a plan of TAP names has passed."""
+    planned = sum(int(plan[1]) for line in lines if (plan := _PLAN.match(line)))
+    tests = [test for line in lines if line[:3] in ("ok ", "not") and (test := _TAP_TEST.match(line))]
+    failed = any(test[1] and not test[2] for test in tests) or any(line.startswith("Bail out!") for line in lines)
+    return 0 < planned <= len(tests) and not failed
 
 
 def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
@@ -363,25 +432,48 @@ def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
 
 
 def _telling_lines(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tuple[int, ...]:
-    """Orders the lines of a block to read first: its head, messages, the first location in own code."""
-    messages, hints, places = [], [], []
+    """Orders the lines of a block to read first: its head, messages, the first location in own code, the code that it
+    quotes. Of errors that came from others, the message and location of the first cause come before the other's."""
+    messages, hints, places, quoted, causes = (list[int]() for _ in range(5))
+    goroutine = style == "panic" or any(bodies[index].startswith("goroutine ") for index in range(head, end))
     for index in range(head, end):
         text = bodies[index]
-        if levels.MESSAGE.match(text):
+        if levels.CANDIDATE.match(text):
+            continue
+        explains = index > head and (levels.FRAMED.match(text) or (style == "elm" and text[:4] == "    "))
+        if explains or levels.MESSAGE.match(text):
             messages.append(index)
         elif levels.HINT.match(text):
             hints.append(index)
         if _is_place(text):
-            places += [index - 1, index] if style == "panic" and index - 1 > head else [index]
+            places += [index - 1, index] if goroutine and index - 1 > head else [index]
+        if not quoted and index > head + 1 and levels.QUOTED.match(text):
+            quoted = [index - 1, index]
+        if levels.CAUSE.match(text) or _JOINS.match(text):
+            causes.append(index)
     messages = [*messages[:_MESSAGES], *hints[: _HINTS if messages else _MESSAGES]]
-    if style == "numbered" and head + 1 < end:
+    if style in ("numbered", "placed") and head + 1 < end:
         messages.insert(0, head + 1)
-    ordered = [head, *messages[:3], *places[: 2 if style == "panic" else 1], *messages[3:]]
+    first_places = places[: 2 if goroutine else 1]
+    if style == "pytest":  # the last place is where it was raised
+        first_places = [*places[-1:], *first_places]
     if "Traceback (most" in bodies[head]:  # the exception and its location: the last frames are the nearest
-        raised = max((index for index in range(head, end) if bodies[index].strip()), default=head)
-        nearest = [line for index in places[-1:] for line in (index, min(index + 1, raised))]
-        ordered = [raised, *nearest, head, *messages]
+        ordered = [*_raised(bodies, head, end, places), head, *messages]
+        if causes:
+            ordered[1:1] = _raised(bodies, head, causes[0], places)
+    elif causes:
+        root = next((index for index in places if index > causes[-1]), causes[-1])
+        ordered = [head, causes[-1], root, *messages[:3], *first_places, *quoted, *messages[3:]]
+    else:
+        ordered = [head, *messages[:3], *first_places, *quoted, *messages[3:]]
     return tuple(dict.fromkeys([*ordered[:1], *range(start, head), *ordered[1:]]))[: _MESSAGES + _HINTS]
+
+
+def _raised(bodies: _Bodies, head: int, end: int, places: Sequence[int]) -> list[int]:
+    """Returns the line of the exception at the end of a traceback, and the nearest location in own code."""
+    raised = max((index for index in range(head, end) if bodies[index].strip()), default=head)
+    nearest = [index for index in places if index < end][-1:]
+    return [raised, *nearest, *(min(index + 1, raised) for index in nearest)]
 
 
 def _is_place(text: str) -> bool:

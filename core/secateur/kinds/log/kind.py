@@ -22,7 +22,15 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.levels import RESULT
 from secateur.kinds.log.lines import LONGEST_LINE, SLICE, LogLines, is_stamped, read_lines
-from secateur.kinds.log.selection import MOST_MATCHES, LogSelection, ReadLog, Stretch, parse_lines, select_lines
+from secateur.kinds.log.selection import (
+    MOST_MATCHES,
+    LogSelection,
+    ReadLog,
+    Stretch,
+    note_on_times,
+    parse_lines,
+    select_lines,
+)
 from secateur.kinds.steering import warn_unknown_pins
 from secateur.ledger import Entry, Ledger, LedgerShape, Notice, State
 from secateur.progress import Progress
@@ -161,7 +169,8 @@ class LogKind(Kind[ReadLog, LogSelection]):
         return KindTrials(self, material, inputs, settings, outcome, find_entries=_find_entries)
 
     def described(self, material: ReadLog) -> str:
-        errors = sum(block.grade != RESULT and block.repeats is None for block in material.failures.blocks)
+        blocks = material.failures.blocks
+        errors = len({block.head for block in blocks if block.grade != RESULT and block.repeats is None})
         sizes = ((len(material.lines), "line"), (material.lines.before[-1], "token"), (errors, "distinct error"))
         return ", ".join(count_noun(count, noun) for count, noun in sizes)
 
@@ -269,6 +278,8 @@ def _match_lines(lines: LogLines, words: Sequence[str], progress: Progress) -> d
     lines_with_word = Tally(word for line_words in words_by_line.values() for word in line_words)
     weights = {word: 1 + (len(lines) // index).bit_length() for word, index in lines_with_word.items()}
     scores = {index: sum(map(weights.__getitem__, line_words)) for index, line_words in words_by_line.items()}
+    # a line that repeats one that matches as well says no more
+    scores = {index: score for index, score in scores.items() if score > scores.get(lines.repeats.get(index, -1), 0)}
     best = sorted(scores, key=lambda index: (-scores[index], index))[:MOST_MATCHES]
     return {index: scores[index] for index in best}
 
@@ -285,6 +296,9 @@ def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], b
         taken = "are taken as routine lines" if errors > 1 else "is taken as routine"
         message = f"{count_noun(errors, 'further distinct error')} {taken}: only the first are told apart."
         notices.append(Notice("many_errors", message))
+    note = note_on_times(log.lines.times) if log.lines.times else ""
+    if selection.text and note not in selection.text.split("\n", 1)[0]:
+        notices.append(Notice("times_left_out", f"No room was left to say in the text: {note}."))
     if len(log.lines) and not selection.text:
         if not budget:
             notices.append(Notice("zero_budget", "The budget is 0 tokens: nothing leaves."))

@@ -13,8 +13,9 @@ import re
 from collections.abc import Sequence
 from re import Pattern
 
-# Grades of certainty that a block reports an error; a result sums up a run.
-CERTAIN, LIKELY, POSSIBLE, RESULT = 3, 2, 1, 0
+# Grades of certainty that a block reports an error. An error that follows from another one says only that; a result
+# sums up a run.
+CERTAIN, LIKELY, POSSIBLE, FOLLOWS, RESULT = 4, 3, 2, 1, 0
 
 # A line without any of them, in any case, and without the forms below reports nothing.
 SIGNS = (
@@ -26,7 +27,10 @@ SIGNS = (
     *("build success", "emerg", "alert", "terminate called", "finished:", "---- ", "ran ", "test summary"),
     *("not ok", "erro[", "fata[", "pani[", "ftl]", "err]", "|err", "runs, ", "examples, ", "tests, ", "total tests"),
     *("# pass", "result: ", "test files", "tests  ", "found ", "executed ", "priority=", "crash", "unavailable"),
-    *("unreachable", "is down", "code=", "e: file:", "rspec ", " s = ", "===="),
+    *("unreachable", "is down", "code=", "e: file:", "rspec ", " s = ", "====", "backoff", "evicted", "errimage"),
+    *("exitcode", "exited (", "restarting (", "unhealthy", "notready", "degraded", "exceeded", "━━━", "doesn't exist"),
+    *("in use", "no space", "segfault", "too quickly", "reset by", "broken pipe", "too many", "read-only", "deadlock"),
+    *("_test.go:", "data race", "not permitted", "i/o"),
     *("fehler", "fehlgeschlagen", "gescheitert", "ausnahme", "nicht", "schwerwiegend", "abgebrochen", "verweigert"),
     *("abgestürzt", "abgelehnt", "ungültig", "erreur", "échec", "échou", "impossible", "refus", "introuvable"),
     *("interrompu", "invalide", "fallo", "falló", "fallid", "fallaron", "excepci", "no se p", "denegad", "rechazad"),
@@ -49,7 +53,7 @@ SIGNS_AFTER: dict[str, str] = {
 }
 # Signs at the beginning of a line.
 SIGN_AT_START = re.compile(
-    r"[ef]\d{4} \d\d:\d\d|<\d{1,3}>|\s*\d+\) \S|[a-z]{1,4}\d{3,4} |[^\s:]+\.\w+:\d+:\d+[: ]|[ef]: +\d"
+    r"[ef]\d{4} \d\d:\d\d|<\d{1,3}>|\s*\d+\) \S|[a-z]{1,4}\d{3,4} |[^\s:]+\.\w+:\d+:\d+(?:[: ]|$)|[ef]: +\d|-- [a-z]"
     r"|\S*lua[\d.]*: \S|(?:node:|file:|/|[a-z]:\\|\[eval)\S*:\d+$"
 )
 
@@ -76,7 +80,9 @@ _TOOL_FAILED = re.compile(r"\s*(?:\S+: )?(?:fatal|error): |ERROR: |\s*(?:ASSERT 
 _WORD = re.compile(
     r"(?<![\w./-])(?:errors?|fail(?:ed|ures?|s)?|fatal|exceptions?|panic(?:ked)?|abort(?:ed|ing)?|denied|refused|killed"
     r"|timed out|crash(?:ed)?|unavailable|unreachable|is down|code=(?:killed|dumped)|status=[1-9]\S*"
-    r"|not found|no such file|cannot|could not|unable to"
+    r"|not found|no such file|cannot|could not|unable to|already in use|no space left|segfault|dumped core|deadlock"
+    r"|watchdog timeout|repeated too quickly|reset by peer|broken pipe|too many open files|read-only file system"
+    r"|not permitted|i/o error"
     r"|exit(?:ed)? (?:with )?(?:code|status) [1-9]\d*"
     r"|fehler|fehlgeschlagen|gescheitert|ausnahme|k(?:onn|a)nn?te? nicht|schwerwiegend\w*|abgebrochen|abgestürzt"
     r"|nicht gefunden|verweigert|abgelehnt|ungültig\w*|erreurs?|échec|échoué\w*|impossible de|refusée?|introuvable"
@@ -105,6 +111,23 @@ _PASSED = re.compile(
     r"^=+ [A-Z]+ =+$|\b(?:PASS(?:ED)?|XFAIL|XPASS|SKIP(?:PED)?)\b|\.\.\. (?:ok|skipped\b.*|expected failure)$|[✓✔]"
     r"|^\s*(?:ok\s+\d|passed )|^\s*(?:ok|\?)\s+\S+\t|\bPassed\b|^not ok \d++.*# (?:TODO|SKIP)|\b(?:xfail|skipped)\b"
 )
+# A state that says why something does not run, as programs that list states print it.
+_STATE = re.compile(
+    r"\b(?:[A-Z]\w*BackOff|BackOff|OOMKilled|Evicted|ErrImage\w*|NotReady|Failed[A-Z][a-z]\w*|[A-Z_]+_FAILED)\b"
+    r"|\bExited \([1-9]\d*\)|\bRestarting \(\d+\)|\(unhealthy\)|Active: failed"
+    r"|(?i:\bexit[ _]?code\"?\s*[:=]\s*\"?[1-9])"
+    r"|(?i:\b(?:reason|status|state|phase|result|health|conclusion|stop_?code)\"?\s*[:=]\s*\"?)"
+    r"(?:(?:[Ff]ail(?:ed|ure)|FAIL(?:ED|URE)|[Ee]rror|ERROR|[Uu]nhealthy|[Dd]egraded|[Kk]illed|[Tt]imed_?out)\b"
+    r"|[A-Z]\w*(?:Error|Failed|Failure|Killed|Exceeded|Unavailable)\b)"
+)
+# An error that says only that an earlier one came before it.
+FOLLOWING = re.compile(
+    r"current transaction (?:is aborted|cannot)|in the current transaction|InFailedSqlTransaction|PendingRollbackError"
+    r"|\b(?:previous|earlier|preceding|prior|upstream)(?: \w+)? (?:errors?|exceptions?|fail(?:ures?|ed))\b"
+    r"|Dependency failed for|dependency (?:\S+ )?(?:has )?failed|[Ss]kipp(?:ed|ing) .{0,80}\b(?:because|due to)\b"
+)
+# Notes of a compiler on what else it tried.
+CANDIDATE = re.compile(r".*\bnote: (?:\s|candidate|template argument|no known conversion)")
 _INSTALLED = re.compile(r"\s*(?:Compiling|Checking|Downloaded|Downloading|Installing|Unpacking|Setting up|Get:\d+) ")
 
 # Parts of a line that show what it reports: a level, the field of a message, a word that reports an error.
@@ -139,6 +162,8 @@ def severity_of(text: str) -> int | None:
         return LIKELY
     if harmless or ((text[:1] == "=" or holds(text, _PASSES)) and _PASSED.search(text)) or "warning: unused" in text:
         return None
+    if _STATE.search(text):
+        return LIKELY
     low = text.lower()
     says_error = _WORD.search(low) and not (holds(low, _NEGATIONS) and not _WORD.search(_NEGATED.sub("", low)))
     return POSSIBLE if says_error or _SERVER_ERROR.search(low) else None
@@ -153,6 +178,11 @@ STYLES: Sequence[tuple[str, int, str]] = (
     ("jest", CERTAIN, r"\s*● (?!Console)|FAIL \S+\.\w+(?: \([\d.]+ m?s\))?$"),
     ("vitest", CERTAIN, r"\s*FAIL\s+.+ > .+|\s*FAIL\s+.+ \[ .+ \]$"),
     ("go test", CERTAIN, r"\s*--- FAIL: |=== FAIL: "),
+    ("generic", LIKELY, r"\s+\S+_test\.go:\d+: .*\b(?:want|wanted|got|expected|should|mismatch|unexpected)\b"),
+    ("race", CERTAIN, r"WARNING: DATA RACE"),
+    ("prefixed", CERTAIN, r"INTERNALERROR> "),  # pytest
+    ("rspec load", CERTAIN, r"An error occurred (?:while loading |in an? )"),
+    ("test-unit", CERTAIN, r"(?:Failure|Error): \S+\(\S+\)"),
     ("panic", CERTAIN, r"(?:panic|fatal error): "),
     ("rust test", CERTAIN, r"---- .+ ----$"),
     ("dotnet", CERTAIN, r"\s+Failed \S.* \[[<\d][^\]]*\]$"),
@@ -164,16 +194,21 @@ STYLES: Sequence[tuple[str, int, str]] = (
     ("tap", CERTAIN, r"\s*not ok \d+(?!.*# (?:TODO|SKIP))|\s*#\s+Failed test\b|✖ .+ \(\d[\d.]*ms\)$"),
     ("numbered", CERTAIN, r"\s*\d+\) \S"),  # mocha, RSpec, minitest, ExUnit, PHPUnit
     ("ruff", CERTAIN, r"[A-Z]{1,4}\d{3,4} (?:\[\*\] )?\S"),
-    ("cmake", CERTAIN, r"CMake Error"),
+    ("indented", CERTAIN, r"CMake Error"),
+    ("biome", CERTAIN, r"\S+ \S+ ━{5,}"),
+    ("framed", CERTAIN, r"\s*[×✖✘] \S"),  # oxlint
+    ("elm", CERTAIN, r"-- [A-Z][A-Z ]+ -{3,}"),
     ("npm", LIKELY, r"(?:npm|pnpm|yarn) (?:ERR!|error) | ?ERR_PNPM_"),
     ("make", LIKELY, r"(?:\w+-)?(?:g?make|ninja)(?:\[\d+\])?: (?:\*\*\*|build stopped)|ninja: error"),
     ("gradle", CERTAIN, r"\* What went wrong:"),
     ("generic", CERTAIN, r"(?=.* > ).* FAILED$"),  # a test that Gradle ran
     ("box", CERTAIN, r"[│╷] ?(?:\S+ )?Error: "),  # Terraform
-    ("eslint", CERTAIN, r"\s+\d+:\d+\s+error\s"),
+    ("eslint", CERTAIN, r"\s*\d+:\d+\s+(?:error\s|Error: )"),
     ("generic", CERTAIN, r"(?:FAIL|ERROR): //\S|ERROR: .+: .+ failed\b"),  # Bazel
     ("compiler", CERTAIN, r"\s*\S.{0,300}?[:(\[]\d+(?:[:,]\d+)?[\])]?:?\s*(?:- |: )?(?:fatal )?error\b"),
-    ("compiler", CERTAIN, r"error(?:\[E\d+\])?: (?!could not compile|aborting due)|e: \S+:\d+:\d+"),
+    ("compiler", CERTAIN, r"\s{0,4}error(?:\[E\d+\])?: (?!could not compile|aborting due)|e: \S+:\d+:\d+"),
+    ("compiler", CERTAIN, r"(?:Type|Syntax|Parsing) error: |Module not found: |error during build:$"),  # Next, Vite
+    ("placed", CERTAIN, r"\.{0,2}[\w@/][\w@./-]*\.\w+:\d+:\d+:?$"),  # Next: the place above the message
     ("compiler", CERTAIN, r"\S+\.go:\d+:\d+: \S|\S+:\d+:\d+: (?:[EF]|[A-Z]{2,4})\d{2,5}\b"),
     ("compiler", LIKELY, r"\S+:\d+:\d+: [A-Z]\d{2,5}\b"),
     ("compiler", CERTAIN, r"[EF]: +\d+: +\d+: |\[[A-Z_]+_ERROR\] "),  # RuboCop, Vite
@@ -193,6 +228,11 @@ STYLES: Sequence[tuple[str, int, str]] = (
 
 # Styles whose blocks end before the next line that matches.
 NEXT: dict[str, Pattern[str]] = {
+    "race": re.compile(r"={10,}"),
+    "go test": re.compile(r"=== |--- |FAIL\b|ok\s|PASS\b|panic: |exit status|\?\s|# |\S+:\d+:\d+: "),
+    "rspec load": re.compile(r"An error occurred|Finished in|Run options|\d+ examples?|No examples"),
+    "test-unit": re.compile(r"={20,}$"),
+    "elm": re.compile(r"-- [A-Z][A-Z ]+ -{3,}|Detected \d|={5,}"),
     "pytest": re.compile(r"_{3,} .+ _{3,}$|={3,} .*===$|={3,}$"),
     "unittest": re.compile(r"={20,}$|Ran \d+ tests?"),
     "jest": re.compile(r"\s*● |(?:PASS|FAIL) |Test Suites:|Tests:|Summary of all"),
@@ -212,10 +252,13 @@ NEXT: dict[str, Pattern[str]] = {
 BEFORE: dict[str, Pattern[str]] = {
     "compiler": re.compile(
         r"In file included from |== \S.* ==$|\s+from \S.*[,:]$"
+        r"|.*: In (?:instantiation|substitution) of |.* required (?:from|by)\b"
+        r"|(?=\S*[/\\])[\w@.\\/-]+\.\w+(?::\d+){0,2}$"  # the place alone
         r"|\S.*: (?:In|At) (?:\w+ )*(?:function|constructor|destructor|scope|method)"
     ),
     "go test": re.compile(r"\s+\S+\.go:\d+: |\s{8,}\S"),
     "unittest": re.compile(r"={20,}$"),
+    "test-unit": re.compile(r"={20,}$"),
     "eslint": re.compile(r"(?=\S*[/\\.])\S*$|\s+\d+:\d+\s+warning\s"),
 }
 
@@ -223,7 +266,9 @@ BEFORE: dict[str, Pattern[str]] = {
 CONTINUED = re.compile(
     "|".join(
         (
-            r"\s+\S|Caused by:|Suppressed: |\.{3} \d+ more|[\^~]|\d+\s*\||(?:\S+: )?(?:note|help): ",
+            r"\s+\S|Caused by:|Suppressed: |\.{3} \d+ more|[\^~]|(?:>\s*+)?\d++\s*+[|│]|(?:\S+: )?(?:note|help): ",
+            r"file: /|The conflict is caused by:",
+            r"(?:LINE \d+|HINT|DETAIL|CONTEXT|STATEMENT|QUERY|WHERE): ",  # PostgreSQL
             r"\S+:\d+(?::\d+)?: note: |compilation terminated\.|\*\* \([A-Z]|\S+: line \d+: `",
             r"(?:[Ss]tack ?[Tt]race(?:back)?|[Ss]tack backtrace|Current stack trace|Require stack|Full report at):",
             r"#\d+ ++(?:0x|/|[A-Z]:\\|\{main\}|\[internal|.*\(\S{1,300}:\d+)|\d+ +\S+ +0x|\S+:\d+:\d+: 0x",  # frames
@@ -236,9 +281,17 @@ CONTINUED = re.compile(
         )
     )
 )
-CONTINUED_AFTER_BLANK = re.compile(r"Caused by:|Next \S+: |Node\.js v\d|Full report at:")
+CONTINUED_AFTER_BLANK = re.compile(
+    r"Caused by:|The conflict is caused by:|Next \S+: |Node\.js v\d|Full report at:"
+    r"|\s*+(?:>\s*+)?\d++\s*+[|│]|\s+[\w@.\\/-]+\.\w+:\d+(?::\d+)?:?$"
+)
 # The first line of a block whose message stands in the next line.
-MESSAGE_BELOW = re.compile(r".*panicked at \S+:$|Unhandled exception:$|Execution error \(|ERROR in \./")
+MESSAGE_BELOW = re.compile(
+    r".*panicked at \S+:$|error during build:$|Unhandled exception:$|Execution error \(|ERROR in \./"
+)
+QUOTED = re.compile(r"\s*+(?:[|│╵·]\s*+)?(?:[\^~][\^~ ]*$|─*┬)")  # the same, maybe behind a rule
+FRAMED = re.compile(r"\s*[╭┌]─+ ?\[?\S+:\d|\s*[×✖✘] \S")  # the place or the message of an error in a frame
+CAUSE = re.compile(r"\s*(?:Caused by:|---> |\[cause\]: )")  # begins the error that the errors above came from
 UNDERLINE = re.compile(r"\+?\s*[\^~][\^~ ]*$")  # the line below a line of code that an error quotes
 
 CRASHES = (
@@ -296,21 +349,26 @@ MESSAGE = re.compile(
     r"E\s{2,}\S|\s*Caused by: |.*panicked at|.*\bassertion failed\b|(?>.*?\bAssertion ).*failed\b|\s*Assert\."
     r"|\s*+(?:[-+]\s*+)?(?:Expected|Received|Actual|expected|actual|got|want|wanted|but was|left|right|lhs|rhs)\b"
     r"[^:=]{0,40}[:=(]|.*\b[A-Z]\w*(?:Exception|Error|Failure)\b ?[:(\[]|.*\bexpected\b|.*\bFailed asserting"
-    r"|\s*#\s+(?:got|expected|Failed)|\s*Failure/Error: |\s*[-+] +\S|\s*\S+\.go:\d+: |\s*not ok |.*\berror\b(?!s)"
+    r"|<.*>\.?$|.*\b(?:required from|requested) here|\s*#\s+(?:got|expected|Failed)"
+    r"|\s*Failure/Error: |\s*[-+] +\S|\s*\S+\.go:\d+: |\s*not ok |.*\berror\b(?!s)"
 )
 
 # Lines that may tell what happened if no other line does.
-HINT = re.compile(r".*\b(?:[Ee]rror|[Ff]ail(?:ed|ure)|operator|code)\b|\s*[-+]\S|>\s{2,}\S")
+HINT = re.compile(
+    r"(?:LINE \d+|HINT|DETAIL|STATEMENT): |.*\b(?:[Ee]rror|[Ff]ail(?:ed|ure)|operator|code)\b|\s*[-+]\S|>\s{2,}\S"
+)
 
 # The end of a location in source code.
 PLACE = re.compile(
     r"[\w+-]\.(?:py|[cm]?[jt]sx?|java|kts?|go|rs|rb|php|cs|exs?|c|cc|cpp|cxx|hh?|hpp|swift|scala|groovy|vue"
-    r"|lua|pl|t|m|dart)(?:\"?,? line |[:(]|:line )\d+"
+    r"|lua|pl|t|m|dart|elm|gleam|svelte|astro|html|s?css|erl|hs|ml|jl|zig|sql)(?:\"?,? line |[:(]|:line )\d+"
 )
 
 # Parts of a location that is not in own code.
 LIBRARY = re.compile(
-    r"node_modules|site-packages|dist-packages|/usr/(?:local/)?(?:lib|share|include|go)|node:|/rustc/|\.cargo|/pkg/mod/"
+    r"/go/\d[\d.]*/|/libexec/src/|toolchain@|\borg\.(?:springframework|hibernate)\.|\b(?:io\.netty|reactor|kotlinx)\."
+    r"|node_modules|site-packages|dist-packages|/usr/(?:local/)?(?:lib|share|include|go)|node:"
+    r"|/rustc/|\.cargo|/pkg/mod/"
     r"|/vendor/|/gems/|<frozen|\b(?:java|javax|jdk|sun|scala|kotlin)\.|org\.(?:junit|apache|gradle|mockito|opentest4j"
     r"|assertj)|\b(?:Xunit|NUnit|System|Microsoft)\.|lib/(?:python|ruby|node)|unittest/|testing\.go|\((?:ex_unit|elixir"
     r"|stdlib)|/_pytest/|panic\.go|runtime/|core/src/|std/src/"

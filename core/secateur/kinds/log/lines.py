@@ -36,14 +36,37 @@ _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 # Control sequences: colours, cursor movements, titles and links of a terminal (ECMA-48).
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
 
-_PREFIX = re.compile(
-    r"(?:[^\t]{1,200}\t[^\t]{1,200}\t)?"  # job and step, of a log of GitHub Actions
-    r"(?:[A-Za-z][\w.]*-\d+ +\| )?"  # container
+_TIME = (
     r"(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]?:? ?(?:\d\d[OE]\+? ?)?"
-    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ (?:[\w./@-]+(?:\[\d+\])?: )?"  # syslog
     r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? "
     r"|\[ *\d+\.\d{6}\] )"  # seconds since Linux was started
 )
+_SYSLOG_TIME = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d "
+_PREFIX = re.compile(
+    r"(?:[^\t]{1,200}\t[^\t]{1,200}\t)?"  # job and step, of a log of GitHub Actions
+    r"(?:[A-Za-z][\w.]*-\d+ +\| )?"  # container
+    rf"(?:{_TIME}|{_SYSLOG_TIME}[\w.-]+ (?:[\w./@-]+(?:\[\d+\])?: )?)"
+)
+
+# The name that a runner of tasks, containers or services puts before each line, by its shape; maybe after a time.
+_LABELS = tuple(
+    re.compile(rf"(?:{_TIME}|{_SYSLOG_TIME})?({shape})")
+    for shape in (
+        r"\[[\w@][^\]\s]{0,99}(?: [^\]\s]{1,60})?\] ?",  # [0], [api], [pod/api-5d8f/api]
+        r"(?:\d+\|)?[\w@][\w@./:-]{0,98} *\|(?: |$)",  # api-1  |, web.1 |, 0|api |
+        r"[a-z\d@][\w@./:-]{0,98}?(?: [\w./@:-]{1,60}?)??(?:\[[\w.]+\])?(?::(?: |$)|\$ )",  # api:test:, host api[7]:
+        r"#\d+ (?:\d+\.\d+ )?",  # the step of a build, and its seconds
+        r"[a-z][a-z\d.-]*-[a-z\d]{3,10} [a-z][a-z\d-]* ",  # pod and container
+    )
+)
+# What begins a line that is not of a runner: a level, a tool of its own forms, a place.
+_NO_LABEL = re.compile(
+    r"(?i)\b(?:errors?|err|warn(?:ing)?|info|debug|trace|fatal|notice|note|help|hint|fail(?:ed|ure)?|exception|severe"
+    r"|panic|crit(?:ical)?|g?make|ninja|ld|npm|pnpm|yarn|expected|received|actual|got|want)\b|\.\w+:\d"
+)
+_LABELLED_SHARE = 0.7  # of the lines, by names that come at least so often:
+_LEAST_LABELLED = 3
+_SAMPLE = 2000  # most lines that are looked at for a column of names
 
 # The time that GitHub Actions or GitLab put before each line of a job, with job and step before it.
 _CI_STAMP = re.compile(
@@ -70,6 +93,7 @@ _VARYING: Pattern[str] = re.compile(
     | (?:(?:tmp|TMP)(?<=[/\\]...)|(?:temp|Temp)(?<=[/\\]....))[/\\][^\s/\\:'"]+  # a folder that a run makes
     | \b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{{7,64}}\b  # digest
     | \d{{4}}-\d\d-\d\dT[\d:.,]+
+    | \[[=>\#.\- ]{{5,200}}\]  # progress
     | {_NUMBER}(?:\.\d++)?{_UNIT}(?:\d++(?:\.\d++)?{_UNIT}){{0,7}}+\b  # duration
     | {_NUMBER}(?:[.,:]\d+)*
     """,
@@ -77,7 +101,15 @@ _VARYING: Pattern[str] = re.compile(
 )
 
 _DIGITS = b"0123456789.,:"
-_IN_DIGESTS = _DIGITS + b"abcdefABCDEF"
+_IN_DIGESTS = _DIGITS + b" \tabcdefABCDEF[]=>#-"
+_FIGURE = re.compile(r"\d+(?:\.\d+)?")
+# How far a program came, as it prints that again and again.
+_PROGRESS = re.compile(r"\d ?%|(?<![\d/])\d+ ?/ ?\d+(?![\d/])|\d of \d|={3}|#{4}|[█▓━]{2}")
+_ROWS_READ = 50  # rows that are compared to tell data from a counter
+_ALIKE = 1e-6  # the most by which steps of a counter differ
+_MOST_TABLES = 500  # the largest are told apart from other repeats
+_MOST_HEADINGS = 2  # lines above rows of data that say what their columns are
+
 _NUMBERED = re.compile(r"[A-Za-z_]\d+")
 
 
@@ -89,6 +121,7 @@ class LogLines(Struct, frozen=True, eq=False):
     before: Sequence[int]  # running total of tokens of the lines as they came; one more than lines
     after: Sequence[int]  # the same for the lines as they go out
     repeats: dict[int, int]  # line -> the line, in the same uninterrupted run, that it repeats
+    tables: Sequence[tuple[int, int, int]]  # rows of data: the first line above them, the first row, the line after
     notices: tuple[Notice, ...]
     times: tuple[str, str] | None = None  # the first and last time that were removed from the lines
     around: int = 0  # tokens of the removed times, jobs and steps
@@ -107,6 +140,32 @@ def body(line: str) -> str:
     """Returns a line without job, container, date and time at its beginning."""
     prefix = _PREFIX.match(line) if ":" in line or line[:1] == "[" else None
     return line[prefix.end() :] if prefix else line
+
+
+def split_streams(lines: Sequence[str]) -> list[tuple[Sequence[int], Sequence[str]]]:
+    """Splits lines by the name that a runner of tasks or services put before them, if it did: per name the numbers of
+    its lines, and the lines without name. A line without a name belongs to the line before it.
+
+    >>> split_streams(["api | a", "db | x", "api | b", "db | y", "api | c", "db | z"])
+    [([0, 2, 4], ['a', 'b', 'c']), ([1, 3, 5], ['x', 'y', 'z'])]
+    """
+    sample = [line for line in lines[:: 1 + len(lines) // _SAMPLE] if line.strip()]
+    best, most = None, max(_LEAST_LABELLED, _LABELLED_SHARE * len(sample))
+    for label in _LABELS:
+        names = Tally(match[1] for line in sample if (match := label.match(line)) and not _NO_LABEL.search(match[1]))
+        if (labelled := sum(times for times in names.values() if times >= _LEAST_LABELLED)) >= most:
+            best, most = label, labelled
+    if best is None:
+        return [(range(len(lines)), lines)]
+    streams: dict[str, tuple[list[int], list[str]]] = {}
+    name = ""
+    for index, line in enumerate(lines):
+        if (match := best.match(line)) and not _NO_LABEL.search(match[1]):
+            name, line = match[1].rstrip(), line[match.end() :]
+        numbers, texts = streams.setdefault(name, ([], []))
+        numbers.append(index)
+        texts.append(line)
+    return list(streams.values())
 
 
 @lru_cache(maxsize=1024)
@@ -155,9 +214,13 @@ def read_lines(data: bytes, counter: Counter, longest: int, progress: Progress, 
             lines[index] = excerpt(line, longest, words)
             tokens[index] = counter.count(lines[index] + "\n")
     after = list(accumulate(tokens, initial=0)) if cut else before
-    repeats = _find_repeats(lines, progress)
+    runs = _find_runs(lines, progress)
+    repeats: dict[int, int] = {}
+    for first, end in runs:  # the figures of the last line of the log say how far it came
+        repeats.update(dict.fromkeys(range(first + 1, end - (end == len(lines) and lines[-1] != lines[first])), first))
+    tables = _find_tables(lines, runs)
     steps = steps if any(steps) else []
-    return LogLines(lines, cut, before, after, repeats, tuple(notices), times, left_out_tokens, steps)
+    return LogLines(lines, cut, before, after, repeats, tables, tuple(notices), times, left_out_tokens, steps)
 
 
 def excerpt(line: str, longest: int, words: Sequence[str] = ()) -> str:
@@ -255,10 +318,10 @@ def _split_line(line: str) -> Iterator[str]:
     yield line[start:]
 
 
-def _find_repeats(lines: Sequence[str], progress: Progress) -> dict[int, int]:
-    """Finds lines that repeat the line before, in runs of at least LEAST_REPEATS lines. The last line of the log counts
-    only if it is equal to the first of its run."""
-    repeats: dict[int, int] = {}
+def _find_runs(lines: Sequence[str], progress: Progress) -> list[tuple[int, int]]:
+    """Finds runs of at least LEAST_REPEATS lines that are equal, numbers and blanks beside them aside: the first line
+    and the line after the last."""
+    runs = []
     first, rough = 0, b""
     for index, line in enumerate(lines):
         if index % SLICE == 0:
@@ -267,19 +330,44 @@ def _find_repeats(lines: Sequence[str], progress: Progress) -> dict[int, int]:
             continue
         before, rough = rough, _without(line, _IN_DIGESTS)
         if index and rough == before:
-            last = lines[
-                index - 1
-            ]  # most lines with one template are recognised without making it, in a tenth of the time
-            same = _without(last, _DIGITS) == _without(line, _DIGITS)
-            if (same and _NUMBERED.findall(last) == _NUMBERED.findall(line)) or template(last) == template(line):
+            # most lines with one template are recognised without making it, in a tenth of the time
+            last = lines[index - 1]
+            same = _without(last, _DIGITS).split() == _without(line, _DIGITS).split()
+            if same and _NUMBERED.findall(last) == _NUMBERED.findall(line):
+                continue
+            if template(last).split() == template(line).split():
                 continue
         if index - first >= LEAST_REPEATS:
-            repeats.update(dict.fromkeys(range(first + 1, index), first))
+            runs.append((first, index))
         first = index
     if len(lines) - first >= LEAST_REPEATS:
-        end = len(lines) - (lines[-1] != lines[first])  # the figures of the last line say how far it came
-        repeats.update(dict.fromkeys(range(first + 1, end), first))
-    return repeats
+        runs.append((first, len(lines)))
+    return runs
+
+
+def _find_tables(lines: Sequence[str], runs: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Finds the runs that are rows of data: figures that nothing foretells, and no time before them."""
+    tables, last = [], 0
+    largest = sorted(runs, key=lambda run: (run[0] - run[1], run[0]))[:_MOST_TABLES]
+    for first, end in sorted(run for run in largest if _are_data(lines[run[0] : min(run[1], run[0] + _ROWS_READ)])):
+        head = first
+        while head > max(last, first - _MOST_HEADINGS) and lines[head - 1].strip() and not is_stamped(lines[head - 1]):
+            head -= 1
+        tables.append((head, first, end))
+        last = end
+    return tables
+
+
+def _are_data(rows: Sequence[str]) -> bool:
+    """Tells whether rows that differ in figures alone are data, and not the same line with a counter."""
+    if is_stamped(rows[0]):
+        return False
+    figures = [list(map(float, _FIGURE.findall(row[:LONGEST_LINE]))) for row in rows]
+    steps = [[after - before for before, after in pairwise(column)] for column in zip(*figures, strict=False)]
+    if all(max(column) - min(column) < _ALIKE for column in steps):
+        return False
+    rising = any(min(column) >= 0 < max(column) for column in steps)
+    return not (rising and _PROGRESS.search(rows[-1]))
 
 
 def _without(line: str, letters: bytes) -> bytes:

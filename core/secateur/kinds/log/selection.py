@@ -6,11 +6,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 
 from msgspec import Struct, field, structs
 
 from secateur.kinds.log.failures import Block, Failures
-from secateur.kinds.log.levels import LIKELY, POSSIBLE, RESULT
+from secateur.kinds.log.levels import FOLLOWS, LIKELY, POSSIBLE, RESULT
 from secateur.kinds.log.lines import LONGEST_LINE, LogLines
 from secateur.ledger import Figure, Reason, State
 from secateur.redaction import Redactor
@@ -19,6 +20,7 @@ from secateur.tokens import Counter
 
 BLOCK_SHARE = 0.4  # of the budget: the most for one error with its stack while other errors wait
 LAST_SHARE = 0.2  # of the budget, for results and last lines: they say how a run ended, the errors say why
+NOTE_SHARE = 0.1  # of the budget, for the note on left-out times; it takes more where lines leave room
 LAST_LINES = 20  # lines at the end that come before routine lines: a summary of a run is seldom longer
 CONTEXT_LINES = 3  # lines on each side of an error that come before routine lines: as many as a diff shows
 _LINES = re.compile(r"(\d{1,12})(?:-(\d{1,12}))?", re.ASCII)
@@ -53,6 +55,7 @@ class Stretch(Struct, eq=False):
     end: int
     reason: Reason  # what the lines are; after `_settle`, why they go out or not
     block: Block | None = None
+    rows: int | None = None  # the first of these lines that is a row of data
     distance: int = 0  # of routine lines: steps to the nearest other line
     state: State = State.DROPPED
     spans: Sequence[Span] = ()  # the lines of it that go out
@@ -70,23 +73,25 @@ class LogText:
     def __init__(self, log: ReadLog, counter: Counter) -> None:
         self._log, self._counter = log, counter
         self._long = list(log.lines.whole)
-        what = "the time before each line is left out: {} to {}"
-        self._head = self._mark_line(what.format(*log.lines.times)) if log.lines.times else ""
         self._spans: list[Span] = []
         self._notes: dict[int, str] = {}  # line -> the note below it
+        self._skipped = set[int]()  # lines at which rows of data are left out, of which a note below them tells
         self._costs = log.costs
         if len(self._costs) > _MOST_COSTS:
             self._costs.clear()
-        self._head_tokens = self.tokens = self._count([self._head]) if self._head else 0
-        self.unsure, self._recounts = 0, 0
+        self._head = self._mark_line(note_on_times(log.lines.times)) if log.lines.times else ""
+        self.head_tokens = self._count([self._head]) if self._head else 0
+        self.headed = bool(self._head)  # whether the note on times goes out above the first line
+        self.tokens = self.unsure = self._recounts = 0
 
-    def cost(self, spans: Sequence[Span], note: str = "") -> int:
-        """Tokens that these lines add, with marks. They must not overlap the present spans."""
+    def cost(self, spans: Sequence[Span], note: str = "", *, rows: bool = False) -> int:
+        """Tokens that these lines add, with marks. They must not overlap the present spans. `rows`: they are rows of
+        data, with no marks between them."""
         lines, tokens = self._log.lines, self._log.lines.after
         before, after = self._gap_around(spans)
         total, last = -self._mark_tokens(before, after), before
         for start, end in spans:
-            total += self._gap_tokens(last, start) + tokens[end] - tokens[start]
+            total += tokens[end] - tokens[start] + (0 if rows and last != before else self._gap_tokens(last, start))
             last = end
         total += self._gap_tokens(last, after)
         marks = [note] if note else []
@@ -112,20 +117,24 @@ class LogText:
         before = self._spans[position - 1][1] if position else 0
         return before, self._spans[position][0] if position < len(self._spans) else len(self._log.lines)
 
-    def put(self, spans: Sequence[Span], note: str = "") -> None:
+    def put(self, spans: Sequence[Span], note: str = "", *, rows: bool = False) -> None:
         """Adds lines."""
-        self.tokens += self.cost(spans, note)
+        self.tokens += self.cost(spans, note, rows=rows)
         self.unsure += _size(spans) + 2 * len(spans) + 1
         position = bisect_left(self._spans, spans[0])
         self._spans[position:position] = spans
         if note:
             self._notes[spans[-1][1] - 1] = note
+        if rows:
+            self._skipped.update(end for _, end in spans[:-1])
 
     def take(self, spans: Sequence[Span]) -> None:
         """Removes lines that were added together."""
         position = bisect_left(self._spans, spans[0])
         del self._spans[position : position + len(spans)]
-        self.tokens -= self.cost(spans, self._notes.pop(spans[-1][1] - 1, ""))
+        rows = spans[0][1] in self._skipped
+        self._skipped.difference_update(end for _, end in spans)
+        self.tokens -= self.cost(spans, self._notes.pop(spans[-1][1] - 1, ""), rows=rows)
         self.unsure += _size(spans) + 2 * len(spans) + 1
 
     def recount(self, *, always: bool = False) -> int:
@@ -134,7 +143,7 @@ class LogText:
         if self.unsure and (always or self._recounts < _MOST_RECOUNTS):
             self._recounts += 1
             self.unsure = 0
-            self.tokens = self._counter.count(self.render()) if self._spans else self._head_tokens
+            self.tokens = self._counter.count(self.render())
         return self.tokens + self.unsure
 
     def render(self) -> str:
@@ -143,11 +152,12 @@ class LogText:
 
     def _lines(self) -> Iterator[str]:
         lines, last = self._log.lines, 0
-        if self._head and self._spans:
+        if self.headed and self._spans:
             yield self._head
         step = ""
         for start, end in self._spans:
-            yield from self._gap_marks(last, start)
+            if last not in self._skipped:
+                yield from self._gap_marks(last, start)
             for index in range(start, end):
                 if lines.steps and step != (step := lines.steps[index] or step):
                     yield self._mark_line(step)
@@ -160,14 +170,22 @@ class LogText:
         if self._spans:
             yield from self._gap_marks(last, len(lines))
 
-    def note(self, start: int) -> str:
-        """The note below a repeated error; "" for other lines."""
-        if not (more := self._log.failures.times.get(start, 1) - 1):
+    def note(self, block: Block | None) -> str:
+        """The note below what a repeated error says; "" for other lines."""
+        if block is None or block.message is None or not (more := self._log.failures.times.get(block.head, 1) - 1):
             return ""
-        if start in self._log.failures.timed:
+        if aside := self._log.failures.aside.get(block.head):
             errors = count_noun(more, "later error equals", "later errors equal")
-            return self._mark_line(f"{errors} the above, time aside")
+            return self._mark_line(f"{errors} the above, {aside} aside")
         return self._mark_line(f"the above comes {count_noun(more, 'more time')}")
+
+    def rows_note(self, stretch: Stretch, spans: Sequence[Span]) -> str:
+        """The note below rows of data of which some go out; "" if all do."""
+        first, size = stretch.rows or 0, stretch.end - stretch.start
+        shown = sum(end - max(start, first) for start, end in spans if end > first)
+        if _size(spans) == size:
+            return ""
+        return self._mark_line(f"{shown:,} of {stretch.end - first:,} rows stand above, evenly chosen")
 
     def _gap_marks(self, start: int, end: int) -> Iterator[str]:
         if not (count := end - start):
@@ -189,9 +207,9 @@ class LogText:
         return tokens
 
     def _mark_tokens(self, start: int, end: int) -> int:
-        """Counts the marks that stand between two lines that go out."""
+        """Counts the marks that stand between two lines that go out; the first lines bring the note above them."""
         if not self._spans:
-            return 0
+            return -self.head_tokens if self.headed else 0
         steps = self._count(list(self._step_marks(start, end))) if self._log.lines.steps else 0
         return steps + self._gap_tokens(start, end)
 
@@ -219,6 +237,11 @@ class LogText:
         return sum(map(self._costs.__getitem__, marks))
 
 
+def note_on_times(times: tuple[str, str]) -> str:
+    """The note about the times that are left out, the first and the last of them."""
+    return f"the time before each line is left out: {times[0]} to {times[1]}"
+
+
 class LogSelection(Struct, frozen=True, eq=False):
     """The decisions on all lines of a log, and the text that goes out."""
 
@@ -243,8 +266,11 @@ def select_lines(log: ReadLog, budget: int, counter: Counter, pins: Sequence[Spa
                     stretch.reason = Reason.ROUTINE
             return LogSelection(log, _settle_all(log, budget, stretches), text.render(), text.tokens)
         text = LogText(log, counter)
+    text.headed = 0 < text.head_tokens <= NOTE_SHARE * budget
     stretches = _mark_pinned(stretches, pins)
     added = _fill(log, budget, stretches, text)
+    if added and text.head_tokens and not text.headed and text.recount(always=True) + text.head_tokens < budget:
+        text.headed, text.unsure = True, 1
     tokens = text.recount(always=True)
     at_once = 1.0
     while added and tokens > budget:  # rare: only where lines take far more tokens together than alone
@@ -273,20 +299,22 @@ def _make_stretches(log: ReadLog) -> Iterator[Stretch]:
     size = len(log.lines)
     special: dict[int, Reason] = {}
     for known in blocks:
-        if known.grade != RESULT and known.repeats is None:
+        if (known.grade != RESULT or not known.variant) and known.repeats is None and not known.apart:
             around = range(max(0, known.start - CONTEXT_LINES), min(size, known.end + CONTEXT_LINES))
             special |= dict.fromkeys(around, Reason.BESIDE_ERROR)
     special |= dict.fromkeys(range(max(0, size - LAST_LINES), size), Reason.LAST_LINES)
     marked = sorted((special | dict.fromkeys(log.matches, Reason.MATCHES_QUERY)).items())
     for block in (*blocks, None):
         end = block.start if block else size
-        yield from _split_between(last, end, marked, len(blocks))
+        yield from _split_tables(log, last, end, marked, len(blocks))
         if block is None:
             break
         reason = Reason.RUN_RESULT if block.grade == RESULT else Reason.DISTINCT_ERROR
         if block.repeats is not None:
             reason = Reason.REPEATS_EARLIER
-        yield Stretch(block.start, block.end, Reason.FIRST_FAILURE if block is first else reason, block)
+        elif first and block.head == first.head:
+            reason = Reason.FIRST_FAILURE
+        yield Stretch(block.start, block.end, reason, block)
         last = block.end
 
 
@@ -315,14 +343,39 @@ def _mark_pinned(stretches: list[Stretch], pins: Sequence[Span]) -> list[Stretch
             for first, until in parts:
                 if first < until:
                     pinned = (first, until) == (low, high)
-                    marked.append(structs.replace(stretch, start=first, end=until, figures={}, pinned=pinned))
+                    rows = None if pinned or stretch.rows is None else min(max(stretch.rows, first), until - 1)
+                    part = structs.replace(stretch, start=first, end=until, figures={}, pinned=pinned, rows=rows)
+                    marked.append(part)
         stretches = marked
     return stretches
 
 
+def _split_tables(
+    log: ReadLog, start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int
+) -> Iterator[Stretch]:
+    """Yields rows of data as stretches of their own, but for rows that match the query, and the lines between."""
+    tables = log.lines.tables
+    for head, first, stop in tables[bisect_left(tables, start, key=lambda table: table[2]) :]:
+        if head >= end:
+            break
+        low, high = max(head, start), min(stop, end)
+        near = marked[bisect_left(marked, low, key=itemgetter(0)) : bisect_left(marked, high, key=itemgetter(0))]
+        matches = [index for index, reason in near if reason is Reason.MATCHES_QUERY]
+        for after, match in pairwise((low - 1, *matches, high)):
+            if after >= low:
+                yield from _split_between(after, after + 1, marked, blocks)
+            elif low > start:
+                yield from _split_between(start, low, marked, blocks)
+            if after + 1 < match:
+                rows = min(max(first, after + 1), match - 1)
+                yield Stretch(after + 1, match, Reason.ROUTINE, rows=rows, figures={"away": 0})
+        start = max(start, high)
+    yield from _split_between(start, end, marked, blocks)
+
+
 def _split_between(start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int) -> Iterator[Stretch]:
     special: list[Stretch] = []
-    low, high = (bisect_left(marked, index, key=lambda entry: entry[0]) for index in (start, end))
+    low, high = (bisect_left(marked, index, key=itemgetter(0)) for index in (start, end))
     for index, reason in marked[low:high]:
         beside = special and special[-1].end == index and special[-1].reason is reason
         if beside and reason is not Reason.MATCHES_QUERY:  # each match is a stretch of its own
@@ -363,10 +416,12 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
     def put(stretch: Stretch, spans: Sequence[Span], limit: int, *, telling: bool = False) -> int:
         """Adds lines of a stretch, fewer where the recounted text exceeds the limit, but not fewer than the stretch
         has. Returns the tokens by which the recounted text exceeded the limit."""
-        note, over = text.note(stretch.start) if stretch.block else "", 0
+        rows, over = stretch.rows is not None, 0
+        note = text.note(stretch.block)
         while _size(spans) > _size(stretch.spans):
-            room = text.cost(spans, note)
-            text.put(spans, note)
+            note = text.rows_note(stretch, spans) if rows else note
+            room = text.cost(spans, note, rows=rows)
+            text.put(spans, note, rows=rows)
             excess = text.tokens + text.unsure - limit
             if excess <= 0 or (excess := text.recount() - limit) <= 0:
                 stretch.spans = spans
@@ -376,7 +431,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
             spans = _shorten(stretch, spans, room - excess, note, text, telling=telling)
         else:
             if stretch.spans:
-                text.put(stretch.spans, note)
+                note = text.rows_note(stretch, stretch.spans) if rows else note
+                text.put(stretch.spans, note, rows=rows)
         if stretch.spans:
             added.append(stretch)
         return over
@@ -385,7 +441,7 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         if not stretch.pinned:
             continue
         spans: Sequence[Span] = [(stretch.start, stretch.end)]
-        note = text.note(stretch.start) if stretch.block else ""
+        note = text.note(stretch.block)
         needed, left = text.cost(spans, note), budget - text.recount()
         stretch.figures = {"needed": needed, "left": max(0, left)}
         if needed > left:
@@ -409,14 +465,14 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         if not whole:
             stretch.reason = Reason.REPEATS_EARLIER
             return
-        if stretch.reason is Reason.ROUTINE:
+        if stretch.reason is Reason.ROUTINE and stretch.rows is None:
             needed = text.least_cost(whole, text.line_tokens(whole))
             if abs(limit - text.tokens - needed) <= text.unsure:
                 text.recount()
             if needed > min(limit - text.tokens, share):
                 return
-        times = log.failures.times.get(stretch.start, 1) if stretch.block else 1
-        note = text.note(stretch.start) if stretch.block else ""
+        times = log.failures.times.get(stretch.block.head, 1) if stretch.block else 1
+        note = text.note(stretch.block)
         if stretch.state is State.SHORTENED:  # it may get more room than before
             text.take(stretch.spans)
             added.remove(stretch)
@@ -444,6 +500,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         by(Reason.DISTINCT_ERROR),
         key=lambda stretch: (-_best_match(log, stretch), -_grade(stretch), _variant(stretch), stretch.start),
     )
+    followers = [stretch for stretch in errors[1:] if _grade(stretch) == FOLLOWS]
+    errors = errors[:1] + [stretch for stretch in errors[1:] if _grade(stretch) != FOLLOWS]
     matches = sorted(by(Reason.MATCHES_QUERY), key=lambda stretch: (-_best_match(log, stretch), stretch.start))
     largest = int(BLOCK_SHARE * free)
     best = max(log.matches.values(), default=0)
@@ -464,21 +522,34 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
         offer(stretch, budget, reserve if _variant(stretch) else largest)
     for stretch in errors:
         offer(stretch, budget, largest, telling=True)
-    # whole errors and other matches, with room for the last lines
+    # whole errors, the lines beside them and other matches, with room for the last lines
     tail = min(share, sum(text.cost(spans) for stretch in last if (spans := _spans(log, stretch))))
+    beside = by(Reason.BESIDE_ERROR)
     for share in (largest, budget):
-        for stretch in (*errors, *matches):
+        for stretch in errors:
+            offer(stretch, budget - tail, share)
+        for stretch in errors:
+            if stretch.block and not all(_holds(stretch.spans, line) for line in stretch.block.telling):
+                offer(stretch, budget - tail, budget, telling=True)
+        for stretch in (*beside, *matches):
             offer(stretch, budget - tail, share)
     # everything else that fits; a line that takes the place of a longer mark makes room for what was refused before
-    others = (*reversed(last), *errors, *matches, *reversed(results), *by(Reason.BESIDE_ERROR))
+    others = (*reversed(last), *errors, *beside, *followers, *matches, *reversed(results))
     routine = sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start))
+    tables = [stretch for stretch in routine if stretch.rows is not None]
+    tables.sort(key=lambda stretch: stretch.end - stretch.start)
     going_out = 0
-    for _ in range(_MOST_ROUNDS):
+    for turn in range(_MOST_ROUNDS):
         for stretch in others:
             offer(stretch, budget, budget)
+        for waiting, stretch in zip(range(len(tables), 0, -1), tables, strict=True):
+            taken = text.line_tokens(stretch.spans) if stretch.spans else 0
+            left = budget - text.tokens + taken
+            # routine lines wait for the other half of the room
+            offer(stretch, budget, left // (waiting * (1 if turn or len(tables) == len(routine) else 2)))
         lines = sum(_size(stretch.spans) for stretch in added)
         for stretch in routine:
-            if stretch.state is State.KEPT:
+            if stretch.state is State.KEPT or stretch.rows is not None:
                 continue
             if text.tokens >= budget and text.recount() >= budget:
                 break
@@ -493,7 +564,8 @@ def _fill(log: ReadLog, budget: int, stretches: Sequence[Stretch], text: LogText
 
 def _spans(log: ReadLog, stretch: Stretch) -> list[Span]:
     """The lines of a stretch that may go out; outside blocks without repeats of earlier lines."""
-    if stretch.block is not None or log.repeated[stretch.end] == log.repeated[stretch.start]:
+    whole = stretch.block is not None or stretch.rows is not None or stretch.reason is Reason.MATCHES_QUERY
+    if whole or log.repeated[stretch.end] == log.repeated[stretch.start]:
         return [(stretch.start, stretch.end)]
     repeated = log.repeated
     return _runs(index for index in range(stretch.start, stretch.end) if repeated[index + 1] == repeated[index])
@@ -518,6 +590,8 @@ def _shorten(
 ) -> Sequence[Span]:
     """Chooses as many lines as there is room for: of an error the telling ones first, then from both ends; of results
     the telling ones, of last lines the last. Other stretches go out whole or not at all, unless they are pinned."""
+    if stretch.rows is not None:
+        return _choose_rows(stretch, stretch.rows, room, text)
     if stretch.reason in (Reason.ROUTINE, Reason.BESIDE_ERROR, Reason.MATCHES_QUERY) and not stretch.pinned:
         return spans if telling and text.cost(spans, note) <= room else []
     indices = [index for start, end in spans for index in range(start, end)]
@@ -532,7 +606,7 @@ def _shorten(
         ends = [index for pair in zip(indices, reversed(indices), strict=True) for index in pair]
         telling_lines = stretch.block.telling if stretch.block else ()
         if telling and stretch.block and stretch.block.variant:  # one line is enough for one of many
-            telling_lines = (stretch.block.message,)
+            telling_lines = () if stretch.block.message is None else (stretch.block.message,)
         order = list(dict.fromkeys(telling_lines if telling else (*telling_lines, *ends)))
     low, high = 0, len(order)
     while low < high:  # find the most lines that fit
@@ -540,6 +614,23 @@ def _shorten(
         fits = text.cost(_runs(sorted(order[:middle])), note) <= room
         low, high = (middle, high) if fits else (low, middle - 1)
     return _runs(sorted(order[:low]))
+
+
+def _choose_rows(stretch: Stretch, first: int, room: int, text: LogText) -> Sequence[Span]:
+    """Chooses as many rows as there is room for, evenly from the first to the last, and the lines above them."""
+    last = stretch.end - 1 - first
+
+    def choose(count: int) -> Sequence[Span]:
+        chosen = (first + number * last // max(1, count - 1) for number in range(count))
+        return _runs(dict.fromkeys([*range(stretch.start, first), *chosen]))
+
+    low, high = 0, min(last, max(0, room))
+    while low < high:
+        middle = (low + high + 1) // 2
+        spans = choose(middle)
+        fits = text.cost(spans, text.rows_note(stretch, spans), rows=True) <= room
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return choose(low) if low else []
 
 
 def _best_match(log: ReadLog, stretch: Stretch) -> int:
@@ -565,7 +656,8 @@ def _settle_all(log: ReadLog, budget: int, stretches: Iterable[Stretch]) -> list
         last = settled[-1] if settled else None
         alike = last and (last.state, last.reason, last.block) == (stretch.state, stretch.reason, None)
         routine = stretch.block is None and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER)
-        if last and alike and routine and not (last.pinned or stretch.pinned):
+        tables = last and not last.rows is stretch.rows is None
+        if last and alike and routine and not (last.pinned or stretch.pinned or tables):
             last.end, last.spans = stretch.end, (*last.spans, *stretch.spans)
             parts = int(last.figures.get("parts", 0)) + int(stretch.figures.get("parts", 0))
             least = {name: min(last.figures.get(name, figure), figure) for name, figure in stretch.figures.items()}
@@ -584,7 +676,7 @@ def _repeated_lines(log: ReadLog, stretch: Stretch, spans: Sequence[Span]) -> di
     equal, and whether it is dropped too, or how many of several are. `spans`: the lines that go out, in their order."""
     if stretch.block and stretch.block.repeats is not None:
         first = stretch.block.repeats
-        kept = any(_holds(spans, first + line) for line in range(stretch.end - stretch.start))
+        kept = any(_holds(spans, line) for line in log.failures.lines[first])
         return {"error" if kept else "error_dropped": first + 1}
     own = range(stretch.start, stretch.end)
     earlier = {log.lines.repeats.get(line, log.failures.repeated.get(line)) for line in own}
