@@ -118,6 +118,7 @@ class Live:
                     self.store.savings.add(SavingsRecord("live", session, fold.whole, fold.tokens, *cached, is_cut))
                 while len(self._folds) > MOST_FOLDS:
                     self._folds.popitem(last=False)
+                warnings = fold.notices
                 if (cut := fold.cut) is not None:
                     effect = CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
             changed = tuple(entry for _, entry in sorted(fold.changes.items()))

@@ -28,7 +28,6 @@ from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, Trim
 from secateur.progress import Progress
 from secateur.redaction import Redactor
 from secateur.render.page import count_noun
-from secateur.settings import ConversationPrune
 from secateur.shape import Count, Shape
 from secateur.tokens import Counter
 
@@ -39,6 +38,8 @@ CACHE_WRITE_PRICE = 1.25
 
 COUNTED_AT_ONCE = 500  # texts in one batch of a counting thread; the progress bar moves after each batch
 ITEMS_A_STEP = 1_000  # items between two steps of the progress bar
+LEAST_WORDS_KEPT = 0.5  # a cut that keeps a smaller share of what users said has a warning
+FEW_WORDS_KEPT = "few_words_kept"  # code of this warning
 LONGEST_NAME = 100  # longest name of a tool in an entry
 
 # Starts a key of `MeasuredTranscript.known` whose value depends on one message; the message's index comes second.
@@ -171,6 +172,7 @@ class Pruned:
     questions: tuple[Question, ...] = ()  # to the model that writes the summaries
     measured: MeasuredTranscript | None = None  # the input of the decision
     originals: Mapping[str, str] = field(default_factory=dict)  # texts that placeholders name for `recall`, by digest
+    target: int = 0  # tokens that a cut goes down to
 
     @cached_property
     def report(self) -> TrimReport:
@@ -280,12 +282,6 @@ def first_unanswered(messages: Sequence[Message]) -> int:
     return len(messages) - 1 if last < 0 else last + (next(messages[last].results, None) is None)
 
 
-def target_tokens(zone: ConversationPrune, total: int) -> int:
-    """Returns the tokens to aim for: the safe zone, or its share `cut_to` if the conversation is larger than the
-    zone."""
-    return int(zone.safe_zone_tokens * zone.cut_to) if total > zone.safe_zone_tokens else zone.safe_zone_tokens
-
-
 # The end of an id if several entries have one name: a summary, and the message that joins it to the rest.
 _NUMBERED = re.compile(r" #\d+\Z")
 
@@ -324,17 +320,17 @@ def edit_message(
 def finish(
     measured: MeasuredTranscript,
     items: Sequence[MessageDecision],
-    zone: ConversationPrune,
+    safe_zone: int,
+    target: int,
     warnings: Sequence[Notice] = (),
     progress: Progress | None = None,
 ) -> Pruned:
     """Closes the ledger, with one entry per item, and adds the warnings and the effect on the cache."""
-    safe_zone, target = zone.safe_zone_tokens, target_tokens(zone, measured.total)
     if target < safe_zone:
         items = [replace(item, cut=(safe_zone, target)) if item.over else item for item in items]
     after = measured.head + sum(item.after for item in items)
     ledger = Ledger.closed("conversation", safe_zone, _entries(measured, items, progress), after)
-    notes = [*measured.transcript.notices, *warnings]
+    notes = [*measured.transcript.notices, *warnings, *_warn_of_lost_words(measured, items)]
     media = [part for message in measured.transcript.messages for part in message.parts if part.media]
     if media:
         pictures = count_noun(sum(part.media for part in media), "picture")
@@ -346,7 +342,21 @@ def finish(
         over += f": what may go is gone; pins hold {held:,} of them." if held else ": what may go is gone."
         notes.append(Notice("safe_zone_exceeded", over))
     cleaned, cache = sum(item.cleaned for item in items), _cache(measured, items)
-    return Pruned(measured.transcript, tuple(items), ledger, cache, cleaned, tuple(notes), measured=measured)
+    shared = measured.transcript, tuple(items), ledger, cache, cleaned, tuple(notes)
+    return Pruned(*shared, measured=measured, target=target)
+
+
+def _warn_of_lost_words(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Iterator[Notice]:
+    said = kept = 0
+    for item in items:
+        message = measured.transcript.messages[item.number] if item.number >= 0 else None
+        if message is not None and message.from_user and not is_summary(message):
+            counted = zip(message.parts, measured.parts[item.number], strict=True)
+            tokens = sum(count for part, count in counted if part.kind is PartKind.TEXT)
+            said, kept = said + tokens, kept + (tokens if item.state in (State.KEPT, State.SHORTENED) else 0)
+    if kept < said * LEAST_WORDS_KEPT:
+        words = f"Of what the user said, {kept:,} of {said:,} tokens stay word for word"
+        yield Notice(FEW_WORDS_KEPT, f"{words}: a larger safe zone, a larger cut_to or pins keep more.")
 
 
 def _entries(

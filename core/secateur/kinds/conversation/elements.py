@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from secateur.kinds.conversation.decisions import first_user, is_summary, last_user
+from secateur.kinds.conversation.decisions import MeasuredTranscript, first_user, is_summary, last_user
 from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, PartKind
 from secateur.kinds.conversation.unreadable import DAMAGED
 from secateur.model import Reason
+from secateur.settings import ConversationPrune
 
 USER, ASSISTANT = "user", "assistant"
 
@@ -81,6 +82,19 @@ def elements_of(
     if any(message.role == DAMAGED for message in messages):
         _fix_unpaired(elements, messages)
     return elements
+
+
+def target_tokens(measured: MeasuredTranscript, zone: ConversationPrune, pinned: Collection[int] = ()) -> int:
+    """Returns the tokens to aim for: the safe zone; if the conversation is larger, what always stays and the share
+    `cut_to` of the room that this leaves."""
+    total, safe_zone = measured.total, zone.safe_zone_tokens
+    if total <= safe_zone or zone.cut_to == 1:
+        return safe_zone
+    elements = elements_of(measured.transcript.messages, keep_first=zone.keep_first, pinned=pinned)
+    stays = total - sum(
+        measured.tokens[index] for element in elements if not element.fixed for index in element.numbers
+    )
+    return min(safe_zone, stays + int(max(0, safe_zone - stays) * zone.cut_to))
 
 
 def turns_of(elements: Sequence[Element]) -> list[list[Element]]:

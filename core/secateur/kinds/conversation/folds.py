@@ -30,6 +30,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.conversation.decisions import (
     CACHE_READ_PRICE,
     CACHE_WRITE_PRICE,
+    FEW_WORDS_KEPT,
     CacheShape,
     MeasuredTranscript,
     count_texts,
@@ -40,7 +41,7 @@ from secateur.kinds.conversation.placeholders import file_accesses, is_unchanged
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
-from secateur.model import Entry, Reason, State
+from secateur.model import Entry, Notice, Reason, State
 from secateur.progress import Progress, unreported
 from secateur.render.page import count_noun
 from secateur.settings import Settings, with_values
@@ -65,6 +66,7 @@ class Fold:
     changes: Mapping[int, Entry] = field(default_factory=dict)  # by number: what does not leave as it came
     cut: CacheShape | None = None  # what a prompt cache reads again, where a cut was made at this request
     originals: Mapping[str, str] = field(default_factory=dict)  # what this cut took out, by digest
+    notices: tuple[Notice, ...] = ()  # about this cut
 
     def is_own(self, number: int) -> bool:
         """Tells whether a message that leaves is that of the history with this number, as it came."""
@@ -124,6 +126,7 @@ class Fold:
                 speaker=speaker,
                 cut=None,
                 originals={},
+                notices=(),
             )
             for number in range(begin, first + stop):
                 if any(is_unchanged_note(part) for _, part in new[number - first].results):
@@ -187,6 +190,7 @@ def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, r
         changes=changes,
         cut=structs.replace(pruned.cache, first_changed=first),
         originals=pruned.originals,
+        notices=tuple(notice for notice in pruned.warnings if notice.code == FEW_WORDS_KEPT),
     )
 
 

@@ -22,7 +22,6 @@ from secateur.kinds.conversation.decisions import (
     Pruned,
     Statistics,
     measure,
-    target_tokens,
 )
 from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTranscript
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind
@@ -116,7 +115,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     flags: ClassVar[Sequence[Flag]] = (
         Flag(_TABLE + "strategy", "S", "summarize, truncate, hybrid, staged or tool-results (default)"),
         Flag(_TABLE + "safe_zone_tokens", "N", "tokens the conversation may hold (default 50000)"),
-        Flag(_TABLE + "cut_to", "SHARE", "share of the safe zone that is left where it is cut (default 1)"),
+        Flag(_TABLE + "cut_to", "SHARE", "share of the room beside what must stay to which it is cut (default 1)"),
         Flag(_TABLE + "group_size", "G", "messages that are dropped or summarised together, at least (default 4)"),
         Flag(
             _TABLE + "keep_last",
@@ -228,7 +227,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         count = sum(message.role == ASIDE for message in pruned.transcript.messages)
         unsent = f" ({count:,} of them reach{'' if count > 1 else 'es'} no model)" if count else ""
         messages = f"{pruned.transcript.format}, {count_noun(figures.total_messages, 'message')}{unsent}"
-        cut_to = f", cut to {target_tokens(rules, ledger.before):,}" if rules.cut_to < 1 else ""
+        cut_to = f", cut to {pruned.target:,}" if rules.cut_to < 1 else ""
         tokens = f"{change(ledger.before, ledger.after)} tokens, {figures.tokens_saved:,} saved"
         count = sum(item.state is State.SHORTENED and not item.cleaned for item in pruned.items)
         contents = f", contents of {count_noun(count, 'call')} that wrote files" if count else ""

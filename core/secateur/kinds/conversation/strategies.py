@@ -18,6 +18,7 @@ from msgspec import structs
 from secateur.errors import UsageError
 from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import (
+    FEW_WORDS_KEPT,
     MeasuredTranscript,
     MessageDecision,
     Pruned,
@@ -28,9 +29,8 @@ from secateur.kinds.conversation.decisions import (
     last_user,
     measure,
     pinned_messages,
-    target_tokens,
 )
-from secateur.kinds.conversation.elements import elements_of, list_removable
+from secateur.kinds.conversation.elements import elements_of, list_removable, target_tokens
 from secateur.kinds.conversation.extractive_summaries import SpokenLines
 from secateur.kinds.conversation.model_summaries import ModelSummaries, plan_summaries
 from secateur.kinds.conversation.session_formats.claude_code import speaks
@@ -64,7 +64,7 @@ def apply_clearing(measured: MeasuredTranscript, clearing: Clearing) -> Measured
     return MeasuredTranscript(transcript, tuple(parts), tuple(tokens), measured.heads, known={SpokenLines: spoken})
 
 
-def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned, zone: ConversationPrune) -> Pruned:
+def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned, safe_zone: int) -> Pruned:
     """Merges both decisions and reports them for the original messages."""
     cleared, items = {item.number: item for item in first.items}, list[MessageDecision]()
     for item in second.items:
@@ -75,8 +75,14 @@ def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned,
             items.append(replace(before, message=item.message, reason=why))
         else:
             items.append(replace(item, before=before.before, cleaned=max(item.cleaned, before.cleaned)))
-    repeated = {"safe_zone_exceeded", "media_estimated", *(notice.code for notice in measured.transcript.notices)}
-    pruned = finish(measured, items, zone, [notice for notice in second.warnings if notice.code not in repeated])
+    repeated = {
+        "safe_zone_exceeded",
+        "media_estimated",
+        FEW_WORDS_KEPT,
+        *(notice.code for notice in measured.transcript.notices),
+    }
+    warnings = [notice for notice in second.warnings if notice.code not in repeated]
+    pruned = finish(measured, items, safe_zone, first.target, warnings)
     originals = {**first.originals, **second.originals}
     return replace(pruned, calls=second.calls, questions=second.questions, originals=originals)
 
@@ -161,17 +167,21 @@ def decide(
             return cleared
         left = apply_clearing(measured, clearing_plan)
         rest = decide(left, settings, "hybrid", progress, asks=asks, replies=replies, recalls=recalls)
-        return merge_decisions(measured, cleared, rest, given)
-    zone = structs.replace(given, safe_zone_tokens=target_tokens(given, measured.total))
+        return merge_decisions(measured, cleared, rest, given.safe_zone_tokens)
+    target = target_tokens(measured, given, pinned)
+    zone = structs.replace(given, safe_zone_tokens=target)
     messages, last, originals = transcript.messages, last_user(transcript.messages), dict[str, str]()
     elements = elements_of(messages, keep_first=zone.keep_first, pinned=pinned)
     fixed = {index: element.fixed for element in elements for index in element.numbers}
     items = keep_all(
         measured, lambda index: fixed_reason(messages[index], last, index, pinned) or fixed.get(index) or Reason.FITS
     )
-    if strategy != "truncate" and measured.total > zone.safe_zone_tokens:
-        items, originals = summarize(measured, items, elements, zone, counter, progress, recalls=recalls)
-    if strategy != "summarize" and _total(measured, items) > zone.safe_zone_tokens:
+    if strategy != "truncate" and measured.total > target:
+        items, originals = summarize(
+            measured, items, elements, given, counter, progress, target=target, recalls=recalls
+        )
+    most = target if strategy == "truncate" else given.safe_zone_tokens  # a summary may exceed the target
+    if strategy != "summarize" and _total(measured, items) > most:
         items = _truncate(measured, items, zone, pinned)
     summarised, questions = ModelSummaries(tuple(items)), tuple[Question, ...]()
     if asks:
@@ -183,7 +193,7 @@ def decide(
         else:
             summarised = ModelSummaries(summarised.items, notices=job.unasked_notices())
     linked = _link_lines(measured, summarised.items) if transcript.format == "claude-code" else summarised.items
-    pruned = finish(measured, linked, given, summarised.notices, progress)
+    pruned = finish(measured, linked, given.safe_zone_tokens, zone.safe_zone_tokens, summarised.notices, progress)
     return replace(pruned, calls=summarised.calls, questions=questions, originals=originals)
 
 

@@ -31,8 +31,8 @@ from secateur.kinds.conversation.decisions import (
     measure,
     pinned_messages,
     statistics,
-    target_tokens,
 )
+from secateur.kinds.conversation.elements import target_tokens
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.placeholders import (
     LOOKED,
@@ -164,6 +164,7 @@ class Clearing:
     reasons: Mapping[int, tuple[Reason, int, int]]
     originals: Mapping[str, str]  # what a placeholder names for `recall`, by digest
     pinned: Collection[int] = ()  # indexes of the messages that a user holds
+    target: int = 0  # tokens that were aimed for
 
     def apply(self, measured: MeasuredTranscript, zone: ConversationPrune, progress: Progress | None) -> Pruned:
         """Makes the conversation with the placeholders."""
@@ -177,7 +178,9 @@ class Clearing:
             items[index] = MessageDecision(
                 index, before, after, State.SHORTENED, why, new, cleaned=cleaned, over=over, later=later, later_cut=cut
             )
-        return replace(finish(measured, items, zone, progress=progress), originals=self.originals)
+        return replace(
+            finish(measured, items, zone.safe_zone_tokens, self.target, progress=progress), originals=self.originals
+        )
 
 
 def plan_clearing(
@@ -203,7 +206,7 @@ def plan_clearing(
         for at, (index, number, part) in enumerate(results)
         if at >= latest or index >= fresh or index in (last, *pinned) or part.tool in zone.keep_tools
     }
-    wanted = target_tokens(zone, measured.total)
+    wanted = target_tokens(measured, zone, pinned)
     lasts = zone.cut_to < 1 and measured.total > wanted
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
     reasons: dict[int, tuple[Reason, int, int]] = {}
@@ -236,7 +239,7 @@ def plan_clearing(
         reasons.setdefault(result.message, (result.why, over, result.later))
         originals |= {digest_of(result.part.text): result.part.text} if recalls else {}
         total += after - before
-    return Clearing(changes, reasons, originals, pinned)
+    return Clearing(changes, reasons, originals, pinned, wanted)
 
 
 def results_in_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
