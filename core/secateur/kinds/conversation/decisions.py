@@ -95,6 +95,7 @@ class MessageDecision:
     message: Any  # the object that goes out; None: dropped, or part of a summary
     section: str = ""  # its name in the ledger; "": made of its index
     cleaned: int = 0  # number of its tool results that changed or were dropped
+    pictures: int = 0  # number of a user's pictures in it that were cleared
     over: int = 0  # tokens that were still too many when its turn came
     later: int = -1  # index of the later message that makes it needless
     later_cut: bool = False  # whether that one does not go out whole either
@@ -111,7 +112,7 @@ class MessageDecision:
         later = {"later_cut" if self.later_cut else "later": self.later}
         over: dict[str, Figure] = {"over": self.over} if self.over else {}
         if self.reason is Reason.OLDEST_RESULT and not self.cleaned:
-            over["wrote"] = 1
+            over["picture" if self.pictures else "wrote"] = 1
         if self.cut is not None and self.over:
             over["zone"], over["target"] = self.cut
         return over | (later if self.later >= 0 else {})

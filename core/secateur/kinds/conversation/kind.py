@@ -24,6 +24,7 @@ from secateur.kinds.conversation.decisions import (
     measure,
 )
 from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTranscript
+from secateur.kinds.conversation.media import without_encoded
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind
 from secateur.kinds.conversation.opencode_store import stored_session
 from secateur.kinds.conversation.session_facts import SessionFacts, SessionShape, session_facts, session_shape
@@ -229,8 +230,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         messages = f"{pruned.transcript.format}, {count_noun(figures.total_messages, 'message')}{unsent}"
         cut_to = f", cut to {pruned.target:,}" if rules.cut_to < 1 else ""
         tokens = f"{change(ledger.before, ledger.after)} tokens, {figures.tokens_saved:,} saved"
-        count = sum(item.state is State.SHORTENED and not item.cleaned for item in pruned.items)
+        count = sum(item.state is State.SHORTENED and not item.cleaned + item.pictures for item in pruned.items)
         contents = f", contents of {count_noun(count, 'call')} that wrote files" if count else ""
+        count = sum(item.pictures for item in pruned.items)
+        contents += f", {count_noun(count, 'picture')} of the user" if count else ""
         head = [
             ("format", f"{messages}; strategy {rules.strategy}"),
             ("tokens", f"{tokens}, safe zone {ledger.budget:,}{cut_to}"),
@@ -327,7 +330,7 @@ def text_of(message: Message) -> str:
         heading = f"── {part.kind} of {part.tool} ──\n" if part.kind in (PartKind.CALL, PartKind.RESULT) else ""
         media = f"\n({count_noun(part.media, 'picture')} or the like)" if part.media else ""
         text = part.arguments if part.kind is PartKind.CALL else part.text
-        texts.append(f"{heading}{text}{media}")
+        texts.append(f"{heading}{without_encoded(text)}{media}")
     return "\n".join(texts)
 
 
@@ -335,7 +338,7 @@ def first_words(message: Message) -> str:
     """The beginning of a message on one line."""
     if isinstance(message.raw, UnreadLine):
         return " ".join(message.raw[:_FIRST_CHARS].split())
-    text = " ".join(part.text[:_FIRST_CHARS] for part in message.parts[:_NAMED_PARTS] if part.text)
+    text = " ".join(without_encoded(part.text)[:_FIRST_CHARS] for part in message.parts[:_NAMED_PARTS] if part.text)
     return " ".join(text[:_FIRST_CHARS].split())
 
 

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.media import MEDIA_KINDS, media_tokens
+from secateur.kinds.conversation.media import MEDIA_KINDS, MEDIA_TOKENS, media_tokens
 
 _OPENING = re.compile(r"<tool_result(?P<attributes>(?:\s+[\w:-]+\s*=\s*(?:'[^']*'|\"[^\"]*\"))*)\s*>")
 _FURTHER = re.compile(r"</tool_result>\s*(?=<tool_result[\s>])")
@@ -72,6 +72,16 @@ Put = Callable[[Any, str], Any]  # converts a text to the shape of the value tha
 def put_text(old: Any, text: str) -> Any:  # noqa: ARG001
     """Returns the text itself."""
     return text
+
+
+def put_text_part(old: Any, text: str) -> Any:  # noqa: ARG001
+    """Returns a part with the text, in the shape of Gemini and Bedrock."""
+    return {"text": text}
+
+
+def put_text_block(old: Any, text: str) -> Any:
+    """Returns a block with the text in place of another block."""
+    return {"type": "input_text" if str(old.get("type")).startswith("input_") else "text", "text": text}
 
 
 def put_arguments(old: Any, text: str) -> Any:
@@ -219,6 +229,11 @@ def call_part(tool: str, given: Any, call: str, where: Where) -> MessagePart:
     return MessagePart(PartKind.CALL, text, where, tool=tool, call=call, arguments=arguments, written=line, put=put)
 
 
+def media_part(where: Where, put: Put | None) -> MessagePart:
+    """Makes the part for a picture or other media of unknown size; `put`: how a text stands in its place."""
+    return MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS, put=put)
+
+
 def result_part(
     output: Any, call: str, where: Where, put: Put | None = put_text, *, media: Sequence[int] = (), **further: Any
 ) -> MessagePart:
@@ -331,7 +346,14 @@ def block_parts(block: Any, where: Where, role: str, location: str) -> Iterator[
         yield MessagePart(PartKind.OTHER, _text_field(block, "thinking", location, where), where)
     else:
         text, media = _block_text(block, kind)
-        yield MessagePart(PartKind.OTHER, text, where, media=len(media), media_tokens=sum(media))
+        yield MessagePart(
+            PartKind.OTHER,
+            text,
+            where,
+            media=len(media),
+            media_tokens=sum(media),
+            put=put_text_block if media else None,
+        )
 
 
 def _result_block(block: dict[str, Any], kind: str, where: Where, location: str) -> MessagePart:

@@ -17,6 +17,7 @@ import msgspec
 from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, MeasuredTranscript, MessageDecision
 from secateur.kinds.conversation.extractive_summaries import summary_lines
+from secateur.kinds.conversation.media import without_encoded
 from secateur.kinds.conversation.messages import Message, PartKind, replace_texts
 from secateur.kinds.conversation.summarized_groups import SUMMARY_SHARE
 from secateur.llm.interface import Question, Reply, notices_of
@@ -218,7 +219,7 @@ def _format_message(message: Message, most: int, counter: Counter) -> str:
             lines.append(f"result of {part.tool or 'a tool'}: {part.text}")
         elif part.kind is PartKind.TEXT:
             lines.append(f"{message.role}: {part.text}")
-    text = "\n".join(lines)
+    text = without_encoded("\n".join(lines))
     if len(text) > most * MOST_CHARACTERS_A_TOKEN or counter.count(text) > most:
         return "\n".join(summary_lines([message], most * CHARACTERS_A_TOKEN))
     return text

@@ -23,7 +23,7 @@ from secateur.kinds.conversation.decisions import (
     Pruned,
 )
 from secateur.kinds.conversation.elements import ASSISTANT, USER, Element
-from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary, SpokenLines
+from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary, SpokenLines, length_of
 from secateur.kinds.conversation.placeholders import digest_of
 from secateur.kinds.protocols import Outcome
 from secateur.model import Reason, State
@@ -102,7 +102,7 @@ def summarize(
             while taken < len(groups) and (taken < least or total - gone + min(wanted, allowed) > target):
                 numbers = [index for element in groups[taken] for index in element.numbers]
                 messages = [measured.transcript.messages[index] for index in numbers]
-                characters = sum(len(part.text) for message in messages for part in message.parts)
+                characters = length_of(messages)
                 held = sum(measured.tokens[index] for index in numbers)
                 further = summary.add(messages)
                 wanted, needed = wanted + held * min(SUMMARY_SHARE, further / (characters or 1)), needed + further
@@ -119,7 +119,7 @@ def summarize(
             summary = ExtractiveSummary(spoken)
             messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
             needed = summary.add(messages)
-            size = sum(len(part.text) for message in messages for part in message.parts)
+            size = length_of(messages)
             new = fit_summary(first, stretch, summary, size, gone, needed)
             takes = sum(item.after for item in new)
         if gone > takes:

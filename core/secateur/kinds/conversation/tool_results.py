@@ -25,6 +25,7 @@ from secateur.kinds.conversation.decisions import (
     edit_message,
     finish,
     first_unanswered,
+    first_user,
     fixed_reason,
     keep_all,
     last_user,
@@ -33,6 +34,7 @@ from secateur.kinds.conversation.decisions import (
     statistics,
 )
 from secateur.kinds.conversation.elements import target_tokens
+from secateur.kinds.conversation.media import without_encoded
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.placeholders import (
     LOOKED,
@@ -174,13 +176,13 @@ class Clearing:
         for index, parts in self.placeholders.items():
             new, after = edit_message(measured, index, parts)
             before, (why, over, later) = measured.tokens[index], self.reasons[index]
-            cleaned, cut = sum(part.kind is PartKind.RESULT for part in parts), later in self.placeholders
-            items[index] = MessageDecision(
-                index, before, after, State.SHORTENED, why, new, cleaned=cleaned, over=over, later=later, later_cut=cut
-            )
-        return replace(
-            finish(measured, items, zone.safe_zone_tokens, self.target, progress=progress), originals=self.originals
-        )
+            kinds, cut = [part.kind for part in parts], later in self.placeholders
+            cleaned = kinds.count(PartKind.RESULT)
+            pictures = len(kinds) - cleaned - kinds.count(PartKind.CALL)
+            item = MessageDecision(index, before, after, State.SHORTENED, why, new, later=later, later_cut=cut)
+            items[index] = replace(item, cleaned=cleaned, pictures=pictures, over=over)
+        pruned = finish(measured, items, zone.safe_zone_tokens, self.target, progress=progress)
+        return replace(pruned, originals=self.originals)
 
 
 def plan_clearing(
@@ -205,6 +207,12 @@ def plan_clearing(
         (index, number)
         for at, (index, number, part) in enumerate(results)
         if at >= latest or index >= fresh or index in (last, *pinned) or part.tool in zone.keep_tools
+    }
+    spared |= {
+        (index, number)
+        for index, message in enumerate(messages)
+        if index >= fresh or index in (last, first_user(messages) if zone.keep_first else -1, *pinned)
+        for number, _ in _user_pictures(message)
     }
     wanted = target_tokens(measured, zone, pinned)
     lasts = zone.cut_to < 1 and measured.total > wanted
@@ -284,6 +292,7 @@ def _order_results(measured: MeasuredTranscript) -> Sequence[ToolResult]:
     ordered: list[ToolResult] = []
     for index in reversed(range(len(messages))):
         message = messages[index]
+        ordered += [ToolResult(index, number, part) for number, part in _user_pictures(message)]
         results = list(message.results)
         preceding_text = ""
         if len(results) == 1 and results[0][1].span is not None:  # the call is written as text in the message before
@@ -327,6 +336,14 @@ def _order_results(measured: MeasuredTranscript) -> Sequence[ToolResult]:
                     of_part = part.arguments if touch.operation is FileOperation.READ_PART else ""
                     reads[touch.path, of_part] = index, len(part.text)
     return sorted(ordered, key=lambda result: (result.group, *(result.note or (result.message, result.number))))
+
+
+def _user_pictures(message: Message) -> Iterator[tuple[int, MessagePart]]:
+    """Yields the pictures of a user, and the texts with a picture in base64."""
+    for number, part in enumerate(message.parts if message.role == "user" else ()):
+        pasted = part.kind is PartKind.TEXT and without_encoded(part.text) != part.text
+        if pasted or (part.kind is PartKind.OTHER and part.media):
+            yield number, part
 
 
 def _calls_of_results(messages: Sequence[Message]) -> dict[tuple[int, int], tuple[int, int, MessagePart]]:
