@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from msgspec import field as renamed
 
 from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, MessagePart, PartKind, replace_texts
+from secateur.kinds.conversation.model_tokens import count_for_model
 from secateur.kinds.conversation.transcripts import Transcript
 from secateur.kinds.conversation.unreadable import DAMAGED, UnreadLine
 from secateur.ledger import VERBS, WRAPPER, Figure
@@ -29,7 +30,7 @@ from secateur.progress import Progress
 from secateur.redaction import Redactor
 from secateur.render.page import count_noun
 from secateur.shape import Count, Shape
-from secateur.tokens import Counter
+from secateur.tokens import Counter, ScaledCounter
 
 # Prices of a token that a provider reads from its prompt cache, or writes to it, relative to an ordinary token:
 # Anthropic's for five minutes.
@@ -61,7 +62,9 @@ class MeasuredTranscript:
     transcript: Transcript
     parts: tuple[tuple[int, ...], ...]  # tokens per part per message
     tokens: tuple[int, ...]  # per message
+    counter: Counter
     heads: tuple[int, ...] = ()  # tokens of each part of the request's system prompt and tools
+    overhead: int = 0  # tokens of a session's first request that the session does not hold
     redactor: Redactor | None = field(default=None, compare=False)  # the redactor that read the transcript
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -174,6 +177,7 @@ class Pruned:
     measured: MeasuredTranscript | None = None  # the input of the decision
     originals: Mapping[str, str] = field(default_factory=dict)  # texts that placeholders name for `recall`, by digest
     target: int = 0  # tokens that a cut goes down to
+    counter: str = ""  # the name of the counter
 
     @cached_property
     def report(self) -> TrimReport:
@@ -228,7 +232,18 @@ def measure(
     size = len(transcript.messages)
     tokens = tuple(map(sum, counted))
     heads = counted[size] if transcript.head else ()
-    return MeasuredTranscript(transcript, tuple(counted[:size]), tokens[:size], heads, known=worked_out)
+    return MeasuredTranscript(transcript, tuple(counted[:size]), tokens[:size], counter, heads, known=worked_out)
+
+
+def measure_for_model(
+    transcript: Transcript, counter: Counter, progress: Progress | None = None, before: MeasuredTranscript | None = None
+) -> MeasuredTranscript:
+    """Measures in the tokens of the model that the transcript names (`model_tokens`)."""
+    if before is not None and isinstance(before.counter, ScaledCounter):  # it stays
+        return replace(measure(transcript, before.counter, progress, before), overhead=before.overhead)
+    transcript, own, overhead = count_for_model(transcript, counter)
+    before = before if before is not None and before.counter.name == own.name else None
+    return replace(measure(transcript, own, progress, before), overhead=overhead)
 
 
 def count_texts(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
@@ -344,7 +359,7 @@ def finish(
         notes.append(Notice("safe_zone_exceeded", over))
     cleaned, cache = sum(item.cleaned for item in items), _cache(measured, items)
     shared = measured.transcript, tuple(items), ledger, cache, cleaned, tuple(notes)
-    return Pruned(*shared, measured=measured, target=target)
+    return Pruned(*shared, measured=measured, target=target, counter=measured.counter.name)
 
 
 def _warn_of_lost_words(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Iterator[Notice]:

@@ -21,7 +21,7 @@ from secateur.kinds.conversation.decisions import (
     MessageDecision,
     Pruned,
     Statistics,
-    measure,
+    measure_for_model,
 )
 from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTranscript
 from secateur.kinds.conversation.media import without_encoded
@@ -76,6 +76,7 @@ class ConversationOutput(Shape, frozen=True, kw_only=True):
     messages: Annotated[list[dict[str, Any]], Meta(description="In the shape in which they came in.")]
     format: Annotated[str, Meta(extra_json_schema={"enum": [*FORMATS]})]
     statistics: Statistics
+    counter: Annotated[str, Meta(description="That of the tokens; for a session with a factor of its own.")]
     cache: CacheShape
     session: SessionShape | UnsetType = UNSET
     report: TrimReport
@@ -147,7 +148,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         if stored is not None:
             stored = environment.redactor.json_value(stored)
             transcript = read_messages(stored["messages"], container=stored)
-            return replace(measure(transcript, counter, environment.progress), redactor=environment.redactor)
+            return replace(measure_for_model(transcript, counter, environment.progress), redactor=environment.redactor)
         growing = environment.shared.get(FOLLOWED) if environment.shared is not None and path != "-" else None
         if growing is not None:  # the file is followed
             scanning = environment.redactor.scanning
@@ -157,7 +158,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
                 return measured
         data = environment.bytes_of(path, "transcript")
         transcript = read_transcript(data, "standard input" if path == "-" else path)
-        return replace(measure(transcript, counter, environment.progress), redactor=environment.redactor)
+        return replace(measure_for_model(transcript, counter, environment.progress), redactor=environment.redactor)
 
     def decide(
         self, material: MeasuredTranscript, inputs: Inputs, settings: Settings, during: Deciding = ALONE
@@ -210,6 +211,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             messages=pruned.messages,
             format=pruned.transcript.format,
             statistics=pruned.statistics,
+            counter=pruned.counter,
             cache=pruned.cache,
             session=session or UNSET,
             report=pruned.report,
@@ -229,7 +231,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         unsent = f" ({count:,} of them reach{'' if count > 1 else 'es'} no model)" if count else ""
         messages = f"{pruned.transcript.format}, {count_noun(figures.total_messages, 'message')}{unsent}"
         cut_to = f", cut to {pruned.target:,}" if rules.cut_to < 1 else ""
-        tokens = f"{change(ledger.before, ledger.after)} tokens, {figures.tokens_saved:,} saved"
+        own = pruned.counter if pruned.counter != outcome.settings.tokens.counter else ""
+        counted = f" ({own})" if own else ""
+        tokens = f"{change(ledger.before, ledger.after)} tokens{counted}, {figures.tokens_saved:,} saved"
         count = sum(item.state is State.SHORTENED and not item.cleaned + item.pictures for item in pruned.items)
         contents = f", contents of {count_noun(count, 'call')} that wrote files" if count else ""
         count = sum(item.pictures for item in pruned.items)

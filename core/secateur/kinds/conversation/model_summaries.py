@@ -1,6 +1,6 @@
 """Abstractive summaries: a model, if one is set, rewrites summaries made of excerpts in its own words.
 
-    job = plan_summaries(measured, items, settings, counter)     # after everything else is decided
+    job = plan_summaries(measured, items, settings)     # after everything else is decided
     job.questions                                           # values: deciding asks nobody
     job.apply(replies).items
 
@@ -120,12 +120,11 @@ class SummaryJob:
         return ModelSummaries(tuple(new_items), tuple(reply.call for reply in replies), tuple(notices))
 
 
-def plan_summaries(
-    measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings, counter: Counter
-) -> SummaryJob:
+def plan_summaries(measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings) -> SummaryJob:
     """Finds the summaries among `items` that a model may rewrite, and makes one or more questions for each. `items`:
     the items of a pruning by summaries, in the order of the conversation; a summary comes before the messages that it
     replaces."""
+    counter = measured.counter
     spare = max(0, settings.conversation_prune.safe_zone_tokens - measured.head - sum(item.after for item in items))
     summaries: list[_Summary] = []
     for row, numbers in _find_stretches(items):

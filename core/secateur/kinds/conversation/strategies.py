@@ -27,7 +27,7 @@ from secateur.kinds.conversation.decisions import (
     fixed_reason,
     keep_all,
     last_user,
-    measure,
+    measure_for_model,
     pinned_messages,
 )
 from secateur.kinds.conversation.elements import elements_of, list_removable, target_tokens
@@ -61,7 +61,9 @@ def apply_clearing(measured: MeasuredTranscript, clearing: Clearing) -> Measured
         messages[index] = replace(message, raw=raw, parts=shorter)
     transcript = replace(measured.transcript, messages=tuple(messages))
     spoken = measured.known.setdefault(SpokenLines, SpokenLines())  # a message that stays says the same
-    return MeasuredTranscript(transcript, tuple(parts), tuple(tokens), measured.heads, known={SpokenLines: spoken})
+    return replace(
+        measured, transcript=transcript, parts=tuple(parts), tokens=tuple(tokens), known={SpokenLines: spoken}
+    )
 
 
 def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned, safe_zone: int) -> Pruned:
@@ -125,7 +127,7 @@ def prune(
 ) -> Pruned:
     """Prunes by `strategy`, by default the strategy of the settings. If a model is given, it writes the summaries
     (`kinds.conversation.model_summaries`). Raises UsageError: no such strategy."""
-    measured = measure(transcript, get_counter(settings.tokens.counter), progress)
+    measured = measure_for_model(transcript, get_counter(settings.tokens.counter), progress)
     pruned = decide(measured, settings, strategy, progress, asks=llm is not None)
     if llm is None or not pruned.questions:
         return pruned
@@ -144,7 +146,7 @@ def decide(
     replies: Sequence[Reply] = (),
     recalls: bool = False,
 ) -> Pruned:
-    """Decides on a transcript that was measured with the counter of these settings, without asking a model. Pure.
+    """Decides on a measured transcript, without asking a model. Pure.
 
     Args:
         asks: whether a model writes the summaries; then `questions` of the result are the questions to ask it.
@@ -154,14 +156,14 @@ def decide(
     Raises:
         UsageError: no such strategy.
     """
-    given, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
+    given = settings.conversation_prune
     strategy, transcript, pinned = strategy or given.strategy, measured.transcript, pinned_messages(settings.pins)
     if strategy not in STRATEGIES:
         near = suggestion(strategy, STRATEGIES)
         hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
         raise UsageError(f"there is no strategy {strategy!r}", hint=hint)
     if strategy in ("tool-results", "staged"):
-        clearing_plan = plan_clearing(measured, counter, given, progress, recalls=recalls, pinned=pinned)
+        clearing_plan = plan_clearing(measured, given, progress, recalls=recalls, pinned=pinned)
         cleared = clearing_plan.apply(measured, given, progress)
         if strategy == "tool-results" or cleared.ledger.after <= given.safe_zone_tokens:
             return cleared
@@ -177,15 +179,13 @@ def decide(
         measured, lambda index: fixed_reason(messages[index], last, index, pinned) or fixed.get(index) or Reason.FITS
     )
     if strategy != "truncate" and measured.total > target:
-        items, originals = summarize(
-            measured, items, elements, given, counter, progress, target=target, recalls=recalls
-        )
+        items, originals = summarize(measured, items, elements, given, progress, target=target, recalls=recalls)
     most = target if strategy == "truncate" else given.safe_zone_tokens  # a summary may exceed the target
     if strategy != "summarize" and _total(measured, items) > most:
         items = _truncate(measured, items, zone, pinned)
     summarised, questions = ModelSummaries(tuple(items)), tuple[Question, ...]()
     if asks:
-        job = plan_summaries(measured, items, structs.replace(settings, conversation_prune=zone), counter)
+        job = plan_summaries(measured, items, structs.replace(settings, conversation_prune=zone))
         if replies:
             summarised = job.apply(replies)
         elif job.questions:

@@ -1,6 +1,6 @@
 """Replaces the oldest groups of messages by summaries.
 
-    items = summarize(measured, items, elements, zone, counter, None)
+    items = summarize(measured, items, elements, zone, None, target=9_000)
 
 Groups are replaced from the oldest until the rest fits beside a summary in half of the room. Lines with a sign of worth
 may make the summary longer, up to the safe zone. If the summary leaves room, the newest of the groups are restored.
@@ -29,7 +29,6 @@ from secateur.kinds.protocols import Outcome
 from secateur.model import Reason, State
 from secateur.progress import Progress
 from secateur.settings import ConversationPrune
-from secateur.tokens import Counter
 
 if TYPE_CHECKING:
     from secateur.kinds.kind_trials import Left
@@ -52,7 +51,6 @@ def summarize(
     items: list[MessageDecision],
     elements: Sequence[Element],
     zone: ConversationPrune,
-    counter: Counter,
     progress: Progress | None,
     *,
     target: int,
@@ -82,7 +80,7 @@ def summarize(
         characters = max(0, int(min(size * SUMMARY_SHARE, left * length, aimed)))
         for attempt in reversed(range(SUMMARY_TRIES)):
             lines = summary.lines(characters)
-            new = _replace_stretch(measured, stretch, lines, *sides, counter, digest)
+            new = _replace_stretch(measured, stretch, lines, *sides, digest)
             takes = sum(item.after for item in new)
             if takes <= left or not characters:
                 break
@@ -165,7 +163,6 @@ def _replace_stretch(
     lines: Sequence[str],
     before: str,
     after: str,
-    counter: Counter,
     digest: str,
 ) -> list[MessageDecision]:
     """Makes the messages that replace a stretch: a summary in the role that comes next, and a short message in the
@@ -187,7 +184,7 @@ def _replace_stretch(
     decisions = []
     for position, (role, text) in enumerate(texts):
         message = {"role": role, "content": text} if known is None else known.make(replaced, role, text, position)
-        tokens = counter.count(text)
+        tokens = measured.counter.count(text)
         decisions.append(MessageDecision(-1, 0, tokens, State.SUMMARISED, Reason.SUMMARY, message, section))
     return decisions
 

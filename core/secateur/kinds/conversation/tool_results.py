@@ -30,6 +30,7 @@ from secateur.kinds.conversation.decisions import (
     keep_all,
     last_user,
     measure,
+    measure_for_model,
     pinned_messages,
     statistics,
 )
@@ -57,7 +58,7 @@ from secateur.llm.interface import LanguageModel
 from secateur.model import Reason, State, TrimReport
 from secateur.progress import Progress
 from secateur.settings import ConversationPrune, Settings
-from secateur.tokens import Counter, get_counter
+from secateur.tokens import get_counter
 
 
 class TranscriptPruner:
@@ -143,8 +144,8 @@ class AgenticConversationPruner(TranscriptPruner):
     def prune(self, transcript: Transcript, progress: Progress | None = None) -> Pruned:
         """Clears the results of a transcript; the result holds the ledger, the cache and the warnings."""
         zone, counter = self.settings.conversation_prune, get_counter(self.settings.tokens.counter)
-        measured, pinned = measure(transcript, counter, progress), pinned_messages(self.settings.pins)
-        return plan_clearing(measured, counter, zone, progress, pinned=pinned).apply(measured, zone, progress)
+        measured, pinned = measure_for_model(transcript, counter, progress), pinned_messages(self.settings.pins)
+        return plan_clearing(measured, zone, progress, pinned=pinned).apply(measured, zone, progress)
 
     def get_cleanup_statistics(
         self, original: Sequence[dict[str, Any]], pruned: Sequence[dict[str, Any]]
@@ -187,7 +188,6 @@ class Clearing:
 
 def plan_clearing(
     measured: MeasuredTranscript,
-    counter: Counter,
     zone: ConversationPrune,
     progress: Progress | None = None,
     *,
@@ -234,7 +234,7 @@ def plan_clearing(
             continue
         # A placeholder that names no later result may be shorter. A second pruning would write it, too, once that
         # later result is cleared.
-        for text, after in _placeholders(measured, counter, result, before, zone.keep_errors, recalls):
+        for text, after in _placeholders(measured, result, before, zone.keep_errors, recalls):
             if after < before and (len(text) < len(result.part.text) or result.part.media):
                 break
         else:
@@ -256,11 +256,11 @@ def results_in_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
 
 
 def _placeholders(
-    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, errors: int, recalls: bool
+    measured: MeasuredTranscript, result: ToolResult, before: int, errors: int, recalls: bool
 ) -> Iterator[tuple[str, int]]:
     """Yields the possible placeholders of a result or content with their tokens, the best first; each is computed
     once."""
-    part = result.part
+    part, counter = result.part, measured.counter
 
     def write(why: Reason, lines: int) -> tuple[str, int]:
         if result.answer is None:
