@@ -107,19 +107,26 @@ def turns_of(elements: Sequence[Element]) -> list[list[Element]]:
     return turns
 
 
-def list_removable(elements: Sequence[Element]) -> list[list[Element]]:
-    """Lists the elements that can be taken out, in order: of the oldest turn its steps one by one, then its question
-    and answer; then the next turn.
+@dataclass(frozen=True, slots=True)
+class Removable:
+    """Elements that are taken out together: a step, or the question and the answer of a turn, once its steps are."""
 
-    An entry may be taken out once all entries before it are.
-    """
-    units: list[list[Element]] = []
-    for turn in turns_of(elements):
+    turn: int
+    elements: Sequence[Element]
+    whole_turn: bool = False  # nothing of the turn is left
+
+
+def list_removable(elements: Sequence[Element]) -> list[Removable]:
+    """Lists what can be taken out, in order: of the oldest turn its steps one by one, then its question and answer;
+    then the next turn."""
+    units: list[Removable] = []
+    for number, turn in enumerate(turns_of(elements)):
         answer = turn[-1] if turn[-1].starts == ASSISTANT == turn[-1].ends else None  # the question goes with it
-        units += [[element] for element in turn if element.step and element is not answer and not element.fixed]
+        steps = (element for element in turn if element.step and element is not answer and not element.fixed)
+        units += [Removable(number, [element]) for element in steps]
         rest = [element for element in turn if not element.step or element is answer]
         if rest and not any(element.fixed for element in turn):
-            units.append(rest)
+            units.append(Removable(number, rest, whole_turn=True))
     return units
 
 

@@ -30,7 +30,7 @@ from secateur.kinds.conversation.decisions import (
     measure_for_model,
     pinned_messages,
 )
-from secateur.kinds.conversation.elements import elements_of, list_removable, target_tokens
+from secateur.kinds.conversation.elements import Removable, elements_of, list_removable, target_tokens
 from secateur.kinds.conversation.extractive_summaries import SpokenLines
 from secateur.kinds.conversation.model_summaries import ModelSummaries, plan_summaries
 from secateur.kinds.conversation.session_formats.claude_code import speaks
@@ -213,16 +213,27 @@ def _truncate(
     total, group = _total(measured, items), 0
     gone: dict[int, int] = {}  # position of an item -> tokens that were too many when its group's turn came
     held = [index for index, row in enumerate(rows) if items[row].number in pinned]
+    removed: list[tuple[Removable, list[int]]] = []
     for unit in list_removable(elements_of(messages, summaries_stay=False, keep_first=zone.keep_first, pinned=held)):
         if group == 0:
             over = total - zone.safe_zone_tokens
             if over <= 0:
                 break
-        numbers = [rows[index] for element in unit for index in element.numbers]
+        numbers = [rows[index] for element in unit.elements for index in element.numbers]
+        removed.append((unit, numbers))
         gone.update(dict.fromkeys(numbers, over))
         total -= sum(items[row].after for row in numbers)
         group += len(numbers)
         group = 0 if group >= zone.group_size else group
+    lost = set[int]()  # turns whose question is gone: their steps cannot stay
+    for unit, numbers in reversed(removed):  # what fits into the room that the last groups left
+        size = sum(items[row].after for row in numbers)
+        if unit.turn in lost or total + size > zone.safe_zone_tokens:
+            lost |= {unit.turn} if unit.whole_turn else set()
+            continue
+        total += size
+        for row in numbers:
+            del gone[row]
     return [
         drop_message(item, measured, State.DROPPED, gone[row]) if row in gone else item
         for row, item in enumerate(items)
