@@ -148,7 +148,7 @@ class Message:
     @property
     def from_user(self) -> bool:
         """Tells whether a user speaks in it: it holds more than tool results."""
-        return self.role == "user" and any(part.kind is not PartKind.RESULT for part in self.parts)
+        return self.role == "user" and any(not part.tool and part.kind is not PartKind.RESULT for part in self.parts)
 
 
 # The supported formats, for messages.
@@ -270,8 +270,11 @@ def _parts(body: dict[str, Any], role: str, location: str, under: Where) -> Iter
     elif isinstance(content, str):
         yield from _text_parts(content, where, role)
     elif content:
+        answered: MessagePart | None = None  # the call that the next texts answer
         for index, block in enumerate(content):
-            yield from block_parts(block, (*where, index), role, location)
+            for part in block_parts(block, (*where, index), role, location):
+                parts, answered = _written_result(part, answered) if role == "user" else ((part,), None)
+                yield from parts
     yield from _openai_calls(body, location, under)
     for key in ("refusal", "reasoning_content"):
         if isinstance(body.get(key), str) and body[key]:
@@ -419,6 +422,41 @@ def _text_parts(text: str, where: Where, role: str) -> Iterator[MessagePart]:
         yield MessagePart(PartKind.RESULT, result, where, span=(begin, stop), tool=tool, success=success)
     if text[end:].strip():
         yield MessagePart(PartKind.TEXT, text[end:], where, span=(end, len(text)))
+
+
+_HEADING = re.compile(r"\[(\w{1,80})(?: for '([^'\n]{1,1024})')?([^\]\n]{0,1024})\] Result:(?:\r?\n|\Z)")
+"""The line with which Cline and Roo Code begin the result of a call that was written as text."""
+_SAID = re.compile(r"<(?:feedback|user_message|answer|task)>")  # begins what the user said in such a result
+ENVIRONMENT = "<environment_details>"  # begins the state of the editor, which these agents add to each message
+
+
+def _written_result(
+    part: MessagePart, answered: MessagePart | None
+) -> tuple[tuple[MessagePart, ...], MessagePart | None]:
+    """Reads a part of a user's message as a result that is written as text. `answered`: the result under the heading
+    above it; returned for the part after it."""
+    if part.kind is not PartKind.TEXT:
+        return (part,), answered
+    if part.text.startswith(ENVIRONMENT):
+        return (replace(part, kind=PartKind.OTHER, tool="environment_details"),), None
+    heading = _HEADING.match(part.text)
+    text, above = part.text, tuple[MessagePart, ...]()
+    if heading is not None:
+        tool, name, more = heading.groups()
+        given = {"command" if "command" in tool else "path": name} if name else {}
+        given |= {"more": more} if more else {}
+        answered = replace(
+            part, kind=PartKind.RESULT, span=None, tool=tool, arguments=canonical(given), put=_put_below_heading
+        )
+        text, above = text[heading.end() :], (replace(part, kind=PartKind.OTHER, text=heading[0], tool=tool),)
+    if answered is None or _SAID.search(text):
+        return (part,), answered
+    return (*above, *((replace(answered, text=text, where=part.where),) if text else ())), answered
+
+
+def _put_below_heading(old: Any, text: str) -> Any:
+    heading = _HEADING.match(old)
+    return (heading[0] if heading else "") + text
 
 
 # --- small things -----------------------------------------------------------------------------------------------------
