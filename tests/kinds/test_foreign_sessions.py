@@ -39,10 +39,6 @@ FOREIGN: dict[str, list[dict[str, Any]]] = {
         {"type": "message", "id": "a", "parentId": None, "message": {"role": "user", "content": TEXT}},
         {"type": "message", "id": "b", "parentId": "a", "message": {"role": "toolResult", "content": TEXT}},
     ],
-    "Copilot CLI": [
-        {"type": "session.start", "data": {"sessionId": "c"}, "id": "a", "timestamp": "", "parentId": None},
-        {"type": "user.message", "data": {"content": "Look."}, "id": "b", "timestamp": "", "parentId": "a"},
-    ],
     "Cursor": [{"role": role, "message": {"content": TEXT}} for role in ("user", "assistant")],
     "a context of Kimi": [
         {"role": "_system_prompt", "content": "Be brief."},
@@ -130,7 +126,7 @@ def test_a_session_that_is_recorded_again_counts_once() -> None:
 
 def test_one_bad_session_costs_itself_and_not_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_DATA_HOME", "OPENCODE_DB"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "XDG_DATA_HOME", "OPENCODE_DB"):
         monkeypatch.delenv(name, raising=False)
     good = agents.write_claude_code(tmp_path, SCRIPT)
     snapshot = {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}

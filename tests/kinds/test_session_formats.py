@@ -23,6 +23,7 @@ SESSIONS = {
     "codex": lambda script: as_lines(agents.codex(script)),
     "gemini-cli": lambda script: as_lines(agents.gemini_cli(script)),
     "gemini-cli, one object": lambda script: json.dumps(agents.gemini_cli_whole(script)),
+    "copilot": lambda script: as_lines(agents.copilot(script)),
     "opencode": lambda script: json.dumps(agents.opencode(script)),
     "opencode 2": lambda script: json.dumps(
         [{**row["data"], "id": row["id"], "type": row["type"]} for row in agents.opencode_2(script)]
@@ -30,7 +31,7 @@ SESSIONS = {
 }
 """The same script in every format that is known."""
 
-LINES = ("claude-code", "codex", "gemini-cli")
+LINES = ("claude-code", "codex", "gemini-cli", "copilot")
 
 
 def read(form, script=SCRIPT):

@@ -17,6 +17,7 @@ from secateur.kinds.conversation.media import MEDIA_TOKENS
 from secateur.kinds.conversation.session_formats.base import SessionFormat, field_of, numbered, objects_in, text_at
 from secateur.kinds.conversation.session_formats.claude_code import ClaudeCode
 from secateur.kinds.conversation.session_formats.codex import ITEMS, SILENT, CodexCli, item_parts, role_of
+from secateur.kinds.conversation.session_formats.copilot import CopilotCli
 from secateur.kinds.conversation.session_formats.gemini_cli import GeminiCli, content_parts
 from secateur.kinds.conversation.session_formats.opencode import OpenCode
 
@@ -299,7 +300,7 @@ def _id(value: Any, key: str) -> str:
 
 # The formats of sessions by their names in the kind.
 SESSION_FORMATS: Mapping[str, SessionFormat] = MappingProxyType(
-    {form.name: form for form in (ClaudeCode(), CodexCli(), GeminiCli(), OpenCode())}
+    {form.name: form for form in (ClaudeCode(), CodexCli(), GeminiCli(), OpenCode(), CopilotCli())}
 )
 
 # All formats, except plain messages with a role, which `parse_message` reads.

@@ -104,8 +104,8 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     inputs: ClassVar[Sequence[Input]] = (
         Input(
             "path",
-            "a transcript: OpenAI or Anthropic messages, a session of Claude Code, Codex CLI, Gemini CLI or opencode,"
-            " <tool_result …> text; - reads stdin",
+            "a transcript: OpenAI or Anthropic messages, a session of Claude Code, Codex CLI, Gemini CLI, opencode,"
+            " Copilot CLI or Cline, <tool_result …> text; - reads stdin",
             positional=True,
             required=True,
             title="Transcript",

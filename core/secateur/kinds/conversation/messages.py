@@ -154,7 +154,7 @@ class Message:
 # The supported formats, for messages.
 READ = (
     "messages of OpenAI (chat and Responses), Anthropic, Gemini, Bedrock, the Vercel AI SDK, LangChain and pydantic-ai,"
-    " sessions of Claude Code, Codex CLI, Gemini CLI and opencode, and <tool_result …> text"
+    " sessions of Claude Code, Codex CLI, Gemini CLI, opencode, Copilot CLI and Cline, and <tool_result …> text"
 )
 
 

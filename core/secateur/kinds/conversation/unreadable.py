@@ -77,7 +77,6 @@ FOREIGN: Mapping[str, Callable[[Mapping[str, Any]], bool]] = MappingProxyType(
         "a session of pi, OpenClaw or Droid": lambda value: (
             value.get("type") == "message" and "parentId" in value and _has_message(value, "role")
         ),
-        "a session of Copilot CLI": lambda value: "parentId" in value and isinstance(value.get("data"), dict),
         "a transcript of Cursor": lambda value: (
             "role" in value and "content" not in value and _has_message(value, "content")
         ),
