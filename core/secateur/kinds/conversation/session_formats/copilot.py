@@ -72,9 +72,9 @@ class CopilotCli(base.SessionFormat):
 
 def _parts(data: Mapping[str, Any], role: str) -> Iterator[MessagePart]:
     if role == "tool":
-        key = ("error", "message") if base.field_of(data, "result", "content") is None else ("result", "content")
-        success = data.get("success") is not False
-        yield result_part(base.field_of(data, *key), base.text_at(data, "toolCallId"), ("data", *key), success=success)
+        where = ("error", "message") if base.field_of(data, "result", "content") is None else ("result", "content")
+        call, success = base.text_at(data, "toolCallId"), data.get("success") is not False
+        yield result_part(base.field_of(data, *where), call, ("data", *where), success=success)
         return
     keys = ("transformedContent", "content", "summaryContent")
     key = next((key for key in keys if isinstance(data.get(key), str) and data[key]), "")
@@ -82,6 +82,6 @@ def _parts(data: Mapping[str, Any], role: str) -> Iterator[MessagePart]:
         yield MessagePart(PartKind.TEXT, data[key], ("data", key))
     if isinstance(data.get("reasoningText"), str) and data["reasoningText"]:
         yield MessagePart(PartKind.OTHER, data["reasoningText"], ("data", "reasoningText"))
-    for call, where in base.numbered(data.get("toolRequests"), ("data", "toolRequests")):
-        name, tool = base.text_at(call, "toolCallId"), base.text_at(call, "name") or "unknown"
-        yield call_part(tool, base.field_of(call, "arguments"), name, (*where, "arguments"))
+    for asked, at in base.numbered(data.get("toolRequests"), ("data", "toolRequests")):
+        tool, name = base.text_at(asked, "name") or "unknown", base.text_at(asked, "toolCallId")
+        yield call_part(tool, base.field_of(asked, "arguments"), name, (*at, "arguments"))
