@@ -50,7 +50,7 @@ class CopilotCli(base.SessionFormat):
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
         new_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{like.get('id', '')} summary {index}"))
-        data = {"content": text} | ({"toolRequests": []} if role == "assistant" else {})
+        data: dict[str, Any] = {"content": text} | ({"toolRequests": []} if role == "assistant" else {})
         return {**like, "id": new_id, "type": f"{role}.message", "data": data}
 
     def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> base.SessionHeading:  # noqa: ARG002
