@@ -98,11 +98,11 @@ class MessageDecision:
     message: Any  # the object that goes out; None: dropped, or part of a summary
     section: str = ""  # its name in the ledger; "": made of its index
     cleaned: int = 0  # number of its tool results that changed or were dropped
-    pictures: int = 0  # number of a user's pictures in it that were cleared
     over: int = 0  # tokens that were still too many when its turn came
     later: int = -1  # index of the later message that makes it needless
     later_cut: bool = False  # whether that one does not go out whole either
     cut: tuple[int, int] | None = None  # the safe zone, and the fewer tokens that a cut goes down to
+    pictures: int = 0  # number of a user's pictures in it that were cleared
 
     @property
     def name(self) -> str:
