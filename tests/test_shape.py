@@ -8,8 +8,7 @@ import msgspec
 import numpy as np
 import pytest
 from msgspec import UNSET, UnsetType
-from secateur.render.structured import dumps
-from secateur.shape import Count, Shape, plain_values
+from secateur.shape import Count, Shape, dumps, plain_values
 
 
 class Pair(Shape, frozen=True):

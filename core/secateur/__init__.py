@@ -102,7 +102,6 @@ if TYPE_CHECKING:
     from secateur.render.page import Section as Section
     from secateur.render.proofs import prove_turns as prove_turns
     from secateur.render.sentences import sentence as sentence
-    from secateur.render.structured import dumps as dumps
     from secateur.selection import priority as priority
     from secateur.selection import select as select
     from secateur.selection import select_greedy as select_greedy
@@ -121,6 +120,7 @@ if TYPE_CHECKING:
     from secateur.shape import Number as Number
     from secateur.shape import Shape as Shape
     from secateur.shape import Version as Version
+    from secateur.shape import dumps as dumps
     from secateur.sources.files import confine_path as confine_path
     from secateur.sources.git import Git as Git
     from secateur.sources.git import HistoryCommit as HistoryCommit
@@ -175,10 +175,9 @@ _NAMES = {
     "secateur.render.page": "Column Page Section",
     "secateur.render.proofs": "prove_turns",
     "secateur.render.sentences": "sentence",
-    "secateur.render.structured": "dumps",
     "secateur.selection": "priority select select_greedy",
     "secateur.settings": "PROFILES Loaded Settings SettingsSources about installed_keys lookup table_of with_values",
-    "secateur.shape": "ErrorDetails SCHEMA_VERSION Count Number Shape Version",
+    "secateur.shape": "ErrorDetails SCHEMA_VERSION Count Number Shape Version dumps",
     "secateur.sources.files": "confine_path",
     "secateur.sources.git": "Git HistoryCommit",
     "secateur.sources.named": "is_named",

@@ -94,7 +94,6 @@ def _metadata(folder: str, _changed: int) -> Mapping[str, re.Match[str]]:
 
 
 def _modified_at(folder: str) -> int:
-    """Returns the time at which a folder of the path last gained or lost an entry; 0 if there is no folder."""
     try:
         return os.stat(folder or ".").st_mtime_ns  # noqa: PTH116
     except (OSError, ValueError):

@@ -39,11 +39,9 @@ from secateur.index.workspace_index import AnyOpener, open_index, opener_of
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress, unreported
 from secateur.redaction import recognise_in_names, redact
-from secateur.render.layouts import pack_format
-from secateur.render.pack import render_message, render_pack
+from secateur.render.layouts import pack_format, render_message, render_pack
 from secateur.render.search_json import SearchOutput, count_pack, json_report
-from secateur.retrieval.answers import Answer, AnswerPlace
-from secateur.retrieval.cache import ResultCache
+from secateur.retrieval.cache import Answer, AnswerPlace, ResultCache
 from secateur.retrieval.first_files import FirstFiles
 from secateur.retrieval.named_symbols import IndexedSymbol, find_symbol
 from secateur.retrieval.preference import Preferences, preferences_of
@@ -451,7 +449,6 @@ class Engine:
 
     @property
     def _notices(self) -> tuple[Notice, ...]:
-        """The warnings of every answer: about the engine's input, the index and the source."""
         return (*self._given, *self._index.notices[: None if self.warns_of_index else 0], *self._index.source.notices())
 
     def _lines(self, pool: Pool, row: int) -> list[str]:

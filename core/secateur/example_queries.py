@@ -22,7 +22,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FragmentKind, Notice
 from secateur.redaction.spans import MARKER
 from secateur.render.page import notices_of
-from secateur.retrieval.answers import LOW
+from secateur.retrieval.cache import LOW
 from secateur.settings import Settings, with_values
 from secateur.shape import Count, Shape
 from secateur.terminal import visible
@@ -122,7 +122,6 @@ def _subjects(engine: Engine) -> Iterator[str]:
 
 
 def _headings(snapshot: Snapshot) -> Iterator[str]:
-    """Yields headings of documents that have enough words for a question, those near the top folder first."""
     files = sorted(range(len(snapshot.paths)), key=lambda file: (snapshot.paths[file].count("/"), snapshot.paths[file]))
     rank = {file: index for index, file in enumerate(files)}
     prose = [language in _PROSE for language in snapshot.languages]
@@ -134,7 +133,6 @@ def _headings(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _sentences(snapshot: Snapshot, functions: list[int], lines: object) -> Iterator[str]:
-    """Yields the first sentences of docstrings and leading comments."""
     assert callable(lines)
     for row in functions:
         try:

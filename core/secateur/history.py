@@ -29,8 +29,8 @@ from secateur.model import FragmentKind
 from secateur.redaction import redact_typed
 from secateur.settings import Settings
 from secateur.sources.git import Git, HistoryCommit
-from secateur.sources.location import NoGit
 from secateur.sources.open import SourceOpener, open_source
+from secateur.sources.provenance import NoGit
 
 FEWEST_WORDS = 3  # least different words about the code in a message: "fix typo" asks for nothing specific
 LONGEST = 2_000  # characters of a message that are read: longer ones describe releases

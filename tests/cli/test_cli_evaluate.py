@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from secateur_lab.evaluation import evaluation, mining
+from secateur_lab.evaluation import measuring, mining
 from support.cli import secateur
 from support.json_shapes import violations
 from support.repos import SHOP, committed, git, write
@@ -102,14 +102,14 @@ def test_where_no_case_can_be_measured_the_work_failed(shop: Path) -> None:
 
 
 def test_what_was_measured_is_printed_when_it_is_interrupted(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    measure_case = evaluation.measure_case
+    measure_case = measuring.measure_case
 
     def interrupted(case, plan, opened):  # type: ignore[no-untyped-def]
         if case.name.startswith("b"):
             raise KeyboardInterrupt
         return measure_case(case, plan, opened)
 
-    monkeypatch.setattr(evaluation, "measure_case", interrupted)
+    monkeypatch.setattr(measuring, "measure_case", interrupted)
     ran = secateur("evaluate", shop / "cases")
     assert ran.code == 130
     assert "1 case measured of shop (interrupted: cases measured until then)" in ran.out

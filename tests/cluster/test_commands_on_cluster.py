@@ -16,8 +16,7 @@ from secateur.index.store.folder import FILE_NAME, folder_of
 from secateur.index.workspace_index import WorkspaceOpener
 from secateur.settings import Settings
 from secateur_lab.evaluation.cases import read_cases
-from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan, measure_with
-from secateur_lab.evaluation.measuring import Choice
+from secateur_lab.evaluation.measuring import Choice, MeasuredCase, make_plan, measure_with
 from support.cli import secateur
 from support.clusters import cluster
 from support.mined import mined_cases

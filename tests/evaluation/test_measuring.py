@@ -14,8 +14,7 @@ from secateur.model import State
 from secateur.settings import Settings, with_profile
 from secateur.sources import samples
 from secateur_lab.evaluation.cases import JudgedCase, read_case, read_cases, select_set
-from secateur_lab.evaluation.evaluation import make_plan, measure_with
-from secateur_lab.evaluation.measuring import Choice, open_measurer
+from secateur_lab.evaluation.measuring import Choice, make_plan, measure_with, open_measurer
 from secateur_lab.evaluation.metrics import figures, figures_of
 from secateur_lab.evaluation.mining import mine
 from secateur_lab.scenarios.scenario import dump_scenario

@@ -14,7 +14,7 @@ from secateur.kinds import registry
 from secateur.kinds.search.rehearsal import SearchRehearsal, rows_of, tunable
 from secateur.settings import Settings, load, lookup, with_profile, with_values
 from secateur_lab.evaluation.cases import JudgedCase, select_set
-from secateur_lab.evaluation.evaluation import MeasuredCase
+from secateur_lab.evaluation.measuring import MeasuredCase
 from secateur_lab.evaluation.metrics import Figures, mean_of
 from secateur_lab.evaluation.tuned_profile import FITTED, START, Tuned, profile_text, profile_values
 from secateur_lab.evaluation.tuning import Fit, Fitter, RehearsedCase, folds

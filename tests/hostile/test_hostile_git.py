@@ -14,9 +14,9 @@ import pytest
 from secateur.errors import RepositoryError
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
-from secateur.sources.location import NoGit
 from secateur.sources.open import WorktreeSource, open_source
 from secateur.sources.process import Patience
+from secateur.sources.provenance import NoGit
 from secateur.sources.source import Source
 
 HOOKS = (

@@ -14,8 +14,8 @@ from secateur.kinds.diff.comparison import ComparedStates, Comparison
 from secateur.redaction import Redactor
 from secateur.settings import Chunking
 from secateur.sources.git import Git
-from secateur.sources.location import ForeignRepository
 from secateur.sources.open import open_source
+from secateur.sources.provenance import ForeignRepository
 from support.cli import secateur
 from support.repos import committed, git
 

@@ -11,11 +11,9 @@ from xml.etree import ElementTree
 import pytest
 from secateur.errors import SecateurError
 from secateur.model import Notice, Selection
-from secateur.render.layouts import LAYOUTS
-from secateur.render.pack import render_pack
+from secateur.render.layouts import LAYOUTS, render_pack
 from secateur.render.search_json import json_report
-from secateur.render.structured import dumps
-from secateur.shape import ErrorOutput
+from secateur.shape import ErrorOutput, dumps
 from support.cli import secateur
 from support.packs import page_text, selection_of
 from support.repos import SHOP, write

@@ -23,7 +23,7 @@ from secateur.index.facts.extract import (
     text_of,
 )
 from secateur.languages.syntax.fragments import split_lines
-from secateur.render.pack import body
+from secateur.render.layouts import body
 from secateur.tokens import get_counter
 
 COUNTER = get_counter()

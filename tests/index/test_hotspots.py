@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.hotspots import (
+from secateur.index.facts.history import (
     DAY,
     HALF_LIFE_DAYS,
     UNITS,
+    CommitHistory,
     HotspotTable,
     average_rank,
     file_changes,

@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
+from secateur.kinds.diff.chunk_text import MOST_TOKENS, SHARE, distrust_notice
 from secateur.kinds.diff.chunks import chunk_diff
 from secateur.kinds.diff.diff_parser import parse_diff
-from secateur.kinds.diff.notes import MOST_TOKENS, SHARE, distrust_notice
 from secateur.tokens import count_tokens
 from support.cli import secateur
 from support.diffs import added

@@ -25,9 +25,9 @@ from secateur.kinds.run import render as render_of
 from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State, Sums
 from secateur.settings import with_values
 from secateur_tui.app import page_of
-from secateur_tui.columns import lay_out_columns
 from secateur_tui.glossary import COLUMNS
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.short_names import lay_out_columns
 from secateur_tui.state.answer import SearchAnswer, ShownAnswer
 from secateur_tui.styled_text import begin_sentence, plain
 from secateur_tui.widgets import candidates, item_pages

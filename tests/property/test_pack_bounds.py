@@ -12,8 +12,7 @@ from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from secateur.model import Notice, Selection, State
-from secateur.render.layouts import Item, PackCosts
-from secateur.render.pack import body, ingredients, render_pack
+from secateur.render.layouts import Item, PackCosts, body, ingredients, render_pack
 from secateur.tokens import get_counter
 from support.packs import selection_of
 

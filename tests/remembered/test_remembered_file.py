@@ -5,8 +5,7 @@ import multiprocessing
 import time
 
 import pytest
-from secateur.remembered.preferences import DAY, LEAST, MOST, PreferenceStore
-from secateur.remembered.store import MAX_BYTES, RememberedError, RememberedFile
+from secateur.remembered.store import DAY, LEAST, MAX_BYTES, MOST, PreferenceStore, RememberedError, RememberedFile
 
 A, B = "a.py::A", "b.py::B.run"
 

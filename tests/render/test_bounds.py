@@ -15,9 +15,9 @@ from secateur import Engine
 from secateur.cli.schemas import schemas
 from secateur.model import State
 from secateur.render.search_json import DROPPED_LISTED, JSON_LIMIT, fit_extent, json_report
-from secateur.render.structured import dumps_report
 from secateur.selection import select
 from secateur.settings import Settings
+from secateur.shape import dumps_report
 from support.engine_answers import printed
 from support.json_shapes import violations
 from support.pools import Row, pool_of

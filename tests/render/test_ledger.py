@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from secateur.render.pack import render_pack
+from secateur.render.layouts import render_pack
 from secateur.render.search_json import WRAPPER_SECTION, count_pack, search_action, search_ledger
 from secateur.selection import select
 from secateur.settings import Settings

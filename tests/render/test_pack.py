@@ -10,8 +10,7 @@ import pytest
 from msgspec.structs import replace
 from secateur.errors import UsageError
 from secateur.model import Notice, Selection
-from secateur.render.layouts import LAST_LINE, LAYOUTS, Item, PackCosts
-from secateur.render.pack import body, ingredients, render_pack
+from secateur.render.layouts import LAST_LINE, LAYOUTS, Item, PackCosts, body, ingredients, render_pack
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.tokens import COUNTERS, get_counter

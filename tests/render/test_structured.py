@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from secateur.errors import BudgetExceeded
 from secateur.model import Channel
 from secateur.render.search_json import json_report
-from secateur.render.structured import dumps
 from secateur.selection import select
 from secateur.settings import Settings
-from secateur.shape import ErrorOutput
+from secateur.shape import ErrorOutput, dumps
 from support.pools import FOUND, REACHED, Row, pool_of
 
 TOP = [

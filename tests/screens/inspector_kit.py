@@ -20,7 +20,7 @@ from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
 from secateur.kinds.search.kind import Search
 from secateur.model import Channel, Pool, Selection, State
-from secateur.render.pack import render_pack
+from secateur.render.layouts import render_pack
 from secateur.render.search_json import json_report
 from secateur.selection import select
 from secateur.settings import Settings

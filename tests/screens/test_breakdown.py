@@ -17,8 +17,8 @@ from inspector_kit import (
     settle,
 )
 from ledger_kit import opened
-from secateur_tui.columns import lay_out_columns
 from secateur_tui.frame import ROOMY, WIDE
+from secateur_tui.short_names import lay_out_columns
 from secateur_tui.widgets.item_list import ItemList
 from textual.pilot import Pilot
 

@@ -15,8 +15,7 @@ from secateur.kinds import registry
 from secateur.settings import Settings, with_profile, with_values
 from secateur.sources.named import folder_of
 from secateur_lab.evaluation.cases import JudgedCase, read_cases
-from secateur_lab.evaluation.evaluation import make_plan, measure_with
-from secateur_lab.evaluation.measuring import Choice, Measurer
+from secateur_lab.evaluation.measuring import Choice, Measurer, make_plan, measure_with
 from secateur_tui.state.held_cases import HeldCases
 from secateur_tui.widgets.knob_panel import KnobPanel
 

@@ -14,8 +14,8 @@ from secateur.directories import data_dir
 from secateur.engine import Engine
 from secateur.ledger import Ledger
 from secateur.render.search_json import search_ledger
-from secateur.render.structured import dumps
 from secateur.settings import Settings, load, with_values
+from secateur.shape import dumps
 from secateur_lab.replays.events import AnswerSeen, Captioned
 from secateur_lab.replays.recorder import Recorder
 from secateur_lab.replays.recording import read_recording

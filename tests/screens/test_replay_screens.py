@@ -15,8 +15,8 @@ from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from secateur.directories import data_dir
 from secateur.ledger import Ledger
 from secateur.render.search_json import search_ledger
-from secateur.render.structured import dumps
 from secateur.settings import Settings, with_values
+from secateur.shape import dumps
 from secateur_lab.commands.demo import list_demos
 from secateur_lab.replays.events import HintApplied
 from secateur_lab.replays.recording import Recording, read_recording

@@ -8,7 +8,7 @@ from diff_kit import write_pull_request
 from inspector_kit import bench_of, inspector, press, running, settle
 from ledger_kit import opened, write_transcript
 from secateur.model import State
-from secateur.remembered.preferences import PreferenceStore
+from secateur.remembered.store import PreferenceStore
 from secateur.settings import Settings, key_of, with_values
 from secateur_tui.styled_text import plain
 from secateur_tui.widgets.item_list import ItemList

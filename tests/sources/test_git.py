@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from secateur.errors import RepositoryError
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git
-from secateur.sources.location import NoGit, locate
 from secateur.sources.process import Patience
+from secateur.sources.provenance import NoGit, locate
 
 ODD_NAMES = [
     b"a b.txt",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from secateur.sources.git import Git
-from secateur.sources.location import head_commit
+from secateur.sources.provenance import head_commit
 from support.repos import git as run
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from secateur.errors import RepositoryError
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
-from secateur.sources.location import NoGit
 from secateur.sources.open import WorktreeSource, open_source
+from secateur.sources.provenance import NoGit
 from secateur.sources.source import Source
 from support.memory_source import MemorySource
 

@@ -10,10 +10,10 @@ from secateur.kinds.run import carry_out, render
 from secateur.kinds.search.kind import ENGINE, Search, SearchAnswers
 from secateur.model import Selection
 from secateur.progress import Progress, unreported
-from secateur.render.structured import dumps_report
-from secateur.retrieval.answers import Answer
+from secateur.retrieval.cache import Answer
 from secateur.retrieval.results import pool_to_text
 from secateur.settings import Loaded
+from secateur.shape import dumps_report
 
 
 def report_text(engine: Engine, selection: Selection) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from secateur import directories
-from secateur.render.theme_files import PALETTE, SIGNALS, STATES
+from secateur.render.report.looks import PALETTE, SIGNALS, STATES
 from secateur_tui.themes import load_themes
 
 OWN = directories.data_dir("themes")

@@ -15,10 +15,21 @@ from secateur.model import Entry, Reason, State
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
-from secateur_tui.columns import NAME, PLACE, Label, ListColumn, lay_out_columns
 from secateur_tui.parts.comparing import draw_id
 from secateur_tui.parts.finding import draw_hit
-from secateur_tui.short_names import fit_path, shorten_label, shorten_name, shorten_path, shorten_paths, shorten_words
+from secateur_tui.short_names import (
+    NAME,
+    PLACE,
+    Label,
+    ListColumn,
+    fit_path,
+    lay_out_columns,
+    shorten_label,
+    shorten_name,
+    shorten_path,
+    shorten_paths,
+    shorten_words,
+)
 from secateur_tui.state.finding import Hit, Match
 from secateur_tui.styled_text import ELLIPSIS, plain, width
 from secateur_tui.widgets.candidates import CandidateListing

@@ -136,7 +136,6 @@ class EngineThread:
 
 
 def _do(job: _Job) -> bool:
-    """Makes a call and delivers what came of it; returns False where the application is gone."""
     loop, future, call = job
     if future.cancelled():
         return True

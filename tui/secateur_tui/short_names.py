@@ -1,7 +1,22 @@
-"""Names, paths and texts in little room: cut where a word begins, never inside one as long as a single word fits."""
+"""Names, paths and texts in little room: cut where a word begins, never inside one as long as a single word fits.
+
+The columns of every list: which of them fit, and how wide each is.
+
+A kind declares its columns with what each needs and how much it matters. Room is given out in that order: each column
+takes what it wants before the next one has any, and a column is left out where less than its least cells remain. What
+is left when all have what they want goes, in the same order, to those that can make use of more, and at last to the
+places; only the names come behind the places, because a name that is longer than its column takes cells of its place.
+Nothing matters more than the state and the name.
+"""
+
+from __future__ import annotations
 
 import re
 import string
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 from secateur.terminal import cell_width, clip
 
@@ -104,3 +119,105 @@ def _keep_end(text: str, cells: int, *places: re.Pattern[str]) -> str:
                 return ELLIPSIS + end
     last = max((place.start() for place in places[-1].finditer(text)), default=0)
     return clip(text[last:] + ELLIPSIS, cells)
+
+
+# Ids of the two columns that every list has: what an item is called, and, dim behind it, where it is.
+NAME, PLACE = "name", "place"
+
+_GAP = 1
+
+# Columns of a screen from which bars in rows are longer, and those that bring a cell of them: the others are for names
+# and places.
+_BARS_GROW_FROM, _SCREEN_PER_CELL = 120, 4
+
+_SAMPLED = 500  # names that are measured to find how wide their columns want to be
+
+# Percent of the names that should fit whole into their column: where room is scarce, and where there is more.
+_MOST_OF_A_HUNDRED = 80
+_NEARLY_ALL_OF_A_HUNDRED = 95
+
+
+class Label(NamedTuple):
+    """An item as people call it. Visible text."""
+
+    name: str
+    place: str = ""  # where it is, or what it says
+    prose: bool = False  # whether the place is a text, of which the beginning tells most, and not a path
+    repository: str = ""  # the first folder of the place, where it is told as long as there is room for it
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumn:
+    """A column as it is declared."""
+
+    id: str
+    title: str
+    least: int  # cells below which it is left out
+    wants: int  # cells it takes before a column that matters less has any
+    matters: int  # 0: most; columns that matter least give way first
+    right: bool = False  # figures stand at the right
+    brief: str = ""  # the title where the whole one has no room
+    most: int = 0  # cells it makes use of once all columns have what they want
+
+    @classmethod
+    def fixed(cls, id_: str, title: str, cells: int, matters: int, *, right: bool = True) -> ListColumn:
+        """Returns a column that is as wide as its figures, or not there."""
+        return cls(id_, title, cells, cells, matters, right)
+
+
+@dataclass(frozen=True, slots=True)
+class ListLayout:
+    """Columns that have room, from left to right, each with its cells; a blank for the cursor stands before them."""
+
+    columns: tuple[ListColumn, ...]
+    cells: Mapping[str, int]
+    joined: bool  # whether the place stands right behind the name, which may take cells of it
+
+
+def lay_out_columns(columns: Sequence[ListColumn], cells: int) -> ListLayout:
+    """Returns the columns that fit into a list of so many cells. A wider list never shows fewer of them."""
+    room = cells  # of it a cell is the cursor's, and each column has a gap on its left: together as many as columns
+    given: dict[str, int] = {}
+    for column in sorted(columns, key=lambda candidate: candidate.matters):
+        if room - _GAP < column.least and given:
+            break
+        given[column.id] = max(1, min(column.wants, room - _GAP))
+        room -= given[column.id] + _GAP
+    places = max((column.matters for column in columns if column.id == PLACE), default=0)
+    for column in sorted(
+        columns, key=lambda candidate: (places, 1) if candidate.id == NAME else (candidate.matters, 0)
+    ):
+        if column.id in given and len(given) == len(columns):
+            more = max(0, min(room, column.most - given[column.id]))
+            given[column.id] += more
+            room -= more
+    stretches = PLACE if PLACE in given else NAME
+    if stretches in given:
+        given[stretches] += max(0, room)
+    shown = tuple(column for column in columns if column.id in given)
+    ids = [column.id for column in shown]
+    return ListLayout(shown, given, (NAME, PLACE) in pairwise(ids))
+
+
+def bar_cells(least: int, most: int, screen: int) -> int:
+    """Returns the cells of a bar in every row on a screen of so many columns: no fewer on a wider one, whose list may
+    be narrower because pages stand beside it."""
+    return min(most, least + max(0, screen - _BARS_GROW_FROM) // _SCREEN_PER_CELL)
+
+
+def sample_items(count: int, most: int = _SAMPLED) -> range:
+    """Returns evenly spaced item numbers, few enough to be measured."""
+    return range(0, count, -(-count // most) or 1)
+
+
+def measure_usual(texts: Iterable[str], least: int, wanted: int, most: int) -> tuple[int, int]:
+    """(cells that most of these texts fit into, cells that all do), within these bounds."""
+    widths = sorted(map(cell_width, texts)) or [0]
+    wants = max(least, min(wanted, widths[len(widths) * _MOST_OF_A_HUNDRED // 100]))
+    return wants, max(wants, min(most, widths[-1]))
+
+
+def measure_nearly_all(texts: Iterable[str], least: int, most: int) -> int:
+    """Returns the cells that all but the longest of these texts fit into, within these bounds."""
+    widths = sorted(map(cell_width, texts)) or [0]
+    return max(least, min(most, widths[len(widths) * _NEARLY_ALL_OF_A_HUNDRED // 100]))

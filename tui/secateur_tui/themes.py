@@ -2,7 +2,7 @@
 styled text to the terminal styles of a theme.
 
 A theme that cannot be used degrades: it is left out, the default takes its place, and a notice says which file, which
-key, and why. `secateur.render.theme_files` reads them.
+key, and why. `secateur.render.report.looks` reads them.
 
 Roles are looked up here and not in the stylesheets: two dozen component classes on every widget make Textual match
 thousands of rules on each change of focus, which takes longer than deciding about a hundred thousand candidates.
@@ -15,7 +15,7 @@ from typing import Any
 
 from rich.style import Style
 from secateur.model import Notice
-from secateur.render.theme_files import PALETTE, SIGNALS, STATES, ThemeError, read_colours
+from secateur.render.report.looks import PALETTE, SIGNALS, STATES, ThemeError, read_colours
 from textual.theme import Theme
 
 DEFAULT_THEME = "secateur-dark"

@@ -166,7 +166,7 @@ class CommandCall(argparse.Namespace):
 
     def repository_settings(self, root: Path, flags: dict[str, Any] | None = None) -> settings.Loaded:
         """Settings for this call in a folder; of a clone those that its commit has."""
-        from secateur.sources.committed_settings import read_committed_settings
+        from secateur.sources.committed import read_committed_settings
 
         return self.load_settings(root, flags, committed=read_committed_settings(root))
 

@@ -8,8 +8,7 @@ from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
 from secateur.cli.output import emit
 from secateur.cli.parsing import one_of
-from secateur.render.structured import dumps
-from secateur.shape import SCHEMA_VERSION, Shape, Version
+from secateur.shape import SCHEMA_VERSION, Shape, Version, dumps
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -18,9 +18,8 @@ from secateur.errors import UsageError, unreadable_folder
 from secateur.ledger import Reason, ReasonCode
 from secateur.profile_files import adopt_profile, own_file, repository_file, write_profile
 from secateur.render.sentences import SENTENCES
-from secateur.render.structured import dumps
 from secateur.settings import Settings, installed_keys, lookup, schema
-from secateur.shape import Shape
+from secateur.shape import Shape, dumps
 from secateur.terminal import visible
 
 PROFILE_TARGETS = ("yours", "repository")

@@ -223,7 +223,6 @@ def _build_parser(
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
-    """The call's options; None where the help was all there was to print. Raises UsageError."""
     parser, children, position = _build_parser(arguments)
     if not arguments:
         parser.print_help()

@@ -17,12 +17,10 @@ from secateur.cli.output import emit
 from secateur.cli.parsing import literal, one_of
 from secateur.errors import UsageError, unreadable_folder
 from secateur.notice import Notice
-from secateur.remembered.preferences import HALF_LIFE, RULE, PreferenceStore
-from secateur.remembered.store import RememberedError
+from secateur.remembered.store import HALF_LIFE, RULE, PreferenceStore, RememberedError
 from secateur.render.page import Column, Page, Section
-from secateur.render.structured import dumps
 from secateur.settings import Settings
-from secateur.shape import Count, Shape
+from secateur.shape import Count, Shape, dumps
 from secateur.sources.named import FORMS
 from secateur.suggestions import suggestion
 from secateur.terminal import visible

@@ -23,8 +23,7 @@ from pathlib import Path
 from secateur import directories
 from secateur.cli.output import emit, on_terminal, tell
 from secateur.errors import SecateurError
-from secateur.retrieval.answers import AnswerPlace
-from secateur.retrieval.cache import ResultCache
+from secateur.retrieval.cache import AnswerPlace, ResultCache
 from secateur.terminal import visible
 from secateur.version import __version__
 

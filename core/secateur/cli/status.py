@@ -157,7 +157,6 @@ def _examples(examples: Sequence[ExampleQuery], path: str) -> Section:
 
 
 def _verdict(changes: Changes | None, format: str, verbose: bool) -> str:
-    """Says whether the index is up to date, as text or JSON. `changes` is None where there is no index."""
     files = changes.files if changes else ()
     if format == "json":
         from secateur.cli.status_output import CheckOutput

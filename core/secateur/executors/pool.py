@@ -234,7 +234,6 @@ class _Worker(threading.Thread):
         return TaskOutcome(None, ended_error(overtime=ended_for_time(code)))
 
     def _end(self, *, at_once: bool) -> None:
-        """Ends the process; unless `at_once`, it closes its files first."""
         if (process := self._process) is None:
             return
         if not at_once and process.stdin is not None:

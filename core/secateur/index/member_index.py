@@ -33,7 +33,7 @@ from secateur.index.update.staleness import Changes, changes
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.settings import Index
-from secateur.sources.commit_look import CommitLook
+from secateur.sources.committed import CommitLook
 from secateur.sources.open import CLONED, SHALLOW, SourceOpener
 from secateur.sources.source import Source
 from secateur.sources.walk import Skip

@@ -39,8 +39,7 @@ from secateur.model import FileFacts, IntArray, Notice
 from secateur.progress import Progress, unreported
 from secateur.render.page import listed
 from secateur.settings import Index, load
-from secateur.sources.commit_look import read_commit_look
-from secateur.sources.committed_settings import read_committed_settings
+from secateur.sources.committed import read_commit_look, read_committed_settings
 from secateur.sources.files import path_text
 from secateur.sources.git_addresses import FetchOptions
 from secateur.sources.named import folder_of

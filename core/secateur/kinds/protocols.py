@@ -18,7 +18,7 @@ from secateur.settings import Settings
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     from secateur.llm.interface import Question
-    from secateur.retrieval.answers import AnswerPlace
+    from secateur.retrieval.cache import AnswerPlace
     from secateur.what_if.explanation import Explanation
     from secateur.what_if.trials import Trials
 

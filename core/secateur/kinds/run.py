@@ -29,8 +29,8 @@ from secateur.llm import open_model
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor, not_scanned
 from secateur.render.page import Page, add_pins, add_redactions, count_noun
-from secateur.render.structured import dumps, dumps_report
 from secateur.settings import Loaded, Settings, with_values
+from secateur.shape import dumps, dumps_report
 from secateur.suggestions import near_ids
 from secateur.terminal import clip
 
@@ -213,7 +213,6 @@ def _decide(
     model: LanguageModel | None,
     progress: Progress,
 ) -> Outcome[Any]:
-    """Decides, and proves what would change the decision if the inputs ask for that. `notices`: about the settings."""
     outcome = kind.fit(answer_of(kind, material, inputs, settings, model, progress))
     of_settings = () if kind.finds else (*notices, *not_scanned(settings))  # those of a search are in its pool
     outcome = structs.replace(outcome, of_settings=of_settings)

@@ -95,7 +95,6 @@ def _end_of(data: bytes, offset: int) -> int:
 
 
 def _is_body(text: bytes) -> bool:
-    """Tells whether the text between the two lines is a key: most of its lines end with base64."""
     lines = [line.strip() for line in _NEW_LINE.split(text)]
     if not (lines := [line for line in lines if not _BLANK.match(line)]):
         return False
@@ -104,7 +103,6 @@ def _is_body(text: bytes) -> bool:
 
 
 def _ends_with_base64(line: bytes) -> bool:
-    """Tells whether a line belongs to a key, whatever prefix it has."""
     if len(line) > 400:
         runs = _RUN.findall(line)
         return sum(map(len, runs)) * 4 >= len(line) * 3

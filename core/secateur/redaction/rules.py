@@ -167,7 +167,6 @@ def _is_prefixed(match: re.Match[bytes]) -> bool:
 
 
 def _has_body(value: bytes) -> bool:
-    """Tells whether the part after the prefix is not `xxxx`, a keyboard row, or words."""
     body = max(re.split(rb"[-_.=:]", value), key=len) if len(value) < 200 else value
     if is_placeholder(value) or len(set(body.lower())) <= 5 or is_sequence(body):
         return False

@@ -4,15 +4,27 @@ replaced atomically, and is changed by one process at a time.
     <configuration folder>/repositories/<name>-<digest of the repository's path>/preferences.json
 
 If a file cannot be read, the reader gets an error that says why. The next change sets it aside and begins a new one.
+
+Remembers the symbols that a user prefers in a repository, with values that decay (SC-SP-007).
+
+A symbol is added with a strength. Its value halves every HALF_LIFE whole days, so that a query has the
+same answer all day. Adding the symbol again renews it. A symbol whose value falls below LEAST is forgotten.
+
+    store = PreferenceStore(config_dir, root, clock=time.time)
+    store.add("orders/money.py::Money.round")
+    store.values()     # {"orders/money.py::Money.round": 1.0}; 30 days later 0.5
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from secateur.errors import SecateurError, reason_of, shown
 from secateur.index.store.folder import folder_name, remove_leftovers, replacing, set_aside
@@ -125,3 +137,118 @@ def first_time(user_dir: Path, root: Path, what: str) -> bool:
 def _said(fields: dict[str, Any]) -> list[str]:
     said = fields.get("said")
     return [name for name in said if isinstance(name, str)] if isinstance(said, list) else []
+
+
+FILE_NAME = "preferences.json"
+
+LEAST = 0.01  # the value below which a symbol is forgotten: rounding would remove its term
+MOST = 1_000  # the most symbols of a repository; the weakest are forgotten
+LONGEST = 1_000  # the most characters of a symbol id
+HALF_LIFE = 30  # days after which a value is half of what it was: work on one part of a repository lasts weeks
+
+DAY = 86_400
+
+DIGITS = 4  # decimal places of a value
+
+RULE = (
+    f"A symbol is added with a strength from 0 to 1 (default 1). Its value halves every {HALF_LIFE}"
+    f" whole days, adding it again renews it, and below {LEAST} it is forgotten. With preference.enabled"
+    " its priority gains preference.weight times the value, as a term of its own."
+)
+
+
+class PreferredSymbol(Struct, frozen=True):
+    """A symbol, the strength of the preference, and when it was added (seconds since 1970)."""
+
+    symbol: str
+    strength: float
+    added: int
+
+    def days(self, now: float) -> int:
+        """Returns the whole days since it was added; 0 if the clock was set back."""
+        return max(0, int(now - self.added) // DAY)
+
+    def value(self, now: float) -> float:
+        """Returns the value at a time."""
+        return round(self.strength * math.pow(0.5, self.days(now) / HALF_LIFE), DIGITS)
+
+
+class PreferenceStore:
+    """The preferences of a user for a repository."""
+
+    def __init__(self, user_dir: Path, root: Path, clock: Callable[[], float]) -> None:
+        self._file = RememberedFile(user_dir, root, FILE_NAME)
+        self._clock = clock
+
+    @property
+    def path(self) -> Path:
+        """The file that holds them."""
+        return self._file.path
+
+    def symbols(self) -> list[PreferredSymbol]:
+        """Returns the symbols that are not forgotten, the strongest first; equal ones by name. Raises RememberedError:
+        the file cannot be read."""
+        return self._rank(_parse(self._file.read()))
+
+    def values(self) -> dict[str, float]:
+        """Returns symbol id -> value in [LEAST, 1]. Raises RememberedError like `symbols`."""
+        now = self._clock()
+        return {preferred.symbol: preferred.value(now) for preferred in self.symbols()}
+
+    def value(self, preferred: PreferredSymbol) -> float:
+        """Returns the value of a symbol now."""
+        return preferred.value(self._clock())
+
+    def days(self, preferred: PreferredSymbol) -> int:
+        """Returns the whole days since a symbol was added."""
+        return preferred.days(self._clock())
+
+    def add(self, symbol: str, strength: float) -> bool:
+        """Adds or renews a symbol. Returns True if an unreadable file was set aside. Raises RememberedError: the file
+        cannot be written."""
+        new = PreferredSymbol(symbol, round(strength, DIGITS), int(self._clock()))
+
+        def add(known: dict[str, PreferredSymbol]) -> list[PreferredSymbol]:
+            return [*self._rank({**known, symbol: new})]
+
+        return self._change(add)
+
+    def remove(self, symbol: str) -> None:
+        """Forgets a symbol. Raises RememberedError like `add`."""
+        self._change(lambda known: self._rank({k: v for k, v in known.items() if k != symbol}))
+
+    def clear(self) -> None:
+        """Forgets every symbol. Raises RememberedError like `add`."""
+        self._change(lambda _: [])
+
+    def _change(self, change: Callable[[dict[str, PreferredSymbol]], list[PreferredSymbol]]) -> bool:
+        def change_fields(fields: dict[str, Any]) -> dict[str, Any]:
+            try:
+                known = _parse(fields)
+            except RememberedError:
+                known = {}
+            return {"symbols": {preferred.symbol: [preferred.strength, preferred.added] for preferred in change(known)}}
+
+        return self._file.update(change_fields)
+
+    def _rank(self, known: Mapping[str, PreferredSymbol]) -> list[PreferredSymbol]:
+        now = self._clock()
+        alive = [preferred for preferred in known.values() if preferred.value(now) >= LEAST]
+        return sorted(alive, key=lambda preferred: (-preferred.value(now), preferred.symbol))[:MOST]
+
+
+def _parse(fields: Mapping[str, Any]) -> dict[str, PreferredSymbol]:
+    symbols = fields.get("symbols", {})
+    if not isinstance(symbols, dict):
+        raise RememberedError(
+            f"cannot read {FILE_NAME}", why="symbols is not a table", hint="remove the file, or mend it"
+        )
+    parsed = {}
+    for symbol, pair in list(symbols.items())[:MOST]:  # an invalid entry is ignored, and the others count
+        if not isinstance(pair, list) or len(pair) != 2 or len(symbol) > LONGEST:
+            continue
+        if any(isinstance(part, bool) or not isinstance(part, (int, float)) for part in pair):
+            continue
+        if all(map(math.isfinite, pair)) and 0 < pair[0] <= 1:
+            parsed[symbol] = PreferredSymbol(symbol, float(pair[0]), int(pair[1]))
+    return parsed

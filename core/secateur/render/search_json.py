@@ -17,9 +17,8 @@ from msgspec import UNSET, Meta, UnsetType, structs
 from secateur import model
 from secateur.ledger import VERBS, WRAPPER, LedgerShape, Notice, Sums, WhatIf, plain_action
 from secateur.render.page import notices_of
-from secateur.render.structured import written_size
 from secateur.render.walk_text import Walk
-from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
+from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version, written_size
 from secateur.tokens import Counter
 from secateur.what_if.shapes import CurveShape, KnobRanges, NotExaminedShape, NotKnownShape, Ranges
 

@@ -210,14 +210,12 @@ def rule_of(end: CallEnd) -> str:
 
 
 def _names(symbols: Sequence[str], more: int) -> str:
-    """Lists the first names. `more`: how many there are besides these symbols."""
     shown = symbols[:NAMES_SHOWN]
     rest = len(symbols) + more - len(shown)
     return ", ".join(map(_name, shown)) + (f" … and {rest:,} more" if rest > 0 else "")
 
 
 def _name(symbol: str) -> str:
-    """Returns only the name; or the file and line if there is no name."""
     path, _, name = symbol.rpartition("::")
     return visible(f"{path.rpartition('/')[2]}::{name}" if _NAMELESS.fullmatch(name) else name)
 

@@ -24,8 +24,7 @@ from secateur.errors import ConfigError
 from secateur.index.facts.names import near_names
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, Notice
-from secateur.remembered.preferences import PreferenceStore
-from secateur.remembered.store import RememberedError
+from secateur.remembered.store import PreferenceStore, RememberedError
 from secateur.settings import Preference
 
 FILE_NAME = "preferences.toml"

@@ -15,8 +15,7 @@ from msgspec import Struct, structs, to_builtins
 
 from secateur.distributions import list_dependencies
 from secateur.model import Notice, Pool, Redaction
-from secateur.retrieval.answers import Answer
-from secateur.retrieval.cache import ResultCache
+from secateur.retrieval.cache import Answer, ResultCache
 from secateur.retrieval.preference import Preferences
 from secateur.settings import Settings, SmartPruning
 

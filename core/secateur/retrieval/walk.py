@@ -274,8 +274,6 @@ def graph_view(snapshot: Snapshot) -> networkx.MultiDiGraph[int]:
 
 
 def _find_nodes(snapshot: Snapshot, pool: Pool) -> IntArray:
-    """Finds the node of each row of the pool: the fragment that begins at the same line; -1 if the snapshot has no such
-    fragment."""
     file_of_path = {path: file for file, path in enumerate(snapshot.paths)}
     file = np.array([file_of_path.get(path, -1) for path in pool.path], dtype=np.int64)
     begins = (snapshot.file.astype(np.int64) << LINE_BITS) + snapshot.line_start

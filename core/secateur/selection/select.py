@@ -235,7 +235,6 @@ def mask_of(pool: Pool, symbols: tuple[str, ...]) -> BoolArray:
 
 
 def _warnings(pool: Pool, budget: int, reason: npt.NDArray[np.int8]) -> tuple[Notice, ...]:
-    """Makes a warning that says why a selection is empty."""
     if not len(pool):
         return ()
     if budget == 0:

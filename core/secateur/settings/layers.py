@@ -257,7 +257,6 @@ def _check_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[st
 
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
-    """Checks combinations that ranges of single keys cannot express."""
 
     def bad(name: str, shown: str, wrong: str, hint: str) -> ConfigError:
         return ConfigError(f"{origins.get(name, 'settings')}: {shown} {wrong}", hint=hint)

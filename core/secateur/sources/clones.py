@@ -299,7 +299,6 @@ def _fetch_again(binary: str, folder: Path, address: GitAddress, options: FetchO
 def _fetch(
     binary: str, git_dir: Path, address: GitAddress, options: FetchOptions, progress: Progress, *, shallow: bool
 ) -> None:
-    """Fetches all branches and tags, or with `shallow` only the newest commit, and records the time."""
     rest = (binary, git_dir, address)
     fetched = int(time.time())
     if shallow:

@@ -22,9 +22,18 @@ from msgspec import Struct
 
 from secateur.errors import RepositoryError
 from secateur.sources.files import path_bytes, path_text
-from secateur.sources.location import HEAD, ForeignRepository, Location, NoGit, head_commit, is_remnant, locate
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, run_git
-from secateur.sources.provenance import common_folder, small_file
+from secateur.sources.provenance import (
+    HEAD,
+    ForeignRepository,
+    Location,
+    NoGit,
+    common_folder,
+    head_commit,
+    is_remnant,
+    locate,
+    small_file,
+)
 
 # Most commits read from a history, in two seconds. Older ones add nothing to hotspots, given their half-life.
 HISTORY_LIMIT = 50_000

@@ -19,7 +19,7 @@ from secateur.sources.files import DEEPEST, Folder, path_bytes, path_text
 from secateur.sources.git import GITLINK, Git
 from secateur.sources.globs import MOST_STATES
 from secateur.sources.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
-from secateur.sources.location import git_dir_of
+from secateur.sources.provenance import git_dir_of
 from secateur.system.files import path_below
 
 IGNORE_FILE = ".gitignore"
@@ -228,7 +228,6 @@ def _read_rules_above(reader: _RuleReader, start: str, *, in_repository: bool) -
 
 
 def _add_rules(reader: _RuleReader, folder: str, above: _Layers) -> _Layers | None:
-    """Returns the rules above a folder plus its own; None if its own are skipped."""
     if (rules := reader.read(folder + IGNORE_FILE, above)) is None:
         return None
     return ((len(path_bytes(folder)), rules), *above) if rules else above

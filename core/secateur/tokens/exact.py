@@ -348,7 +348,6 @@ def _load(vocabulary: Vocabulary) -> Count:
 
 
 def _build(vocabulary: Vocabulary) -> Count:
-    """Returns the fastest counter of texts without long runs of white space."""
     if (toktok := _build_toktok(vocabulary)) is not None:
         return toktok
     encode = tiktoken_encoding(vocabulary).encode_ordinary

@@ -171,7 +171,6 @@ def _thin_out(points: list[Point], needed: set[int | None], end: int) -> list[Po
 
 
 def _drops(runs: TrialRuns, swept: Swept | None) -> tuple[tuple[Drop, ...], int]:
-    """Returns the next budgets that drop an item, and how many of all tried budgets do."""
     present = runs.trials.budget
     if swept is None:
         tried = [int(budget) for budget in runs.list_tried(BUDGET)]

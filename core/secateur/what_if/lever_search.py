@@ -234,7 +234,6 @@ def _greatest_part(runs: TrialRuns, item: int, out: int) -> Lever | None:
 
 
 def _least_part(runs: TrialRuns, item: int) -> float:
-    """The tokens by which a larger budget has to keep more of an item to be listed."""
     return min(_LEAST_PART * runs.trials.portion(item, runs.trials.now)[1], _LEAST_SHARE * runs.trials.budget)
 
 

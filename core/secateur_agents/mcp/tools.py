@@ -446,7 +446,6 @@ def _searchable(roots: Roots, path: str, *, workspaces: bool = True) -> PlaceInR
 
 
 def _place_of(name: str, held: HeldResult, ids: list[str]) -> int:
-    """Returns the number of the item that an id, or the end of only one, names. Raises UsageError: there is none."""
     if name in ids:
         return ids.index(name)
     ends = [index for index, id_ in enumerate(ids) if id_.endswith(("::" + name, "." + name))]

@@ -67,7 +67,6 @@ def markdown_report(results: Sequence[Result], verbose: bool = False) -> str:
 
 
 def _element(result: Result) -> str:
-    """Returns the element of a JUnit case; "" if it passed, or its change was accepted."""
     if result.verdict is CheckVerdict.PASSED or (result.updated and result.verdict is CheckVerdict.CHANGED):
         return ""
     return "failure" if result.verdict.exit_code == 4 else "error"

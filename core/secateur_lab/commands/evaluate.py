@@ -49,8 +49,7 @@ def run(options: CommandCall) -> int:
     """Measures the profiles. The exit code is 1 if no case can be measured. After an interruption (130) it prints the
     cases measured so far."""
     from secateur_lab.evaluation.cases import LeftOut, read_cases, select_set
-    from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan, measure_with
-    from secateur_lab.evaluation.measuring import Choice
+    from secateur_lab.evaluation.measuring import Choice, MeasuredCase, make_plan, measure_with
     from secateur_lab.evaluation.report import Evaluation, json_report, text_report
 
     profiles = list(dict.fromkeys(options.profile)) or [None]

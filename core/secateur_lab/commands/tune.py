@@ -44,8 +44,7 @@ def arguments(parser: CommandParser) -> None:
 def run(options: CommandCall) -> int:
     """Fits a profile and measures its gain. The exit code is 0 even if nothing is gained, and 1 if no case can be used.
     After an interruption (130) it prints what it measured, and writes no profile without a proven gain."""
-    from secateur_lab.evaluation.evaluation import BUDGETS
-    from secateur_lab.evaluation.measuring import Choice
+    from secateur_lab.evaluation.measuring import BUDGETS, Choice
     from secateur_lab.evaluation.tuned_profile import profile_text, tuning_json, tuning_text
     from secateur_lab.evaluation.tuning_run import TuningRun, collect_cases
 

@@ -120,7 +120,6 @@ def _below(path: Path, base: Path | None) -> str:
 
 
 def _repository(scenario: Scenario, root: Path, base: Path | None) -> str:
-    """Names a repository: a sample by its name, a folder below the named one by its relative path, others by name."""
     path = str(scenario.input.get("path", ""))
     if path.startswith(SAMPLE):
         return path

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from secateur import SCHEMA_VERSION, Count, Shape, Version, clip, dumps, visible
 
 from secateur_lab.evaluation.cases import CaseSet, LeftOut, LeftOutShape
-from secateur_lab.evaluation.evaluation import EvaluationPlan, MeasuredCase, MeasuredShape
+from secateur_lab.evaluation.measuring import EvaluationPlan, MeasuredCase, MeasuredShape
 from secateur_lab.evaluation.metrics import METRICS, NOTHING, Figures, Interval, differences, mean_of
 
 TITLES = {"recall": "recall", "precision": "precision", "ndcg": "nDCG@10"}
@@ -138,7 +138,6 @@ _Side = Callable[[MeasuredCase, int], Figures]
 def _means(
     measured: Sequence[MeasuredCase], plan: EvaluationPlan, side: _Side, base: _Side | None = None
 ) -> tuple[Mean, ...]:
-    """Returns the mean of each figure at each budget; with `base` that of its gain over the base, case by case."""
     groups, means = [row.case.repository for row in measured], []
     for metric, budget in product(METRICS, plan.budgets) if measured else ():
         values = [_value(side(row, budget), metric) for row in measured]

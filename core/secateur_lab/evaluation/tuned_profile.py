@@ -28,7 +28,7 @@ from secateur import (
     visible,
 )
 
-from secateur_lab.evaluation.evaluation import MeasuredCase
+from secateur_lab.evaluation.measuring import MeasuredCase
 from secateur_lab.evaluation.metrics import Interval, differences, mean_of
 from secateur_lab.evaluation.tuning import Fit
 from secateur_lab.scenarios.running import deciding_keys

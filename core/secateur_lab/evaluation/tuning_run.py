@@ -35,8 +35,15 @@ from secateur import (
 )
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut, read_cases
-from secateur_lab.evaluation.evaluation import BUDGETS, EvaluationPlan, MeasuredCase, measure_with
-from secateur_lab.evaluation.measuring import Choice, Measurer, open_measurer
+from secateur_lab.evaluation.measuring import (
+    BUDGETS,
+    Choice,
+    EvaluationPlan,
+    MeasuredCase,
+    Measurer,
+    measure_with,
+    open_measurer,
+)
 from secateur_lab.evaluation.mining import MOST_CASES, TRAINING_SHARE, Mined, mine
 from secateur_lab.evaluation.tuned_profile import FITTED, START, Tuned
 from secateur_lab.evaluation.tuning import SEED, Fit, Fitter, RehearsedCase

@@ -190,7 +190,6 @@ class Recorder:
         return max(0.0, self.clock() - self._start)
 
     def _flush_look(self, *, rested: bool) -> None:
-        """Writes the cursor's position, unless it only passed there."""
         if self._look is not None:
             at, event = self._look
             self._look = None

@@ -34,9 +34,8 @@ from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
-from secateur_tui.columns import Label, ListColumn, sample_items
 from secateur_tui.pages.kind_page import KindPage, Scene
-from secateur_tui.short_names import shorten_name, shorten_words
+from secateur_tui.short_names import Label, ListColumn, sample_items, shorten_name, shorten_words
 from secateur_tui.state.answer import ShownAnswer, ledger_answer
 from secateur_tui.state.bench_state import Inputs
 from secateur_tui.state.input_files import SessionWatch

@@ -24,9 +24,8 @@ from secateur.sources.named import folder_of
 from secateur.terminal import clip, visible
 from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
-from secateur_tui.columns import ListColumn, measure_usual, sample_items
 from secateur_tui.pages.kind_page import KindPage, Scene
-from secateur_tui.short_names import shorten_path, shorten_words
+from secateur_tui.short_names import ListColumn, measure_usual, sample_items, shorten_path, shorten_words
 from secateur_tui.state.answer import ShownAnswer, ledger_answer
 from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.state.input_files import FileWatch, stamp_file

@@ -12,8 +12,8 @@ from secateur.model import State
 from secateur.settings import Settings
 from secateur.terminal import clip_left, visible
 
-from secateur_tui.columns import ListColumn
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.short_names import ListColumn
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Inputs
 from secateur_tui.styled_text import Line, Span, line, wrap_words

@@ -13,8 +13,8 @@ from secateur.render.page import count_noun
 from secateur.settings import Settings
 from secateur.terminal import visible
 
-from secateur_tui.columns import NAME, ListColumn, bar_cells
 from secateur_tui.pages.kind_page import KindPage, Scene
+from secateur_tui.short_names import NAME, ListColumn, bar_cells
 from secateur_tui.state.answer import ShownAnswer, ledger_answer
 from secateur_tui.styled_text import Line, Span, line, stack_bar, wrap_words
 from secateur_tui.widgets.listing import ItemListing

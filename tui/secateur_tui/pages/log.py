@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from secateur.kinds.log.lines import body
 from secateur.model import Reason
 
-from secateur_tui.columns import NAME, Label, ListColumn
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.short_names import NAME, Label, ListColumn
 from secateur_tui.widgets.listing import ItemListing
 
 _NUMBER_CELLS = 9  # cells of the numbers of lines: 1200-1299

@@ -16,7 +16,7 @@ from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
 from secateur.model import Channel, Pool, Reason, Selection
 from secateur.progress import Progress, unreported
-from secateur.render.pack import body
+from secateur.render.layouts import body
 from secateur.render.page import shown_notices
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
@@ -217,7 +217,6 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return [line("searching …")]
 
     def _draw_first_screen(self, scene: Scene, cells: int) -> list[Line]:
-        """Draws what can be asked."""
         keys, status = scene.keys, self.indexed
         lines: list[Line] = [line(Span("Ask in the words of the task, or name what you mean.", "bold")), ()]
         if scene.examples:

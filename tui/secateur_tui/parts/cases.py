@@ -88,7 +88,6 @@ class Cases(ScreenPart):
             self._start()
 
     def _start(self) -> None:
-        """Measures under the present settings; what was under way ends at its next report."""
         self._unwanted.set()
         unwanted, settings = threading.Event(), self.state.settings
         self._unwanted, self._asked, self._cancelled = unwanted, settings, False

@@ -20,8 +20,8 @@ from secateur.kinds.run import answer_of
 from secateur.kinds.side_by_side import Pair, Placed, SideBySide, side_by_side
 from secateur.ledger import Ledger
 from secateur.settings import Settings, with_profile
-from secateur.sources.location import locate
 from secateur.sources.named import is_named
+from secateur.sources.provenance import locate
 from secateur.suggestions import suggestion
 from secateur.terminal import clip, visible
 
@@ -99,7 +99,6 @@ def _draw_list(title: str, role: str, pairs: Sequence[Pair], placed: Sequence[Pl
 
 
 def _draw_pair(pair: Pair, ranks: bool, cells: int) -> Line:
-    """Draws an item that both sides send: its ranks, or its states and tokens."""
     assert pair.left is not None
     assert pair.right is not None
     if ranks:

@@ -221,7 +221,6 @@ def _offer(columns: ShownAnswer[Any], hit: Hit) -> ChoiceLine:
 
 
 def _match_rows(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[ChoiceLine]:
-    """Returns the offers whose words match what is typed, the best first; all while nothing is."""
     if not sought.strip():
         return [offer for _, offer in rows]
     wanted = sought.casefold().split()

@@ -202,7 +202,6 @@ class Keeping(ScreenPart):
 
     @property
     def _default(self) -> str:
-        """The profile that is offered, else the one on the screen."""
         return self.bench.part(FirstAnswers).offered or self.state.settings.profile
 
     def do_default(self) -> None:

@@ -107,7 +107,6 @@ class Program(ScreenPart):
         return lines or wrap_words(f"nothing here holds {visible(sought)}", cells, "faint")
 
     def _describe(self, action: Action) -> tuple[str, str, str]:
-        """Returns (keys, text, role) of an action; one that cannot be done says why."""
         keys = " ".join(actions.key_name(key) for key in self.app.keymap.keys[action.id]) or "(no key)"
         reason = self.bench.unavailable(action.id)
         words = f"{action.label}: {action.help}" + (f" — not now: {reason}" if reason else "")

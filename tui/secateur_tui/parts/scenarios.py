@@ -200,7 +200,6 @@ class Scenarios(ScreenPart):
 
     @property
     def _changed_settings(self) -> list[tuple[str, str, str]]:
-        """(name, value in the scenario, value now) of the deciding settings that differ."""
         if self._held is None:
             return []
         labels, then, now = {knob.key: knob.label for knob in self.kind.knobs}, self._held.settings, self.state.settings
@@ -253,7 +252,6 @@ class Scenarios(ScreenPart):
         self._write(path, save, pin=True)
 
     def _write(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool = False) -> None:
-        """Writes a scenario on the engine's thread and follows it from then on."""
         jobs, given, settings = self.jobs, dict(self.bench.given), self.state.settings
 
         def follow(made: tuple[Scenario, str]) -> None:

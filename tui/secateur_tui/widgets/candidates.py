@@ -18,8 +18,7 @@ from secateur.render.text import kind_of, why
 from secateur.sources.git import HistoryCommit
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.columns import NAME, Label, ListColumn, bar_cells
-from secateur_tui.short_names import shorten_path, shorten_words
+from secateur_tui.short_names import NAME, Label, ListColumn, bar_cells, shorten_path, shorten_words
 from secateur_tui.state.answer import AnswerComparison, SameColumn, SearchAnswer, ShownAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
 from secateur_tui.styled_text import (

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.columns import ListLayout, lay_out_columns
 from secateur_tui.jobs import CursorMoved
+from secateur_tui.short_names import ListLayout, lay_out_columns
 from secateur_tui.state.list_view import ListedItems
 from secateur_tui.styled_text import Line, clip_line, mark_cursor
 from secateur_tui.widgets.line_view import LineView

@@ -16,18 +16,20 @@ from secateur.render.page import count_noun
 from secateur.render.sentences import fewer_together
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.columns import (
+from secateur_tui.glossary import SIGNS
+from secateur_tui.short_names import (
     NAME,
     PLACE,
     Label,
     ListColumn,
     ListLayout,
+    fit_path,
     measure_nearly_all,
     measure_usual,
     sample_items,
+    shorten_label,
+    shorten_shared,
 )
-from secateur_tui.glossary import SIGNS
-from secateur_tui.short_names import fit_path, shorten_label, shorten_shared
 from secateur_tui.state.answer import LONGEST_BESIDE, AnswerComparison, SameColumn, ShownAnswer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 

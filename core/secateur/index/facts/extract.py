@@ -208,7 +208,7 @@ def _make_records(files: Sequence[_ReadFile], counter: Counter, embedder: Embedd
     """Counts the words of all files together, and yields the record of each."""
     from secateur.index.facts.embedding import documents
     from secateur.index.graph.resolve.exported_symbols import digest_of_links
-    from secateur.render.pack import body, ingredients
+    from secateur.render.layouts import body, ingredients
 
     texts = [text for file in files for text in file.texts]
     names = [fragment.qualname for file in files for fragment in file.facts.fragments]

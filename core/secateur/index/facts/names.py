@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct
 
-from secateur.index.store.splices import Splice
+from secateur.index.store.arrayfile import Splice
 from secateur.model import FloatArray, IntArray
 
 EXACT = 1.0  # score if the query wrote the qualified name or its last part

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.facts.embedding.vectors import SemanticSpace
-from secateur.index.facts.hotspots import FileChanges, HotspotTable
+from secateur.index.facts.history import FileChanges, HotspotTable
 from secateur.index.facts.names import NameTable
 from secateur.index.facts.postings import Postings
 from secateur.index.graph.code_graph import CodeGraph

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.facts.extract import DIGEST_BYTES, Record, bag_of, have_declarations
-from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.hotspots import MASS_COMMIT_FILES, FileChanges, file_changes, rank_hotspots
+from secateur.index.facts.history import MASS_COMMIT_FILES, CommitHistory, FileChanges, file_changes, rank_hotspots
 from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import KINDS, PATH_TERMS_LIMIT, Snapshot, number_names, pack_notices

@@ -360,7 +360,6 @@ def _is_damaged(error: Exception) -> bool:
 
 
 def _primary(error: Exception) -> int:
-    """Returns SQLite's primary error code; 0 for other errors."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 

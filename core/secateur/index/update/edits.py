@@ -12,13 +12,12 @@ import numpy.typing as npt
 
 from secateur.index.facts import snapshot_arrays
 from secateur.index.facts.extract import Record, decode
-from secateur.index.facts.hotspots import FileChanges
+from secateur.index.facts.history import FileChanges
 from secateur.index.facts.names import NameTable
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Snapshot, pack_notices
-from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
+from secateur.index.store.arrayfile import Arrays, Splice, pack_strings, splice_of, unpack_strings
 from secateur.index.store.records import RecordStore
-from secateur.index.store.splices import Splice, splice_of
 from secateur.model import Notice
 from secateur.sources.files import path_bytes
 

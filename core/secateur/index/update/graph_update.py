@@ -19,7 +19,7 @@ from secateur.index.graph.resolve.exported_symbols import same_exports
 from secateur.index.graph.resolve.linking import link
 from secateur.index.graph.resolve.members import Members
 from secateur.index.graph.resolve.names import Names, symbols_of
-from secateur.index.store.splices import Splice
+from secateur.index.store.arrayfile import Splice
 from secateur.model import BoolArray, Call, FileFacts
 
 # Returns the call sites of files, by their numbers after the edit.
@@ -115,7 +115,6 @@ class Linker:
         return Links(CodeGraph.from_edges(edges, rows.after), statuses)
 
     def _edit_bodies(self, file_number: int, path: str, facts: FileFacts) -> None:
-        """Updates a file whose local variables and lines alone have changed."""
         if self._names is None:
             return
         symbols = self._names.symbols

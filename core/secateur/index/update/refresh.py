@@ -229,7 +229,6 @@ def _plan(
 def _read(
     source: Source, store: Store, missing: list[SourceFile], extractor: Extractor, tell: Progress, phase: str
 ) -> dict[str, bytes]:
-    """Reads the missing files, and extracts those without a record. A file with only a new date is not parsed again."""
     version, generation = extractor.version, store.generation()
     known = store.list_known(version) if len(missing) > FEW else None
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from secateur.index import update
-from secateur.index.facts.hotspots import FileChanges
+from secateur.index.facts.history import FileChanges
 from secateur.index.facts.snapshot import Snapshot, unpack_notices
 from secateur.index.facts.snapshot_arrays import Links, digest_column
 from secateur.index.graph.code_graph import CodeGraph

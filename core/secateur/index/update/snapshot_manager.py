@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from secateur.index import update
 from secateur.index.facts.extract import Record, decode_facts
-from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.hotspots import FileChanges, file_changes
+from secateur.index.facts.history import CommitHistory, FileChanges, file_changes
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.facts.snapshot_arrays import LINKS_FAILED, Links, build, history_arrays
 from secateur.index.store.arrayfile import Arrays

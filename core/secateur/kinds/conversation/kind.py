@@ -393,8 +393,6 @@ def _request_row(pruned: Pruned, entry: Entry, part: MessagePart) -> Sequence[st
 
 
 def _describe_cache(cache: CacheShape) -> str:
-    """One line on what a provider's cache still holds, and after how many requests the pruning pays for the tokens read
-    again."""
     if cache.first_changed is None:
         return "unchanged: nothing is read again"
     before = count_noun(cache.prefix_tokens, "token before it stays", "tokens before it stay")

@@ -43,7 +43,7 @@ from secateur.kinds.conversation.unreadable import (
 )
 from secateur.kinds.reading import DuplicateField, unique
 from secateur.model import Notice
-from secateur.render.structured import dumps
+from secateur.shape import dumps
 
 FORMATS = ("openai", "anthropic", "ai-sdk", "cline", "text", *MESSAGE_FORMATS)
 
@@ -283,7 +283,6 @@ def _system_texts(given: Any) -> Iterator[str]:
 
 
 def _definitions(given: Any) -> Iterator[tuple[str, Any]]:
-    """Yields the names and definitions of tools, from a list, an object by name, or lists inside either."""
     if isinstance(given, dict) and isinstance(given.get("tools"), list):  # Bedrock's
         given = given["tools"]
     if isinstance(given, dict):

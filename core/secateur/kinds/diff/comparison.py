@@ -17,9 +17,9 @@ from pathlib import Path
 
 from secateur.errors import RepositoryError, UsageError, bare_repository, unreadable_folder
 from secateur.kinds.diff.changes import NOT_IN_CLONE, SUBMODULE, Change, Diff, Patch, Treatment
+from secateur.kinds.diff.chunk_text import RULES_CHANGED, SKILL_FILE, settings_notice
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.measured_diff import Compared, RepositoryFacts
-from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE, settings_notice
 from secateur.kinds.diff.skip_rules import FILE as ATTRIBUTES_FILE
 from secateur.kinds.diff.skip_rules import GENERATED, MAX_FILE_BYTES, VENDORED, Attributes, verdict_by_path
 from secateur.kinds.diff.temporary_objects import FilesOnDisk, Listing, TemporaryObjects
@@ -27,11 +27,11 @@ from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.render.page import count_noun
 from secateur.settings import Chunking, Committed
-from secateur.sources.committed_settings import read_settings_at
+from secateur.sources.committed import read_settings_at
 from secateur.sources.files import path_bytes, path_text
 from secateur.sources.git import DIFF_ID_DIGITS, GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
-from secateur.sources.location import ForeignRepository
 from secateur.sources.process import TIMEOUT
+from secateur.sources.provenance import ForeignRepository
 
 # Candidates for the main branch: the first that shares a commit with the compared branch and does not contain it.
 MAIN_BRANCHES = (
@@ -211,7 +211,6 @@ class Comparison:
         return None
 
     def _tree(self, commit: str | None) -> str:
-        """The id of the folder's tree in a commit; of the empty tree if the commit has no such folder."""
         if commit is None:
             return self._empty
         try:

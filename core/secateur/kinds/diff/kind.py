@@ -14,7 +14,7 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, EntryDescription, Kind, Outcome, OutputFolder, Wording
 from secateur.kinds.command_line import CommandWords, toml
 from secateur.kinds.diff.changes import line_numbers
-from secateur.kinds.diff.chunk_text import Injection
+from secateur.kinds.diff.chunk_text import SKILL_FILE, Injection, distrust_notice, skill_notice
 from secateur.kinds.diff.chunks import ChunkOutput, Chunks, page_of, render_chunks
 from secateur.kinds.diff.comparison import UNREAD, Comparison
 from secateur.kinds.diff.inputs import (
@@ -28,7 +28,6 @@ from secateur.kinds.diff.inputs import (
     text_of_input,
 )
 from secateur.kinds.diff.measured_diff import Compared, MeasuredDiff, measure_diff
-from secateur.kinds.diff.notes import SKILL_FILE, distrust_notice, skill_notice
 from secateur.kinds.diff.plan import LEFT_OUT, Plan, ledger_of, plan_chunks, tokens_of
 from secateur.kinds.diff.repository import changes_of
 from secateur.kinds.diff.skip_rules import pattern_of
@@ -37,8 +36,8 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.model import Reason
 from secateur.render.page import Page, count_noun, listed
-from secateur.render.structured import dumps
 from secateur.settings import Loaded, Settings, with_values
+from secateur.shape import dumps
 from secateur.terminal import visible
 
 # Inputs that are flags and change what is read.
@@ -337,7 +336,6 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
 
 
 def _line_of(line_numbers: Callable[[], list[int]], line: int) -> int:
-    """The line number in the file as changed; for a removed line its number before the change."""
     numbers = line_numbers()
     return numbers[line] if line < len(numbers) else 1
 

@@ -18,10 +18,20 @@ from dataclasses import dataclass, replace
 
 from secateur.errors import BudgetExceeded
 from secateur.kinds.diff.arrangement import Piece, arrange, capacity_for_even, fewest_bins
-from secateur.kinds.diff.chunk_text import Filling, Injection, Remark, block, chunk_heading, fill, widest_number
+from secateur.kinds.diff.chunk_text import (
+    MOST_TOKENS,
+    SHARE,
+    Filling,
+    Injection,
+    Remark,
+    block,
+    chunk_heading,
+    fill,
+    notes,
+    widest_number,
+)
 from secateur.kinds.diff.file_parts import Part
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredChange, MeasuredDiff
-from secateur.kinds.diff.notes import MOST_TOKENS, SHARE, notes
 from secateur.kinds.diff.skip_rules import Pruner, Verdict
 from secateur.ledger import Entry, Figure, Ledger, Notice, Reason, State
 from secateur.render.page import count_noun, listed

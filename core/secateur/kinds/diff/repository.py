@@ -12,12 +12,11 @@ import numpy as np
 from secateur.errors import SecateurError, shown
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction
-from secateur.kinds.diff.chunk_text import Injection, one_line
+from secateur.kinds.diff.chunk_text import SKILL_FILE, Injection, one_line, skill_notice
 from secateur.kinds.diff.chunks import Chunks, chunk_measured_diff, merge_arguments
 from secateur.kinds.diff.comparison import ComparedStates, Comparison, RepositoryDiff
 from secateur.kinds.diff.linter_output import Finding, read_findings
 from secateur.kinds.diff.measured_diff import Hint, MeasuredDiff, measure_diff
-from secateur.kinds.diff.notes import SKILL_FILE, skill_notice
 from secateur.model import FragmentKind, Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor

@@ -31,9 +31,8 @@ from types import TracebackType
 from secateur.errors import RepositoryError
 from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, Git, TreeEntry
-from secateur.sources.location import Location, git_dir_of, head_commit
 from secateur.sources.process import find_git
-from secateur.sources.provenance import common_folder
+from secateur.sources.provenance import Location, common_folder, git_dir_of, head_commit
 from secateur.system.files import path_below
 
 TREE = 0o040000

@@ -23,9 +23,8 @@ from secateur.render.page import listed
 from secateur.settings import FILE_NAME, Settings
 from secateur.sources.files import MAGIC, Folder, LeadsOut, confine_path
 from secateur.sources.globs import ShellPattern
-from secateur.sources.listed import ListedSource
 from secateur.sources.named import folder_of, is_named
-from secateur.sources.open import open_source
+from secateur.sources.open import ListedSource, open_source
 from secateur.sources.source import Source
 
 NAMED_BYTES = 64 << 20  # largest file that may be named by itself: dozens of times the largest window
@@ -156,7 +155,6 @@ def _read_folder(
     notices: dict[str, Notice],
     chosen: Sequence[str] | None,
 ) -> Iterator[_Read]:
-    """Reads the files of a folder that the index would read, and yields the others with a reason."""
     index, largest = settings.index, settings.index.max_file_kb * 1024
     source: Source = open_source(folder, ignore=index.ignore, max_file_bytes=largest, trust=index.trust_git_dir)
     if chosen is not None:

@@ -28,8 +28,8 @@ from secateur.render.page import Column, Page, Section, change, count_noun, line
 from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
-from secateur.sources.listed import parse_file_list
 from secateur.sources.named import is_named
+from secateur.sources.open import parse_file_list
 from secateur.terminal import clip, visible
 from secateur.what_if.shapes import ProofFields
 from secateur.what_if.trials import BudgetColumns, Swept, Trials

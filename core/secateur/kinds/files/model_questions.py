@@ -193,6 +193,5 @@ def _apply_snippets(file: MeasuredFile, answers: Sequence[tuple[Range, Snippets]
 
 
 def _ranges(answer: Snippets, window: Range) -> list[Range]:
-    """Clips the ranges of an answer to its window; ranges that run backwards are dropped."""
     named = ((lines.start_line, lines.end_line) for lines in answer.snippets)
     return intersect(window, (lines for lines in named if lines[0] <= lines[1]))

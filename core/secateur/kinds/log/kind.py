@@ -294,7 +294,6 @@ def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], b
 
 
 def _ledger(log: ReadLog, selection: LogSelection, budget: int) -> Ledger:
-    """Makes the ledger: every line is in one entry, named by its lines, counted from 1."""
     entries, position = [], 0
     for stretch in selection.stretches:
         lines = log.lines

@@ -30,19 +30,18 @@ from secateur.kinds.search.knobs import (
 )
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Pool, Selection
-from secateur.render.layouts import LAYOUTS
-from secateur.render.pack import gives_notices
+from secateur.render.layouts import LAYOUTS, gives_notices
 from secateur.render.page import Page, Section, count_noun, line_range, notices_of, shown_notices
 from secateur.render.search_json import DROPPED_LISTED, SearchOutput, search_ledger
 from secateur.render.text import kind_of, search_page, signals_of, why
-from secateur.retrieval.answers import Answer
+from secateur.retrieval.cache import Answer
 from secateur.selection import select
 from secateur.selection.select import fit_to_budget
 from secateur.settings import Settings, condense_notices
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
 from secateur.settings.tables import Part
-from secateur.sources.committed_settings import read_committed_settings
+from secateur.sources.committed import read_committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
@@ -54,9 +53,8 @@ from typing import TYPE_CHECKING
 from secateur.errors import UsageError
 from secateur.redaction import not_scanned, redact_typed
 from secateur.render.text import DROPPED_SHOWN
-from secateur.sources.listed import ListedOpener, parse_file_list
 from secateur.sources.named import FORMS, folder_of
-from secateur.sources.open import SourceOpener
+from secateur.sources.open import ListedOpener, SourceOpener, parse_file_list
 from secateur.sources.workspace_file import is_workspace, read_workspace
 
 if TYPE_CHECKING:

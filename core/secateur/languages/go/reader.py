@@ -213,7 +213,6 @@ class GoValues(BlockValues):
 
 
 def _find_block(node: Node) -> Node | None:
-    """Returns the block around a statement; None at the top of a file."""
     block = node.parent
     while block is not None and block.type in _NOT_BLOCKS:
         block = block.parent

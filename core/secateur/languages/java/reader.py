@@ -197,7 +197,6 @@ class JavaValues(BlockValues):
         return value_of(self._add_dimensions(declarator, self.format_type(type_)))
 
     def _bind_variables(self, node: Node) -> None:
-        """Binds local variables, and fields of classes that have no fragment of their own."""
         scope = node.parent
         if node.type != "local_variable_declaration":
             if is_field_of_type(node):

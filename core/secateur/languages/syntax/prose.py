@@ -231,7 +231,6 @@ _LISTS = words("steps jobs stages tasks")  # keys whose items are units
 
 
 def _find_yaml_keys(lines: Sequence[str]) -> Iterator[_Heading]:
-    """Finds the top-level keys, the entries of groups such as `jobs`, and the items of `steps`."""
     above: list[tuple[int, str]] = []  # indentation and name of the keys around a row
     text_indent = _LINE_LENGTH  # rows with a larger indentation belong to a multi-line text
     after = 0  # the row after the last unit

@@ -133,7 +133,6 @@ class SemanticSpace:
 
 
 def _products(rows: npt.NDArray[np.float32], vectors: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
-    """Multiplies each row with a vector, or with each column of a matrix."""
     # All values are small integers, so no product is invalid. BLAS may still warn about bytes that it reads behind the
     # end of a row and does not use.
     with np.errstate(invalid="ignore"):

@@ -127,7 +127,6 @@ class Overloads:
         return _SUBCLASS if wanted in order else _UNKNOWN - 2 if opened else -1
 
     def _class(self, gid: int, written: str) -> int | None:
-        """Returns the class of this repository that a parameter is declared as."""
         value = self._expressions.resolve_type(self._symbols.file_of[gid], self._symbols.class_of[gid], written)
         return value[0] if isinstance(value, tuple) else None
 

@@ -237,7 +237,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _title(values: Sequence[Any]) -> str:
-    """The last title given by people, else the last one given by an agent."""
     titles: dict[str, str] = {}
     for value in values:
         for kind, key in _TITLES:

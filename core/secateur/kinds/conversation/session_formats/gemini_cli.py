@@ -172,7 +172,6 @@ def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
 
 
 def _response(responded: Mapping[str, Any], call: str, success: bool | None, where: Where) -> MessagePart:
-    """Makes the result of a `functionResponse`: its `output`, `error` or only text, else all of it."""
     response = base.field_of(responded, "response")
     for key in ("output", "error", *(response if isinstance(response, dict) and len(response) == 1 else ())):
         text = base.field_of(response, key)

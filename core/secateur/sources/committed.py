@@ -1,18 +1,50 @@
 """Tells without git whether a repository has changed since its newest commit was read: compares the files that name
-the commit, limit its history, and hold the rules for reading it."""
+the commit, limit its history, and hold the rules for reading it.
+
+A repository's own settings as a commit has them, if files on disk are missing or must not count.
+"""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 
 from msgspec import Struct
 
-from secateur.settings import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Index
-from secateur.sources.git import SHALLOW_BYTES
-from secateur.sources.location import HEAD, head_commit
-from secateur.sources.provenance import RECORD, small_file
+from secateur.errors import RepositoryError
+from secateur.settings import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Committed, Index
+from secateur.sources.git import SHALLOW_BYTES, Git, TreeEntry
+from secateur.sources.provenance import HEAD, RECORD, clone_at, head_commit, small_file
+
+SETTINGS_FILES = (FILE_NAME, PROJECT_NAME)
+
+_PLAIN_MODES = (0o100644, 0o100755)
+_SHORT = 10
+
+
+def read_committed_settings(folder: Path) -> Committed | None:
+    """Returns the settings in the HEAD of a clone; None for any other folder, whose settings are on disk."""
+    if clone_at(folder) is None:
+        return None
+    git = Git.discover(folder)
+    if not isinstance(git, Git):
+        return None
+    try:
+        head = git.head()
+        return read_settings_at(git, head, git.ls_tree(head)) if head else None
+    except RepositoryError:  # reading the files reports it
+        return None
+
+
+def read_settings_at(git: Git, commit: str | None, entries: Sequence[TreeEntry]) -> Committed:
+    """Returns the configuration files among the entries of a commit; empty without a commit."""
+    wanted = [entry for entry in entries if entry.path in SETTINGS_FILES and entry.mode in _PLAIN_MODES]
+    contents = git.blobs([entry.oid for entry in wanted], max_bytes=MAX_FILE_BYTES) if wanted else iter(())
+    files = {entry.path: content for entry, content in zip(wanted, contents, strict=True) if content is not None}
+    return Committed(files, f"at {commit[:_SHORT]}" if commit else "before the first commit")
+
 
 _DIGEST_BYTES = 16
 
