@@ -36,22 +36,6 @@ SAFETY_FACTORS: Mapping[str, float] = MappingProxyType(
     }
 )
 
-
-__all__ = [
-    "COUNTERS",
-    "DEFAULT_COUNTER",
-    "ENCODINGS",
-    "SAFETY_FACTORS",
-    "Counter",
-    "ScaledCounter",
-    "count_string_tokens",
-    "count_tokens",
-    "counter_for",
-    "encoding_of",
-    "get_counter",
-    "tokenizer_notice",
-]
-
 DEFAULT_COUNTER = "o200k_base"
 LONGEST_MODEL = 200  # characters of a model's name that are looked at
 # All names that `get_counter` knows, which are the choices of `tokens.counter`.

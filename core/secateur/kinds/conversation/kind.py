@@ -76,9 +76,9 @@ class ConversationOutput(Shape, frozen=True, kw_only=True):
     messages: Annotated[list[dict[str, Any]], Meta(description="In the shape in which they came in.")]
     format: Annotated[str, Meta(extra_json_schema={"enum": [*FORMATS]})]
     statistics: Statistics
-    counter: Annotated[str, Meta(description="That of the tokens; for a session with a factor of its own.")]
     cache: CacheShape
     session: SessionShape | UnsetType = UNSET
+    counter: Annotated[str | UnsetType, Meta(description="Of the model, if it is not that of the settings.")] = UNSET
     report: TrimReport
     ledger: LedgerShape
     warnings: list[Notice]
@@ -211,7 +211,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             messages=pruned.messages,
             format=pruned.transcript.format,
             statistics=pruned.statistics,
-            counter=pruned.counter,
+            counter=_own_counter(outcome) or UNSET,
             cache=pruned.cache,
             session=session or UNSET,
             report=pruned.report,
@@ -231,8 +231,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         unsent = f" ({count:,} of them reach{'' if count > 1 else 'es'} no model)" if count else ""
         messages = f"{pruned.transcript.format}, {count_noun(figures.total_messages, 'message')}{unsent}"
         cut_to = f", cut to {pruned.target:,}" if rules.cut_to < 1 else ""
-        own = pruned.counter if pruned.counter != outcome.settings.tokens.counter else ""
-        counted = f" ({own})" if own else ""
+        counted = f" ({own})" if (own := _own_counter(outcome)) else ""
         tokens = f"{change(ledger.before, ledger.after)} tokens{counted}, {figures.tokens_saved:,} saved"
         count = sum(item.state is State.SHORTENED and not item.cleaned + item.pictures for item in pruned.items)
         contents = f", contents of {count_noun(count, 'call')} that wrote files" if count else ""
@@ -291,6 +290,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
 
 
 # --- one entry --------------------------------------------------------------------------------------------------------
+
+
+def _own_counter(outcome: Outcome[Pruned]) -> str:
+    return outcome.payload.counter if outcome.payload.counter != outcome.settings.tokens.counter else ""
 
 
 def head_of(pruned: Pruned) -> tuple[MessagePart, ...]:
