@@ -68,6 +68,8 @@ class Live:
         clock: a monotonic clock, in seconds.
         seconds: the most time for a step.
         failures: steps that failed or took too long.
+        model: the model that is asked; the safe zone holds in its tokens, with `SAFETY_FACTORS` where its encoding is
+            not built in.
     """
 
     settings: Settings | None = None
@@ -75,6 +77,7 @@ class Live:
     clock: Callable[[], float] = time.monotonic
     seconds: float = MOST_SECONDS
     failures: int = 0
+    model: str = ""
     _folds: OrderedDict[tuple[bytes, int], Fold] = field(default_factory=OrderedDict, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
@@ -99,8 +102,10 @@ class Live:
             try:
                 known = list(_digests(history))
                 fold = before = self._remembered(history, known, overhead)
-                recalls = self.store is not None
-                for after in fold.extend_to(history, settings, progress, overhead=overhead, recalls=recalls):
+                recalls, model = self.store is not None, self.model
+                for after in fold.extend_to(
+                    history, settings, progress, overhead=overhead, recalls=recalls, model=model
+                ):
                     if self.store is not None and after.originals:
                         self.store.keep(after.originals)  # before anything promises them
                     before, fold = fold, replace(after, originals={})
@@ -118,6 +123,7 @@ class Live:
                     self.store.savings.add(SavingsRecord("live", session, fold.whole, fold.tokens, *cached, is_cut))
                 while len(self._folds) > MOST_FOLDS:
                     self._folds.popitem(last=False)
+                warnings = fold.notices
                 if (cut := fold.cut) is not None:
                     effect = CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, cut.pays_after)
             changed = tuple(entry for _, entry in sorted(fold.changes.items()))

@@ -58,6 +58,13 @@ def test_the_rest_of_the_request_needs_room_too() -> None:
     assert live.step(messages, overhead=999) == live.step(messages, overhead=1_000)
 
 
+def test_the_zone_holds_in_the_tokens_of_the_model_that_is_asked() -> None:
+    zone = {"conversation_prune.safe_zone_tokens": 5_000}
+    messages, plain = history(8), with_values(Settings(profile="recommended"), zone)
+    assert Live(plain).step(messages).changed == Live(plain, model="gpt-5").step(messages).changed == ()
+    assert Live(plain, model="claude-opus-4-7").step(messages).changed != ()
+
+
 def test_a_shape_that_is_not_read_leaves_as_it_is_and_is_counted() -> None:
     live, messages = Live(settings(10)), [{"turn": "x" * 100}, {"turn": "y"}]
     step = live.step(messages)

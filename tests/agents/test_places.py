@@ -14,7 +14,7 @@ from secateur_agents.sessions.places import choose_session, describe_places, fin
 from support import agent_sessions as agents
 from support.agent_sessions import PROJECT, SCRIPT
 
-ALL = (agents.write_claude_code, agents.write_codex, agents.write_gemini_cli)
+ALL = (agents.write_claude_code, agents.write_codex, agents.write_gemini_cli, agents.write_copilot)
 
 
 @pytest.fixture
@@ -34,22 +34,22 @@ def test_every_agent_s_sessions_are_found_the_newest_first(home):
         path = write(home, SCRIPT)
         os.utime(path, (2_000_000_000 - age, 2_000_000_000 - age))
     found = found_in(home)
-    assert [one.agent for one in found] == ["claude-code", "codex", "gemini-cli", "opencode"]
-    assert found[0].id == agents.CLAUDE
-    assert found[3].path.endswith(f"opencode.db#{agents.OPENCODE}")
+    assert [one.agent for one in found] == ["claude-code", "codex", "gemini-cli", "copilot", "opencode"]
+    assert (found[0].id, found[3].id) == (agents.CLAUDE, "cop")
+    assert found[4].path.endswith(f"opencode.db#{agents.OPENCODE}")
 
 
 def test_variables_move_the_places(home, tmp_path):
     moved = tmp_path / "moved"
     variables = {"CLAUDE_CONFIG_DIR": moved / ".claude", "CODEX_HOME": moved / ".codex", "GEMINI_CLI_HOME": moved}
-    variables |= {"XDG_DATA_HOME": moved / ".local" / "share"}
+    variables |= {"XDG_DATA_HOME": moved / ".local" / "share", "COPILOT_HOME": moved / ".copilot"}
     environ = {name: str(path) for name, path in variables.items()}
     assert found_in(home, **environ) == []
     for write in ALL:
         write(moved, SCRIPT)
     agents.write_opencode_files(moved, SCRIPT)
     found = found_in(home, **environ)
-    assert {one.agent for one in found} == {"claude-code", "codex", "gemini-cli", "opencode"}
+    assert {one.agent for one in found} == {"claude-code", "codex", "gemini-cli", "copilot", "opencode"}
     assert all(str(moved) in one.path for one in found)
 
 
@@ -96,7 +96,7 @@ def test_reading_writes_nothing_beside_a_database(tmp_path, beside):
 def test_a_list_has_the_figures_of_each(home):
     rows = {one.agent: one for one in list_sessions(found_in(home), Settings(), {})}
     assert {row.project for row in rows.values()} == {PROJECT}
-    assert {row.tokens_from for row in rows.values()} == {"reported"}
+    assert {agent for agent, row in rows.items() if row.tokens_from != "reported"} == {"copilot"}  # it notes none
     assert rows["codex"].window == 258_400
     assert all(0.3 < row.dead_share < 0.6 for row in rows.values())
 
@@ -106,7 +106,7 @@ def test_projects_and_limits_choose(home, tmp_path):
     found = found_in(home)
     assert len(list_sessions(found, Settings(), {}, limit=2)) == 2
     inside = list_sessions(found, Settings(), {}, project=tmp_path.__class__(PROJECT).parent)
-    assert len(inside) == 5
+    assert len(inside) == 6
     assert list_sessions(found, Settings(), {}, project=tmp_path) == []
 
 
@@ -117,8 +117,8 @@ def test_subagents_are_listed_only_when_they_are_asked_for(home):
     agents.written(folder / "journal.jsonl", "{}\n")
     found = found_in(home)
     assert [one.id for one in found if one.subagent] == ["agent-a1"]
-    assert len(list_sessions(found, Settings(), {})) == 4
-    assert len(list_sessions(found, Settings(), {}, subagents=True)) == 5
+    assert len(list_sessions(found, Settings(), {})) == 5
+    assert len(list_sessions(found, Settings(), {}, subagents=True)) == 6
     assert choose_session(found, "latest", ()).subagent is False
     assert choose_session(found, "agent-a1", ()).subagent
 

@@ -61,7 +61,7 @@ def test_out_is_the_file_in_the_shape_it_came_in_and_fits_when_it_is_read_again(
 
 def test_a_reason_names_the_tokens_that_a_lasting_cut_goes_down_to(transcript: tuple[str, Path]) -> None:
     arguments = "conversation", transcript[1], "--safe-zone", 5000
-    words = "tokens were still too many when its turn came; cutting begins above 5,000 tokens and goes on down to 2,000"
+    words = "tokens were still too many when its turn came; cutting begins above 5,000 tokens and goes on down to 2,001"
     for strategy in ("tool-results", "truncate", "hybrid", "staged"):
         assert words in secateur(*arguments, "--cut-to", 0.4, "--strategy", strategy).out
         assert "cutting begins" not in secateur(*arguments, "--strategy", strategy).out

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from secateur import ConversationPruner
-from secateur.kinds.conversation.decisions import Pruned
+from secateur.kinds.conversation.decisions import FEW_WORDS_KEPT, Pruned
 from secateur.kinds.conversation.placeholders import MARK
 from secateur.kinds.conversation.strategies import STRATEGIES
 from secateur.model import Reason, State
@@ -56,10 +56,33 @@ def test_a_content_that_a_lasting_cut_takes_too_is_not_said_to_be_too_many() -> 
         call = {"type": "tool_use", "id": f"w{number}", "name": "Write", "input": given}
         result = {"type": "tool_result", "tool_use_id": f"w{number}", "content": "Written."}
         messages[1:1] = [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
-    items = pruned(messages, "tool-results", safe_zone_tokens=9_000, cut_to=0.5).items
+    cut = pruned(messages, "tool-results", safe_zone_tokens=9_000, cut_to=0.5)
+    items = cut.items
     wrote = [item for item in items if item.figures.get("wrote")]
     assert [item.number for item in wrote] == [1, 3] and all(item.over >= 0 for item in items)
-    assert {item.cut for item in items if item.over} == {(9_000, 4_500)}
+    assert {item.cut for item in items if item.over} == {(9_000, cut.target)} and 4_500 < cut.target < 4_600
+
+
+def talk(first: str) -> list[dict[str, Any]]:
+    """Two times forty messages, each with a rule of the user or a decision of the assistant among other words."""
+    messages = [{"role": "user", "content": first}]
+    for number in range(40):
+        decided = f"I decided to keep part{number}.py. " + "The ledger has the order of the rate. " * 20
+        rule = f"Never change table T_{number}. " + "The label is on the invoice of the customer. " * 8
+        messages += [{"role": "assistant", "content": decided}, {"role": "user", "content": rule}]
+    return messages
+
+
+@pytest.mark.parametrize(("first", "strategy"), [(4_000, "staged"), (4_000, "summarize"), (20, "staged")])
+def test_what_must_stay_leaves_room_for_what_was_ruled_and_decided(first: int, strategy: str) -> None:
+    """A first message larger than `cut_to` of the zone is set aside before the share is taken."""
+    values = {"safe_zone_tokens": 9_000, "cut_to": 0.3, "keep_first": True, "keep_last": 3}
+    cut = pruned(talk("specification " * first), strategy, **values)
+    said = "\n".join(message["content"] for message in cut.messages)
+    kept = [sum(words.format(number) in said for number in range(40)) for words in ("T_{}.", "part{}.py")]
+    assert min(kept) >= 38 and cut.report.after <= 9_000
+    few = [notice.message for notice in cut.warnings if notice.code == FEW_WORDS_KEPT]
+    assert bool(few) is (first < 4_000), "most of the words are in the first message"
 
 
 def test_what_fits_is_not_cut() -> None:

@@ -86,7 +86,9 @@ def test_a_turn_goes_step_by_step_then_its_question_with_its_answer() -> None:
         [[4], [5, 6], [7]],
         [[8]],
     ]
-    assert [[number for element in unit for number in element.numbers] for unit in list_removable(elements)] == [
+    assert [
+        [number for element in unit.elements for number in element.numbers] for unit in list_removable(elements)
+    ] == [
         [1, 2],
         [0, 3],
         [5, 6],

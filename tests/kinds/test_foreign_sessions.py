@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from secateur.errors import SecateurError
+from secateur.kinds.conversation.decisions import measure
+from secateur.kinds.conversation.placeholders import MARK
 from secateur.kinds.conversation.session_formats.claude_code import sent_lines
+from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_transcript
+from secateur.model import Reason
+from secateur.settings import Settings, with_values
+from secateur.tokens import get_counter
 from support import agent_sessions as agents
 from support.agent_sessions import SCRIPT
 from support.cli import secateur
@@ -60,6 +67,46 @@ def test_a_few_records_of_another_agent_cost_themselves() -> None:
     assert len(transcript.messages) == 10 and [notice.code for notice in transcript.notices] == ["unreadable_messages"]
 
 
+def cline(reads: Sequence[str], *, apart: bool) -> list[dict[str, Any]]:
+    """A task of Cline, whose calls and results are texts; `apart`: a heading and its result are two blocks."""
+    environment = {"type": "text", "text": "<environment_details>\n# Current Mode\nACT MODE\n</environment_details>"}
+    task = {"type": "text", "text": "<task>\nMend the rounding.\n</task>"}
+    messages: list[dict[str, Any]] = [{"role": "user", "content": [task, environment], "ts": 1}]
+    for number, path in enumerate(reads):
+        call = f"<read_file>\n<path>{path}</path>\n</read_file>"
+        heading, text = f"[read_file for '{path}'] Result:", f"def {path[:1]}(cents): return cents * 7\n" * 40
+        texts = [heading, text] if apart else [f"{heading}\n{text}"]
+        result = [*({"type": "text", "text": one} for one in texts), environment]
+        messages.append({"role": "assistant", "content": [{"type": "text", "text": call}], "ts": 2 + 2 * number})
+        messages.append({"role": "user", "content": result, "ts": 3 + 2 * number})
+    feedback = "[attempt_completion] Result:\n<feedback>\nNow the tests.\n</feedback>"
+    done = {"type": "text", "text": "<attempt_completion>\n<result>Done.</result>\n</attempt_completion>"}
+    last = [{"type": "text", "text": feedback}, environment]
+    return [*messages, {"role": "assistant", "content": [done], "ts": 98}, {"role": "user", "content": last, "ts": 99}]
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_results_of_cline_and_roo_are_cleared_and_reads_that_come_again_go_first(apart: bool) -> None:
+    messages = cline(["a.py", "b.py", "a.py", "b.py", "c.py"], apart=apart)
+    before = read_transcript(json.dumps(messages).encode())
+    assert before.format == "cline" and [message.from_user for message in before.messages].count(True) == 2
+    counted = measure(before, get_counter())
+    texts = {part.text for message in before.messages for part in message.parts}
+    whole = {block["text"] for message in messages for block in message["content"]}
+    assert sum(map(len, texts)) == sum(map(len, whole)), "all that is sent is counted"
+    zone = counted.total - 2 * 400
+    cut = prune(before, with_values(Settings(), {"conversation_prune.safe_zone_tokens": zone}), "tool-results")
+    assert [(item.number, item.reason) for item in cut.items if item.cleaned] == [
+        (2, Reason.REPEATED),
+        (4, Reason.REPEATED),
+    ]
+    first = cut.messages[2]["content"]
+    assert first[0]["text"].startswith("[read_file for 'a.py'] Result:") and MARK in first[1 if apart else 0]["text"]
+    assert first[-1] == messages[2]["content"][-1] and cut.messages[-1] == messages[-1]
+    again = read_transcript(json.dumps(cut.messages).encode())
+    assert (again.format, measure(again, get_counter()).total) == ("cline", cut.ledger.after)
+
+
 def test_ui_messages_of_the_ai_sdk_are_read() -> None:
     values = [{"id": "1", "role": "user", "parts": TEXT}, {"id": "2", "role": "assistant", "parts": TEXT}]
     assert read_transcript(json.dumps(values).encode()).format == "ai-sdk-ui"
@@ -79,7 +126,7 @@ def test_a_session_that_is_recorded_again_counts_once() -> None:
 
 def test_one_bad_session_costs_itself_and_not_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_DATA_HOME", "OPENCODE_DB"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME", "XDG_DATA_HOME", "OPENCODE_DB"):
         monkeypatch.delenv(name, raising=False)
     good = agents.write_claude_code(tmp_path, SCRIPT)
     snapshot = {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}

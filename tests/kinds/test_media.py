@@ -4,16 +4,25 @@ is not known."""
 from __future__ import annotations
 
 import base64
+import json
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.kinds.conversation.decisions import measure
-from secateur.kinds.conversation.media import MEDIA_TOKENS, anthropic_tokens, media_tokens, openai_tokens
+from secateur.kinds.conversation.media import (
+    MEDIA_TOKENS,
+    anthropic_tokens,
+    media_tokens,
+    openai_tokens,
+    without_encoded,
+)
 from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_messages
-from secateur.settings import Settings
+from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 
 
@@ -160,3 +169,81 @@ def test_pictures_are_in_the_figures_and_said_to_be_estimated() -> None:
 def test_as_many_bytes_as_hold_the_size_are_enough(raw: bytes, needed: int) -> None:
     assert media_tokens(anthropic(raw[:needed])) == 80
     assert media_tokens(anthropic(raw[: needed - 1])) == MEDIA_TOKENS
+
+
+DATA = base64.b64encode(png(1280, 800) + bytes(range(256)) * 8).decode()
+WRAPPED = "\n".join(DATA[start : start + 76] for start in range(0, len(DATA), 76))
+NAME = "/srv/shop/src/main/java/com/example2/refunds/RefundTotalIsRoundedOnlyOnceWhenTheOrderHas3LinesTest"
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        (f'{{"src": "data:image/png;base64,{DATA}", "note": "hidden"}}', '{{"src": "{}", "note": "hidden"}}'),
+        (f"![shot](data:image/svg+xml;charset=utf-8;base64,{DATA[:40]}) above", "![shot]({}) above"),
+        (f"chart:\n{WRAPPED}\nis wrong", "chart:\n{}\nis wrong"),
+        (json.dumps(f"chart:\n{WRAPPED}\nis wrong"), '"chart:\\n{}\\nis wrong"'),
+        (f"{NAME} {'0a' * 32}\n{NAME}\n{NAME}2\n{'-' * 300} {'word ' * 300}", ""),
+    ],
+)
+def test_data_in_base64_have_a_mark_and_words_stay(text: str, left: str) -> None:
+    assert re.sub(r"\[base64, [\d,]+ characters\]", "{}", without_encoded(text)) == (left.format("{}") or text)
+
+
+def shown(number: int, picture: Any) -> list[Any]:
+    """A call of a tool, and its result: a picture, and words."""
+    words = {"type": "text", "text": f"Button {number} is hidden behind the banner."}
+    if isinstance(picture, str):
+        content: Any = json.dumps({"src": picture, "note": words["text"]})
+        call = {"id": f"c{number}", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+        answer = {"role": "tool", "tool_call_id": f"c{number}", "content": content}
+        return [{"role": "assistant", "content": None, "tool_calls": [call]}, answer]
+    call = {"type": "tool_use", "id": f"c{number}", "name": "look", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": f"c{number}", "content": [picture, words]}
+    return [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+
+
+@pytest.mark.parametrize("picture", [anthropic(png(1280, 800)), f"data:image/png;base64,{DATA}"])
+@pytest.mark.parametrize("strategy", ["tool-results", "summarize", "staged"])
+def test_what_was_said_beside_a_picture_stays(strategy: str, picture: Any) -> None:
+    steps = [message for number in range(6) for message in shown(number, picture)]
+    messages = [{"role": "user", "content": "Test the shop."}, *steps, {"role": "user", "content": "What is hidden?"}]
+    zone = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3_000})
+    cut = prune(read_messages(messages), zone, strategy)
+    said = json.dumps(cut.messages[:-3])
+    assert all(f"Button {number} is hidden" in said for number in range(5)) and DATA[:60] not in said
+    once_more = prune(read_messages(cut.messages), zone, strategy)
+    assert once_more.messages == cut.messages
+
+
+FILE = {"inlineData": {"mimeType": "image/png", "data": DATA}}
+USERS: dict[str, Callable[[str], Any]] = {
+    "anthropic": lambda words: {"role": "user", "content": [anthropic(png(900, 900)), {"type": "text", "text": words}]},
+    "openai": lambda words: {"role": "user", "content": [openai(png(900, 900)), {"type": "text", "text": words}]},
+    "markdown": lambda words: {"role": "user", "content": f"![it](data:image/png;base64,{DATA}) {words}"},
+    "gemini": lambda words: {"role": "user", "parts": [FILE, {"text": words}]},
+    "bedrock": lambda words: {"role": "user", "content": [{"image": {"format": "png"}}, {"text": words}]},
+    "pydantic-ai": lambda words: {
+        "kind": "request",
+        "parts": [{"part_kind": "user-prompt", "content": [words, {"kind": "image-url", "url": "https://x.org/a"}]}],
+    },
+}
+
+
+@pytest.mark.parametrize("form", USERS)
+def test_earlier_pictures_of_a_user_are_cleared_and_the_words_around_them_stay(form: str) -> None:
+    answers = {
+        "gemini": {"role": "model", "parts": [{"text": "Done."}]},
+        "bedrock": {"role": "assistant", "content": [{"text": "Done."}]},
+        "pydantic-ai": {"kind": "response", "parts": [{"part_kind": "text", "content": "Done."}]},
+    }
+    answer = answers.get(form, {"role": "assistant", "content": "Done."})
+    asked = [USERS[form](f"The total of page {number} is wrong.") for number in range(4)]
+    messages = [message for question in asked for message in (question, answer)][:-1]
+    before = read_messages(messages)
+    cut = prune(before, with_values(Settings(), {"conversation_prune.safe_zone_tokens": 300}), "tool-results")
+    after = read_messages(cut.messages)
+    assert after.format == before.format and after.messages[-1].parts == before.messages[-1].parts
+    assert cut.ledger.after == measure(after, get_counter()).total
+    assert [item.pictures for item in cut.items] == [1, 0, 1, 0, 1, 0, 0]
+    assert [f"page {number} is wrong" in str(cut.messages[2 * number]) for number in range(4)] == [True] * 4

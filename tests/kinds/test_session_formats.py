@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from secateur.kinds.conversation.decisions import measure
+from secateur.kinds.conversation.decisions import measure, measure_for_model
+from secateur.kinds.conversation.folds import live_ledger
 from secateur.kinds.conversation.messages import ASIDE
 from secateur.kinds.conversation.session_facts import SessionRequest, forecast, session_facts, strategy_cuts
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
@@ -22,6 +23,7 @@ SESSIONS = {
     "codex": lambda script: as_lines(agents.codex(script)),
     "gemini-cli": lambda script: as_lines(agents.gemini_cli(script)),
     "gemini-cli, one object": lambda script: json.dumps(agents.gemini_cli_whole(script)),
+    "copilot": lambda script: as_lines(agents.copilot(script)),
     "opencode": lambda script: json.dumps(agents.opencode(script)),
     "opencode 2": lambda script: json.dumps(
         [{**row["data"], "id": row["id"], "type": row["type"]} for row in agents.opencode_2(script)]
@@ -29,7 +31,7 @@ SESSIONS = {
 }
 """The same script in every format that is known."""
 
-LINES = ("claude-code", "codex", "gemini-cli")
+LINES = ("claude-code", "codex", "gemini-cli", "copilot")
 
 
 def read(form, script=SCRIPT):
@@ -120,6 +122,68 @@ def test_usage_is_what_the_provider_reported_and_what_came_since_is_counted(form
     assert facts.usage.filled == filled
     assert facts.filled == filled + facts.since
     assert facts.unseen == facts.filled - facts.counted > 0
+
+
+def reads(model, factor, overhead):
+    """A session of reads whose requests report `factor` times the counted tokens, and an overhead."""
+    counter, session, sent = get_counter(), "5", 0
+    lines = [{"uuid": "u", "parentUuid": None, "type": "user", "message": {"role": "user", "content": "Mend it."}}]
+    for number in range(8):
+        sent = sum(measure(read_transcript(as_lines(lines).encode()), counter).tokens)
+        usage = {"input_tokens": 4, "cache_read_input_tokens": overhead - 4 + round(factor * sent), "output_tokens": 30}
+        call = {"type": "tool_use", "id": f"c{number}", "name": "Read", "input": {"file_path": f"{number}.py"}}
+        said = {"id": f"m{number}", "role": "assistant", "model": model, "content": [call], "usage": usage}
+        text = "\n".join(
+            f"def part{number}_{row}(order): return order.cents * {row}" for row in range(60 + 30 * number)
+        )
+        result = {"type": "tool_result", "tool_use_id": f"c{number}", "content": text}
+        lines += [
+            {"uuid": f"a{number}", "parentUuid": lines[-1]["uuid"], "type": "assistant", "message": said},
+            {
+                "uuid": f"r{number}",
+                "parentUuid": f"a{number}",
+                "type": "user",
+                "message": {"role": "user", "content": [result]},
+            },
+        ]
+    return [line | {"sessionId": session} for line in lines]
+
+
+def for_model(lines):
+    return measure_for_model(read_transcript(as_lines(lines).encode()), get_counter())
+
+
+@pytest.mark.parametrize(("model", "factor"), [("claude-opus-5", 1.53), ("claude-sonnet-4-5", 1.2), ("qwen4", 0.8)])
+def test_the_first_requests_tell_how_many_tokens_the_model_counts(model, factor):
+    lines = reads(model, factor, 18_000)
+    measured, plain = for_model(lines), measure(read_transcript(as_lines(lines).encode()), get_counter())
+    assert measured.counter.name == f"o200k_base x {factor}"
+    assert measured.total == pytest.approx(factor * plain.total, rel=0.01)
+    facts = session_facts(measured)
+    assert facts.unseen == pytest.approx(18_000, abs=200) and measured.transcript.notices == ()
+    cut = prune(measured.transcript, with_values(Settings(), {"conversation_prune.safe_zone_tokens": 9_000}))
+    again = measure(read_messages(cut.messages), get_counter())
+    assert factor * again.total <= 9_050 and cut.counter == measured.counter.name
+    assert live_ledger(measured, Settings()).requests == 9  # the history's figures are its own
+
+
+def test_what_the_first_requests_told_stays_as_the_session_grows_and_after_a_compaction():
+    lines = reads("claude-opus-5", 1.5, 18_000)
+    known = for_model(lines[:10])
+    told = [(known.counter.name, known.overhead) for known in (known, for_model(lines))]
+    boundary = {"uuid": "b", "parentUuid": None, "type": "system", "subtype": "compact_boundary", "sessionId": "5"}
+    summary = {"uuid": "s", "parentUuid": "b", "type": "user", "message": {"role": "user", "content": "Mended."}}
+    measured = for_model([*lines, boundary, summary])
+    assert {*told, (measured.counter.name, measured.overhead)} == {("o200k_base x 1.5", known.overhead)}
+    facts = session_facts(measured)
+    assert (facts.filled, facts.filled_from) == (facts.counted + known.overhead, "counted") and facts.filled > 17_900
+
+
+def test_without_two_requests_far_enough_apart_a_warning_names_the_tokenizer():
+    measured = for_model(reads("claude-opus-5", 1.5, 18_000)[:4])
+    assert [notice.code for notice in measured.transcript.notices] == ["other_tokenizer"]
+    exact = for_model(reads("gpt-5.2", 1.3, 18_000))  # its encoding is built in: the rest is what is not in the session
+    assert exact.counter.name == "o200k_base" and exact.transcript.notices == () and exact.overhead >= 18_000
 
 
 def test_the_window_is_the_one_the_session_reports_else_that_of_the_model():

@@ -1,9 +1,13 @@
-"""`truncate` takes out whole groups, oldest first, and no group more than is needed."""
+"""`truncate` takes out groups, oldest first, and gives the room that is left to the newest messages that fit it."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from secateur import ConversationPruner
+from secateur.kinds.conversation.decisions import FEW_WORDS_KEPT
+from secateur.kinds.conversation.transcripts import read_messages
 from secateur.settings import Settings, with_values
 
 TURNS = 24
@@ -26,13 +30,34 @@ def left_of(group_size: int, zone: int) -> list[int]:
 
 @pytest.mark.parametrize("zone", [900, 1500, 1900])
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 7])
-def test_the_oldest_group_goes_whole(size: int, zone: int) -> None:
-    fewest = TURNS - len(left_of(1, zone))
-    assert fewest > 1
-    taken = TURNS - len(left_of(size, zone))
-    group = size + size % EXCHANGE  # a question and its answer go together
-    assert taken == -(-fewest // group) * group, "as many whole groups as are needed"
+def test_the_oldest_go_and_no_more_than_are_needed(size: int, zone: int) -> None:
+    taken = TURNS - len(left_of(1, zone))
+    assert taken > 1 and taken % EXCHANGE == 0, "a question and its answer go together"
     assert left_of(size, zone) == list(range(taken, TURNS))
+
+
+def test_room_is_filled_with_whole_steps_and_turns() -> None:
+    """Large and small steps of several turns: what stays is a conversation, and no step more would fit."""
+    messages: list[dict[str, Any]] = []
+    for turn in range(6):
+        messages.append({"role": "user", "content": f"question {turn}"})
+        for step in range(5):
+            name, text = f"c{turn}{step}", SENTENCE * (3 if (turn + step) % 3 else 30)
+            call = {"id": name, "type": "function", "function": {"name": "look", "arguments": "{}"}}
+            messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+            messages.append({"role": "tool", "tool_call_id": name, "content": text})
+        messages.append({"role": "assistant", "content": f"answer {turn}"})
+    messages.append({"role": "user", "content": "And now?"})
+    pruner = ConversationPruner(
+        with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 1_700})
+    )
+    kept = pruner.prune_conversations(messages, "truncate")
+    assert pruner.report is not None and 1_700 - 60 < pruner.report.after <= 1_700, "a small step has about 60 tokens"
+    assert pruner.result is not None and {notice.code for notice in pruner.result.warnings} <= {FEW_WORDS_KEPT}
+    assert not read_messages(kept).notices, "calls and results are paired"
+    questions = [message["content"][-1] for message in kept if message["role"] == "user"]
+    answers = [message["content"][-1] for message in kept if message["role"] == "assistant" and message["content"]]
+    assert questions[:-1] == answers
 
 
 def test_what_fits_stays_whatever_the_size_of_a_group() -> None:

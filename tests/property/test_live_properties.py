@@ -54,7 +54,7 @@ def test_each_step_is_valid_and_begins_as_the_one_before_unless_a_cut_is_made(
     before: list[Any] = []
     for end in requests(history):
         step = live.step(history[:end])
-        assert not step.warnings
+        assert {notice.code for notice in step.warnings} <= {"few_words_kept"}
         assert refused(step.messages) == [] or refused(history[:end])  # a program of the server still waits
         if step.cache.first_changed is None:
             assert step.messages[: len(before)] == before

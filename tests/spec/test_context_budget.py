@@ -128,7 +128,10 @@ def test_ac_1_an_unknown_model_is_not_guessed() -> None:
         trim(envelope(), 0, 0, "claude-sonet-4-5")
     assert error.value.code == "AI_PROMPT_COMPOSE_ERROR"
     assert "did you mean claude-sonnet-4-5?" in error.value.hint
-    assert [notice.code for notice in trim_envelope(envelope(), "my-own-model", 2800).notices] == ["unknown_window"]
+    assert [notice.code for notice in trim_envelope(envelope(), "my-own-model", 2800).notices] == [
+        "other_tokenizer",
+        "unknown_window",
+    ]
 
 
 def test_ac_2_non_target_content_is_reduced_and_the_target_stays() -> None:

@@ -237,6 +237,37 @@ def gemini_cli_whole(script: Sequence[Step]) -> dict[str, Any]:
     return heading | {"messages": list(latest.values())}
 
 
+# --- Copilot CLI ------------------------------------------------------------------------------------------------------
+
+_COPILOT_TOOLS = {"read": ("view", "path"), "edit": ("edit", "path"), "write": ("create", "path")}
+_COPILOT_TOOLS |= {"run": ("bash", "command")}
+
+
+def copilot(script: Sequence[Step]) -> list[dict[str, Any]]:
+    """Events of Copilot CLI 0.0.407."""
+    start = {"sessionId": "cop", "version": 1, "copilotVersion": "0.0.407", "context": {"cwd": PROJECT}}
+    events: list[tuple[str, dict[str, Any]]] = [("session.start", start)]
+    events.append(("session.model_change", {"newModel": "gpt-5.2"}))
+    for number, step in enumerate(script):
+        if step.kind == "user":
+            events.append(("user.message", {"content": step.text, "transformedContent": step.text}))
+        elif step.kind == "said":
+            events.append(("assistant.message", {"messageId": f"m{number}", "content": step.text, "toolRequests": []}))
+        elif step.kind == "compacted":
+            events.append(("session.compaction_complete", {"success": True, "summaryContent": step.text}))
+        else:
+            (name, key), call = _COPILOT_TOOLS[step.tool], {"toolCallId": f"c{number}"}
+            asked = call | {"name": name, "arguments": {key: step.path}}
+            events.append(("assistant.message", {"messageId": f"m{number}", "content": "", "toolRequests": [asked]}))
+            events.append(("tool.execution_start", call | {"toolName": name, "arguments": {key: step.path}}))
+            result = {"result": {"content": step.text}} if step.success else {"error": {"message": step.text}}
+            events.append(("tool.execution_complete", call | {"success": step.success, **result}))
+    return [
+        {"type": kind, "data": data, "id": f"e{at}", "timestamp": stamp(at), "parentId": f"e{at - 1}" if at else None}
+        for at, (kind, data) in enumerate(events)
+    ]
+
+
 # --- opencode ---------------------------------------------------------------------------------------------------------
 
 _OPENCODE_TOOLS = {"read": ("read", "filePath"), "edit": ("edit", "filePath"), "write": ("write", "filePath")}
@@ -333,6 +364,10 @@ def write_gemini_cli(home: Path, script: Sequence[Step]) -> Path:
     folder = home / ".gemini" / "tmp" / "shop"
     written(folder / ".project_root", PROJECT)
     return written(folder / "chats" / "session-2026-09-21T13-33-24e7203e.jsonl", as_lines(gemini_cli(script)))
+
+
+def write_copilot(home: Path, script: Sequence[Step]) -> Path:
+    return written(home / ".copilot" / "session-state" / "cop" / "events.jsonl", as_lines(copilot(script)))
 
 
 def write_opencode_files(home: Path, script: Sequence[Step]) -> Path:

@@ -248,8 +248,8 @@ class ConversationPrune(Table, frozen=True):
         float,
         Meta(ge=0.1, le=1),
         about(
-            "Share of the safe zone to which a longer conversation is cut. Each cut invalidates a prompt cache; a "
-            "deep cut lasts for many requests.",
+            "Share of the room beside what must stay to which a longer conversation is cut. Each cut invalidates a "
+            "prompt cache; a deep cut lasts for many requests.",
             flag="--cut-to",
             scope="any",
         ),

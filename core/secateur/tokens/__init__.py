@@ -10,39 +10,34 @@ network and writes no files.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Protocol
 
 from secateur.errors import TokenizerError
+from secateur.notice import Notice
 
-# Model family -> factor: the upper end of the measured range, because exceeding a budget is worse than not using all of
-# it.
+# Model family -> its encoding, as tiktoken's table of models has it. The longest name that fits counts.
+ENCODINGS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("gpt-4", "gpt-3.5", "gpt-35", "text-embedding"), "cl100k_base"),
+        **dict.fromkeys(("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "gpt-oss", "chatgpt-4o"), "o200k_base"),
+        **dict.fromkeys(("o1", "o3", "o4", "codex"), "o200k_base"),
+    }
+)
+
+# Model family -> factor over o200k: the upper end of the measured range, because exceeding a budget is worse than not
+# using all of it.
 SAFETY_FACTORS: Mapping[str, float] = MappingProxyType(
     {
-        "gpt-5": 1.0,  # its own encoding is o200k, like that of the next three
-        "gpt-4.1": 1.0,
-        "gpt-4o": 1.0,
-        "gpt-oss": 1.0,  # o200k_harmony: the same ranks
-        # cl100k: 0.98 to 1.06 on code of 17 languages, 95 % of pieces of Chinese and Japanese within 1.3
-        "gpt-4-turbo": 1.3,
-        "qwen3.5": 1.3,  # 1.06 to 1.16 on the same pieces, 95 % of any kind within 1.28
+        "qwen3.5": 1.3,  # 1.06 to 1.16 on code of 17 languages, 95 % of pieces of any kind within 1.28
         "claude": 1.9,  # unpublished; the reconstruction `ctok` 1.3 puts code at 1.2 to 1.9
     }
 )
 
-
-__all__ = [
-    "COUNTERS",
-    "DEFAULT_COUNTER",
-    "SAFETY_FACTORS",
-    "Counter",
-    "count_string_tokens",
-    "count_tokens",
-    "get_counter",
-]
-
 DEFAULT_COUNTER = "o200k_base"
+LONGEST_MODEL = 200  # characters of a model's name that are looked at
 # All names that `get_counter` knows, which are the choices of `tokens.counter`.
 COUNTERS = ("o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4")
 
@@ -72,6 +67,55 @@ def get_counter(name: str = DEFAULT_COUNTER) -> Counter:
     from secateur.tokens.exact import ExactCounter
 
     return ExactCounter(name)
+
+
+class ScaledCounter:
+    """Counts in the tokens of a model whose tokenizer is not known: those of another counter times a factor."""
+
+    exact = False
+
+    def __init__(self, counter: Counter, factor: float) -> None:
+        self.name, self.load = f"{counter.name} x {factor:g}", counter.load
+        self._counter, self._factor = counter, factor
+
+    def count(self, text: str) -> int:
+        return round(self._counter.count(text) * self._factor)
+
+    def count_many(self, texts: Iterable[str]) -> list[int]:
+        return [round(count * self._factor) for count in self._counter.count_many(texts)]
+
+
+def _find_family(model: str, families: Iterable[str]) -> str:
+    """The longest family that begins a model's name, or begins it after a provider's: `openai/gpt-4-0613`."""
+    name = model[:LONGEST_MODEL].casefold()
+    fits = (one for one in families if re.search(rf"(?:^|[/.:]){re.escape(one)}(?![a-z0-9])", name))
+    return max(fits, key=len, default="")
+
+
+def encoding_of(model: str) -> str:
+    """Returns the encoding of a model; "" if it is not built in."""
+    return ENCODINGS.get(_find_family(model, ENCODINGS), "")
+
+
+def counter_for(model: str, counter: Counter, *, safe: bool = False) -> Counter:
+    """Returns the counter of a model's own encoding in place of the default counter, if it is built in. With `safe` a
+    counter of o200k is multiplied with the model's factor in SAFETY_FACTORS."""
+    if counter.name != DEFAULT_COUNTER:
+        return counter
+    if own := encoding_of(model):
+        return get_counter(own)
+    factor = SAFETY_FACTORS.get(_find_family(model, SAFETY_FACTORS), 1.0)
+    return ScaledCounter(counter, factor) if safe and factor > 1 else counter
+
+
+def tokenizer_notice(model: str, counter: str) -> tuple[Notice, ...]:
+    """Warns that a model has another tokenizer than the encoding that counts; () if it has not, or no model is
+    named."""
+    if not model.strip() or encoding_of(model) or counter not in (DEFAULT_COUNTER, "o200k_harmony", "cl100k_base"):
+        return ()
+    factor = SAFETY_FACTORS.get(_find_family(model, SAFETY_FACTORS))
+    more = f"up to {factor:g} times as many" if factor else "more"
+    return (Notice("other_tokenizer", f"Counted with {counter}: {model[:100]} may count {more} tokens."),)
 
 
 def count_tokens(text: str, counter: str | Counter | None = None) -> int:

@@ -23,7 +23,13 @@ MOST_ENTRIES = 50_000  # most entries of one folder, and most sessions of one ag
 MOST_NAMED = 5  # most sessions in an error about an ambiguous id
 
 # The supported agents, by the names of their formats.
-TITLES = {"claude-code": "Claude Code", "codex": "Codex CLI", "gemini-cli": "Gemini CLI", "opencode": "opencode"}
+TITLES = {
+    "claude-code": "Claude Code",
+    "codex": "Codex CLI",
+    "gemini-cli": "Gemini CLI",
+    "opencode": "opencode",
+    "copilot": "Copilot CLI",
+}
 
 LATEST = "latest"  # the id of the newest session
 
@@ -66,6 +72,7 @@ def known_places(environ: Mapping[str, str]) -> list[AgentPlaceShape]:
         ("codex", under("CODEX_HOME", ".codex", "sessions")),
         ("codex", under("CODEX_HOME", ".codex", "archived_sessions")),
         ("gemini-cli", under("GEMINI_CLI_HOME", "", ".gemini", "tmp")),
+        ("copilot", under("COPILOT_HOME", ".copilot", "session-state")),
         ("opencode", data),
         ("opencode", database if named not in ("", ":memory:") and database.is_absolute() else None),
     ]
@@ -126,6 +133,7 @@ _FILES: Mapping[str, Sequence[tuple[str, bool]]] = {
         *(("*/chats/*.json", False), ("*/chats/*.jsonl", False)),
         *(("*/chats/*/*.json", True), ("*/chats/*/*.jsonl", True)),
     ],
+    "copilot": [("*/events.jsonl", False), ("*.jsonl", False)],
     "opencode": [("storage/session/*/ses_*.json", False), ("opencode*.db", False)],
 }
 
@@ -139,6 +147,7 @@ def _sessions(place: AgentPlaceShape) -> Iterator[FoundSession | Notice]:
                 continue
             with suppress(OSError):  # gone meanwhile
                 name, status = file.name.rpartition(".")[0], file.stat(follow_symlinks=False)
+                name = Path(file.path).parent.name if name == "events" else name
                 yield FoundSession(place.agent, name, file.path, status.st_mtime, status.st_size, subagent)
     for database in filter(os.path.isfile, databases):
         try:

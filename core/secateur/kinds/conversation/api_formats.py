@@ -17,6 +17,7 @@ from secateur.kinds.conversation.media import MEDIA_TOKENS
 from secateur.kinds.conversation.session_formats.base import SessionFormat, field_of, numbered, objects_in, text_at
 from secateur.kinds.conversation.session_formats.claude_code import ClaudeCode
 from secateur.kinds.conversation.session_formats.codex import ITEMS, SILENT, CodexCli, item_parts, role_of
+from secateur.kinds.conversation.session_formats.copilot import CopilotCli
 from secateur.kinds.conversation.session_formats.gemini_cli import GeminiCli, content_parts
 from secateur.kinds.conversation.session_formats.opencode import OpenCode
 
@@ -99,7 +100,7 @@ def _bedrock_parts(block: Mapping[str, Any], where: messages.Where) -> Iterator[
             "\n".join(texts), _id(content, "toolUseId"), at, _put_text_block, media=media, success=success
         )
     elif kind in ("image", "document", "video"):
-        yield messages.MessagePart(messages.PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
+        yield messages.media_part(where, messages.put_text_part)
     elif kind != "cachePoint":
         yield messages.MessagePart(messages.PartKind.OTHER, messages.canonical(content), where)
 
@@ -129,7 +130,7 @@ def _ui_parts(part: Mapping[str, Any], where: messages.Where) -> Iterator[messag
             part_kind = messages.PartKind.TEXT if kind == "text" else messages.PartKind.OTHER
             yield messages.MessagePart(part_kind, text, (*where, "text" if "text" in part else "reasoning"))
     elif kind == "file":
-        yield messages.MessagePart(messages.PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
+        yield messages.media_part(where, messages.put_text_block)
     elif kind.startswith("tool-") or kind == "dynamic-tool":
         if kind == "tool-invocation" and isinstance(part.get("toolInvocation"), dict):
             part, where = part["toolInvocation"], (*where, "toolInvocation")
@@ -225,7 +226,7 @@ def _pydantic_parts(part: Any, where: messages.Where) -> Iterator[messages.Messa
             if isinstance(item, str):
                 yield messages.MessagePart(messages.PartKind.TEXT, item, part_path)
             else:
-                yield messages.MessagePart(messages.PartKind.OTHER, "", part_path, media=1, media_tokens=MEDIA_TOKENS)
+                yield messages.media_part(part_path, messages.put_text)
     elif content is not None:
         text = content if isinstance(content, str) else messages.canonical(content)
         yield messages.MessagePart(messages.PartKind.OTHER if kind == "thinking" else messages.PartKind.TEXT, text, at)
@@ -299,7 +300,7 @@ def _id(value: Any, key: str) -> str:
 
 # The formats of sessions by their names in the kind.
 SESSION_FORMATS: Mapping[str, SessionFormat] = MappingProxyType(
-    {form.name: form for form in (ClaudeCode(), CodexCli(), GeminiCli(), OpenCode())}
+    {form.name: form for form in (ClaudeCode(), CodexCli(), GeminiCli(), OpenCode(), CopilotCli())}
 )
 
 # All formats, except plain messages with a role, which `parse_message` reads.

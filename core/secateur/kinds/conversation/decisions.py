@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from msgspec import field as renamed
 
 from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, MessagePart, PartKind, replace_texts
+from secateur.kinds.conversation.model_tokens import count_for_model
 from secateur.kinds.conversation.transcripts import Transcript
 from secateur.kinds.conversation.unreadable import DAMAGED, UnreadLine
 from secateur.ledger import VERBS, WRAPPER, Figure
@@ -28,9 +29,8 @@ from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, Trim
 from secateur.progress import Progress
 from secateur.redaction import Redactor
 from secateur.render.page import count_noun
-from secateur.settings import ConversationPrune
 from secateur.shape import Count, Shape
-from secateur.tokens import Counter
+from secateur.tokens import Counter, ScaledCounter
 
 # Prices of a token that a provider reads from its prompt cache, or writes to it, relative to an ordinary token:
 # Anthropic's for five minutes.
@@ -39,6 +39,8 @@ CACHE_WRITE_PRICE = 1.25
 
 COUNTED_AT_ONCE = 500  # texts in one batch of a counting thread; the progress bar moves after each batch
 ITEMS_A_STEP = 1_000  # items between two steps of the progress bar
+LEAST_WORDS_KEPT = 0.5  # a cut that keeps a smaller share of what users said has a warning
+FEW_WORDS_KEPT = "few_words_kept"  # code of this warning
 LONGEST_NAME = 100  # longest name of a tool in an entry
 
 # Starts a key of `MeasuredTranscript.known` whose value depends on one message; the message's index comes second.
@@ -60,7 +62,9 @@ class MeasuredTranscript:
     transcript: Transcript
     parts: tuple[tuple[int, ...], ...]  # tokens per part per message
     tokens: tuple[int, ...]  # per message
+    counter: Counter
     heads: tuple[int, ...] = ()  # tokens of each part of the request's system prompt and tools
+    overhead: int = 0  # tokens of a session's first request that the session does not hold
     redactor: Redactor | None = field(default=None, compare=False)  # the redactor that read the transcript
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -98,6 +102,7 @@ class MessageDecision:
     later: int = -1  # index of the later message that makes it needless
     later_cut: bool = False  # whether that one does not go out whole either
     cut: tuple[int, int] | None = None  # the safe zone, and the fewer tokens that a cut goes down to
+    pictures: int = 0  # number of a user's pictures in it that were cleared
 
     @property
     def name(self) -> str:
@@ -110,7 +115,7 @@ class MessageDecision:
         later = {"later_cut" if self.later_cut else "later": self.later}
         over: dict[str, Figure] = {"over": self.over} if self.over else {}
         if self.reason is Reason.OLDEST_RESULT and not self.cleaned:
-            over["wrote"] = 1
+            over["picture" if self.pictures else "wrote"] = 1
         if self.cut is not None and self.over:
             over["zone"], over["target"] = self.cut
         return over | (later if self.later >= 0 else {})
@@ -171,6 +176,8 @@ class Pruned:
     questions: tuple[Question, ...] = ()  # to the model that writes the summaries
     measured: MeasuredTranscript | None = None  # the input of the decision
     originals: Mapping[str, str] = field(default_factory=dict)  # texts that placeholders name for `recall`, by digest
+    target: int = 0  # tokens that a cut goes down to
+    counter: str = ""  # the name of the counter
 
     @cached_property
     def report(self) -> TrimReport:
@@ -225,7 +232,18 @@ def measure(
     size = len(transcript.messages)
     tokens = tuple(map(sum, counted))
     heads = counted[size] if transcript.head else ()
-    return MeasuredTranscript(transcript, tuple(counted[:size]), tokens[:size], heads, known=worked_out)
+    return MeasuredTranscript(transcript, tuple(counted[:size]), tokens[:size], counter, heads, known=worked_out)
+
+
+def measure_for_model(
+    transcript: Transcript, counter: Counter, progress: Progress | None = None, before: MeasuredTranscript | None = None
+) -> MeasuredTranscript:
+    """Measures in the tokens of the model that the transcript names (`model_tokens`)."""
+    if before is not None and isinstance(before.counter, ScaledCounter):  # it stays
+        return replace(measure(transcript, before.counter, progress, before), overhead=before.overhead)
+    transcript, own, overhead = count_for_model(transcript, counter)
+    before = before if before is not None and before.counter.name == own.name else None
+    return replace(measure(transcript, own, progress, before), overhead=overhead)
 
 
 def count_texts(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
@@ -280,12 +298,6 @@ def first_unanswered(messages: Sequence[Message]) -> int:
     return len(messages) - 1 if last < 0 else last + (next(messages[last].results, None) is None)
 
 
-def target_tokens(zone: ConversationPrune, total: int) -> int:
-    """Returns the tokens to aim for: the safe zone, or its share `cut_to` if the conversation is larger than the
-    zone."""
-    return int(zone.safe_zone_tokens * zone.cut_to) if total > zone.safe_zone_tokens else zone.safe_zone_tokens
-
-
 # The end of an id if several entries have one name: a summary, and the message that joins it to the rest.
 _NUMBERED = re.compile(r" #\d+\Z")
 
@@ -324,17 +336,17 @@ def edit_message(
 def finish(
     measured: MeasuredTranscript,
     items: Sequence[MessageDecision],
-    zone: ConversationPrune,
+    safe_zone: int,
+    target: int,
     warnings: Sequence[Notice] = (),
     progress: Progress | None = None,
 ) -> Pruned:
     """Closes the ledger, with one entry per item, and adds the warnings and the effect on the cache."""
-    safe_zone, target = zone.safe_zone_tokens, target_tokens(zone, measured.total)
     if target < safe_zone:
         items = [replace(item, cut=(safe_zone, target)) if item.over else item for item in items]
     after = measured.head + sum(item.after for item in items)
     ledger = Ledger.closed("conversation", safe_zone, _entries(measured, items, progress), after)
-    notes = [*measured.transcript.notices, *warnings]
+    notes = [*measured.transcript.notices, *warnings, *_warn_of_lost_words(measured, items)]
     media = [part for message in measured.transcript.messages for part in message.parts if part.media]
     if media:
         pictures = count_noun(sum(part.media for part in media), "picture")
@@ -346,7 +358,21 @@ def finish(
         over += f": what may go is gone; pins hold {held:,} of them." if held else ": what may go is gone."
         notes.append(Notice("safe_zone_exceeded", over))
     cleaned, cache = sum(item.cleaned for item in items), _cache(measured, items)
-    return Pruned(measured.transcript, tuple(items), ledger, cache, cleaned, tuple(notes), measured=measured)
+    shared = measured.transcript, tuple(items), ledger, cache, cleaned, tuple(notes)
+    return Pruned(*shared, measured=measured, target=target, counter=measured.counter.name)
+
+
+def _warn_of_lost_words(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Iterator[Notice]:
+    said = kept = 0
+    for item in items:
+        message = measured.transcript.messages[item.number] if item.number >= 0 else None
+        if message is not None and message.from_user and not is_summary(message):
+            counted = zip(message.parts, measured.parts[item.number], strict=True)
+            tokens = sum(count for part, count in counted if part.kind is PartKind.TEXT)
+            said, kept = said + tokens, kept + (tokens if item.state in (State.KEPT, State.SHORTENED) else 0)
+    if kept < said * LEAST_WORDS_KEPT:
+        words = f"Of what the user said, {kept:,} of {said:,} tokens stay word for word"
+        yield Notice(FEW_WORDS_KEPT, f"{words}: a larger safe zone, a larger cut_to or pins keep more.")
 
 
 def _entries(

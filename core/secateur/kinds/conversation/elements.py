@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from secateur.kinds.conversation.decisions import first_user, is_summary, last_user
+from secateur.kinds.conversation.decisions import MeasuredTranscript, first_user, is_summary, last_user
 from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, PartKind
 from secateur.kinds.conversation.unreadable import DAMAGED
 from secateur.model import Reason
+from secateur.settings import ConversationPrune
 
 USER, ASSISTANT = "user", "assistant"
 
@@ -83,6 +84,19 @@ def elements_of(
     return elements
 
 
+def target_tokens(measured: MeasuredTranscript, zone: ConversationPrune, pinned: Collection[int] = ()) -> int:
+    """Returns the tokens to aim for: the safe zone; if the conversation is larger, what always stays and the share
+    `cut_to` of the room that this leaves."""
+    total, safe_zone = measured.total, zone.safe_zone_tokens
+    if total <= safe_zone or zone.cut_to == 1:
+        return safe_zone
+    elements = elements_of(measured.transcript.messages, keep_first=zone.keep_first, pinned=pinned)
+    stays = total - sum(
+        measured.tokens[index] for element in elements if not element.fixed for index in element.numbers
+    )
+    return min(safe_zone, stays + int(max(0, safe_zone - stays) * zone.cut_to))
+
+
 def turns_of(elements: Sequence[Element]) -> list[list[Element]]:
     """Groups elements into turns; only the first turn may lack a user's element."""
     turns: list[list[Element]] = []
@@ -93,19 +107,26 @@ def turns_of(elements: Sequence[Element]) -> list[list[Element]]:
     return turns
 
 
-def list_removable(elements: Sequence[Element]) -> list[list[Element]]:
-    """Lists the elements that can be taken out, in order: of the oldest turn its steps one by one, then its question
-    and answer; then the next turn.
+@dataclass(frozen=True, slots=True)
+class Removable:
+    """Elements that are taken out together: a step, or the question and the answer of a turn, once its steps are."""
 
-    An entry may be taken out once all entries before it are.
-    """
-    units: list[list[Element]] = []
-    for turn in turns_of(elements):
+    turn: int
+    elements: Sequence[Element]
+    whole_turn: bool = False  # nothing of the turn is left
+
+
+def list_removable(elements: Sequence[Element]) -> list[Removable]:
+    """Lists what can be taken out, in order: of the oldest turn its steps one by one, then its question and answer;
+    then the next turn."""
+    units: list[Removable] = []
+    for number, turn in enumerate(turns_of(elements)):
         answer = turn[-1] if turn[-1].starts == ASSISTANT == turn[-1].ends else None  # the question goes with it
-        units += [[element] for element in turn if element.step and element is not answer and not element.fixed]
+        steps = (element for element in turn if element.step and element is not answer and not element.fixed)
+        units += [Removable(number, [element]) for element in steps]
         rest = [element for element in turn if not element.step or element is answer]
         if rest and not any(element.fixed for element in turn):
-            units.append(rest)
+            units.append(Removable(number, rest, whole_turn=True))
     return units
 
 

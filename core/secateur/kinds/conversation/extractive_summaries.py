@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from secateur.kinds.conversation.media import without_encoded
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 
 # Longest line in a summary, in characters; a longer one is cut to the text around its first sign of worth.
@@ -26,6 +27,7 @@ LONGEST_LOOKED_AT = 240_000
 
 LONGEST_SCORED = 2_000  # most characters of a line that are scored; a longer line is data
 LONGEST_ARGUMENT = 120  # longest argument of a call that is repeated; of a longer one only the size is given
+MEDIA_CHARACTERS = 4  # characters of a text for each token of a picture: the words beside it may be as long
 PLAIN_SHARE = 0.3  # share of a summary that lines without a sign of worth may fill: room that is not needed stays free
 
 # Share of a group's characters for the output of tools that only read, at least one line: they can read again.
@@ -109,7 +111,7 @@ class SpokenLine:
 
     speaker: str
     text: str
-    known_as: str  # lines of a tool that differ only in numbers are one line
+    known_as: str  # lines of one result that differ only in numbers are one line
     names: frozenset[str]
     words: frozenset[str]
     signs: tuple[float, ...]  # the weights of decisions, troubles and open questions in it
@@ -172,7 +174,7 @@ SIGNED, LOOKED, PLAIN = range(3)
 
 class ExtractiveSummary:
     """The lines of a stretch of conversation with their worth. A repeated line of one speaker counts once, and so do
-    lines of a tool that differ only in numbers."""
+    lines of one result that differ only in numbers."""
 
     def __init__(self, spoken: SpokenLines | None = None) -> None:
         """`spoken`: the lines that are known from earlier summaries."""
@@ -187,9 +189,12 @@ class ExtractiveSummary:
         """Scores the lines of more messages, and returns the characters of the lines that a summary should hold."""
         signed, looked = 0, 0
         for message in messages:
+            alike = set[tuple[str, str]]()
             for spoken in self._spoken.of(message):
-                if (spoken.speaker, spoken.known_as) not in self._said:
-                    self._said.add((spoken.speaker, spoken.known_as))
+                said, like = (spoken.speaker, spoken.text), (spoken.speaker, spoken.known_as)
+                if said not in self._said and like not in alike:
+                    self._said.add(said)
+                    alike.add(like)
                     new_names, new_words = spoken.names - self._names, spoken.words - self._words
                     self._names |= spoken.names
                     self._words |= spoken.words
@@ -204,7 +209,7 @@ class ExtractiveSummary:
                     self._lines.append(line)
                     signed += min(len(line.text), LONGEST_LINE) if line.rank == SIGNED else 0
                     looked += min(len(line.text), LONGEST_LINE) if line.rank == LOOKED else 0
-        characters = sum(len(part.text) for message in messages for part in message.parts)
+        characters = length_of(messages)
         room = min(looked, max(LONGEST_LINE, LOOKED_SHARE * characters))
         self._looked += room
         return signed + int(room)
@@ -236,6 +241,11 @@ class ExtractiveSummary:
         return summary
 
 
+def length_of(messages: Sequence[Message]) -> int:
+    """Returns the characters of messages; pictures count as a text of as many tokens."""
+    return sum(len(part.text) + MEDIA_CHARACTERS * part.media_tokens for message in messages for part in message.parts)
+
+
 def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:
     """Returns the best lines of `messages` within about `characters`."""
     summary = ExtractiveSummary()
@@ -259,11 +269,11 @@ def _excerpt(line: str, width: int) -> str:
 
 def _speech_lines(role: str, part: MessagePart) -> Iterator[tuple[str, str]]:
     if part.kind is PartKind.CALL:
-        yield f"call {part.tool}".strip(), _call_line(part)
+        yield f"call {part.tool}".strip(), without_encoded(_call_line(part))
     elif part.kind is PartKind.RESULT:
-        yield from ((f"result {part.tool}".strip(), line) for line in _report_lines(part.text))
+        yield from ((f"result {part.tool}".strip(), line) for line in _report_lines(without_encoded(part.text)))
     elif part.kind is PartKind.TEXT:
-        yield from ((role, line) for line in _sentences(part.text))
+        yield from ((role, line) for line in _sentences(without_encoded(part.text)))
 
 
 def _call_line(part: MessagePart) -> str:

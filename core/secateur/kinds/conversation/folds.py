@@ -30,6 +30,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.conversation.decisions import (
     CACHE_READ_PRICE,
     CACHE_WRITE_PRICE,
+    FEW_WORDS_KEPT,
     CacheShape,
     MeasuredTranscript,
     count_texts,
@@ -40,11 +41,11 @@ from secateur.kinds.conversation.placeholders import file_accesses, is_unchanged
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
-from secateur.model import Entry, Reason, State
+from secateur.model import Entry, Notice, Reason, State
 from secateur.progress import Progress, unreported
 from secateur.render.page import count_noun
 from secateur.settings import Settings, with_values
-from secateur.tokens import Counter, get_counter
+from secateur.tokens import Counter, counter_for, get_counter
 
 ASSISTANT = "assistant"
 
@@ -65,6 +66,7 @@ class Fold:
     changes: Mapping[int, Entry] = field(default_factory=dict)  # by number: what does not leave as it came
     cut: CacheShape | None = None  # what a prompt cache reads again, where a cut was made at this request
     originals: Mapping[str, str] = field(default_factory=dict)  # what this cut took out, by digest
+    notices: tuple[Notice, ...] = ()  # about this cut
 
     def is_own(self, number: int) -> bool:
         """Tells whether a message that leaves is that of the history with this number, as it came."""
@@ -94,6 +96,8 @@ class Fold:
         *,
         overhead: int = 0,
         recalls: bool = False,
+        model: str = "",
+        counter: Counter | None = None,
     ) -> Iterator[Fold]:
         """Folds a history that goes on from this fold (`goes_on`), with the settings that made it: yields a fold for
         each further request; the last is that of the whole.
@@ -101,11 +105,14 @@ class Fold:
         Args:
             overhead: tokens of the request beside its messages, which the safe zone has to hold too.
             recalls: the originals of cuts are kept, and placeholders name them.
+            model: the model that is asked, in whose tokens the safe zone holds.
+            counter: None: that of the model and the settings.
 
         Raises:
             SecateurError: `TRANSCRIPT`: a cut is due, and no message can be read.
         """
-        zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
+        counter = counter or counter_for(model, get_counter(settings.tokens.counter), safe=True)
+        zone = settings.conversation_prune
         zone = structs.replace(zone, safe_zone_tokens=max(0, zone.safe_zone_tokens - overhead))
         settings = structs.replace(settings, conversation_prune=zone)
         fold = self if self.count else Fold(limit=zone.safe_zone_tokens)
@@ -124,6 +131,7 @@ class Fold:
                 speaker=speaker,
                 cut=None,
                 originals={},
+                notices=(),
             )
             for number in range(begin, first + stop):
                 if any(is_unchanged_note(part) for _, part in new[number - first].results):
@@ -187,6 +195,7 @@ def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, r
         changes=changes,
         cut=structs.replace(pruned.cache, first_changed=first),
         originals=pruned.originals,
+        notices=tuple(notice for notice in pruned.warnings if notice.code == FEW_WORDS_KEPT),
     )
 
 
@@ -261,7 +270,8 @@ def live_ledger(measured: MeasuredTranscript, settings: Settings, progress: Prog
     messages = measured.transcript.messages
     sent = [number for number, message in enumerate(messages) if message.role != ASIDE]
     before, cuts, requests, not_sent, paid, whole = Fold(), list[LiveCut](), 0, 0, 0.0, 0.0
-    folds = before.extend_to([messages[number].raw for number in sent], settings, progress, overhead=measured.head)
+    raws, head = [messages[number].raw for number in sent], measured.head
+    folds = before.extend_to(raws, settings, progress, overhead=head, counter=measured.counter)
     for fold in folds:
         requests += 1
         not_sent += fold.whole - fold.tokens

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.kinds.conversation.api_formats import SESSION_FORMATS
-from secateur.kinds.conversation.decisions import MeasuredTranscript, measure
+from secateur.kinds.conversation.decisions import MeasuredTranscript, measure_for_model
 from secateur.kinds.conversation.session_formats.base import SessionFormat
 from secateur.kinds.conversation.session_reading import SessionMessages
 from secateur.kinds.conversation.transcripts import Transcript, parse_line
@@ -86,7 +86,7 @@ class GrowingTranscript:
         messages, notices = self._messages.read(self._values, self._places)
         transcript = Transcript(self._form.name, messages, lines=tuple(self._lines), notices=notices)
         before = self._measured if self._counted_by == counter.name else None
-        measured = replace(measure(transcript, counter, progress, before), redactor=self._redactor)
+        measured = replace(measure_for_model(transcript, counter, progress, before), redactor=self._redactor)
         self._measured, self._counted_by = measured, counter.name
         return self._with_notices()
 

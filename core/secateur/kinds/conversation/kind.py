@@ -21,10 +21,10 @@ from secateur.kinds.conversation.decisions import (
     MessageDecision,
     Pruned,
     Statistics,
-    measure,
-    target_tokens,
+    measure_for_model,
 )
 from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTranscript
+from secateur.kinds.conversation.media import without_encoded
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind
 from secateur.kinds.conversation.opencode_store import stored_session
 from secateur.kinds.conversation.session_facts import SessionFacts, SessionShape, session_facts, session_shape
@@ -78,6 +78,7 @@ class ConversationOutput(Shape, frozen=True, kw_only=True):
     statistics: Statistics
     cache: CacheShape
     session: SessionShape | UnsetType = UNSET
+    counter: Annotated[str | UnsetType, Meta(description="Of the model, if it is not that of the settings.")] = UNSET
     report: TrimReport
     ledger: LedgerShape
     warnings: list[Notice]
@@ -103,8 +104,8 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     inputs: ClassVar[Sequence[Input]] = (
         Input(
             "path",
-            "a transcript: OpenAI or Anthropic messages, a session of Claude Code, Codex CLI, Gemini CLI or opencode,"
-            " <tool_result …> text; - reads stdin",
+            "a transcript: OpenAI or Anthropic messages, a session of Claude Code, Codex CLI, Gemini CLI, opencode,"
+            " Copilot CLI or Cline, <tool_result …> text; - reads stdin",
             positional=True,
             required=True,
             title="Transcript",
@@ -116,7 +117,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     flags: ClassVar[Sequence[Flag]] = (
         Flag(_TABLE + "strategy", "S", "summarize, truncate, hybrid, staged or tool-results (default)"),
         Flag(_TABLE + "safe_zone_tokens", "N", "tokens the conversation may hold (default 50000)"),
-        Flag(_TABLE + "cut_to", "SHARE", "share of the safe zone that is left where it is cut (default 1)"),
+        Flag(_TABLE + "cut_to", "SHARE", "share of the room beside what must stay to which it is cut (default 1)"),
         Flag(_TABLE + "group_size", "G", "messages that are dropped or summarised together, at least (default 4)"),
         Flag(
             _TABLE + "keep_last",
@@ -147,7 +148,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         if stored is not None:
             stored = environment.redactor.json_value(stored)
             transcript = read_messages(stored["messages"], container=stored)
-            return replace(measure(transcript, counter, environment.progress), redactor=environment.redactor)
+            return replace(measure_for_model(transcript, counter, environment.progress), redactor=environment.redactor)
         growing = environment.shared.get(FOLLOWED) if environment.shared is not None and path != "-" else None
         if growing is not None:  # the file is followed
             scanning = environment.redactor.scanning
@@ -157,7 +158,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
                 return measured
         data = environment.bytes_of(path, "transcript")
         transcript = read_transcript(data, "standard input" if path == "-" else path)
-        return replace(measure(transcript, counter, environment.progress), redactor=environment.redactor)
+        return replace(measure_for_model(transcript, counter, environment.progress), redactor=environment.redactor)
 
     def decide(
         self, material: MeasuredTranscript, inputs: Inputs, settings: Settings, during: Deciding = ALONE
@@ -210,6 +211,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             messages=pruned.messages,
             format=pruned.transcript.format,
             statistics=pruned.statistics,
+            counter=_own_counter(outcome) or UNSET,
             cache=pruned.cache,
             session=session or UNSET,
             report=pruned.report,
@@ -228,10 +230,13 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         count = sum(message.role == ASIDE for message in pruned.transcript.messages)
         unsent = f" ({count:,} of them reach{'' if count > 1 else 'es'} no model)" if count else ""
         messages = f"{pruned.transcript.format}, {count_noun(figures.total_messages, 'message')}{unsent}"
-        cut_to = f", cut to {target_tokens(rules, ledger.before):,}" if rules.cut_to < 1 else ""
-        tokens = f"{change(ledger.before, ledger.after)} tokens, {figures.tokens_saved:,} saved"
-        count = sum(item.state is State.SHORTENED and not item.cleaned for item in pruned.items)
+        cut_to = f", cut to {pruned.target:,}" if rules.cut_to < 1 else ""
+        counted = f" ({own})" if (own := _own_counter(outcome)) else ""
+        tokens = f"{change(ledger.before, ledger.after)} tokens{counted}, {figures.tokens_saved:,} saved"
+        count = sum(item.state is State.SHORTENED and not item.cleaned + item.pictures for item in pruned.items)
         contents = f", contents of {count_noun(count, 'call')} that wrote files" if count else ""
+        count = sum(item.pictures for item in pruned.items)
+        contents += f", {count_noun(count, 'picture')} of the user" if count else ""
         head = [
             ("format", f"{messages}; strategy {rules.strategy}"),
             ("tokens", f"{tokens}, safe zone {ledger.budget:,}{cut_to}"),
@@ -287,6 +292,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
 # --- one entry --------------------------------------------------------------------------------------------------------
 
 
+def _own_counter(outcome: Outcome[Pruned]) -> str:
+    return outcome.payload.counter if outcome.payload.counter != outcome.settings.tokens.counter else ""
+
+
 def head_of(pruned: Pruned) -> tuple[MessagePart, ...]:
     """The request's system prompt and tools; each is an entry before the messages."""
     return pruned.transcript.head.parts if pruned.transcript.head is not None else ()
@@ -328,7 +337,7 @@ def text_of(message: Message) -> str:
         heading = f"── {part.kind} of {part.tool} ──\n" if part.kind in (PartKind.CALL, PartKind.RESULT) else ""
         media = f"\n({count_noun(part.media, 'picture')} or the like)" if part.media else ""
         text = part.arguments if part.kind is PartKind.CALL else part.text
-        texts.append(f"{heading}{text}{media}")
+        texts.append(f"{heading}{without_encoded(text)}{media}")
     return "\n".join(texts)
 
 
@@ -336,7 +345,7 @@ def first_words(message: Message) -> str:
     """The beginning of a message on one line."""
     if isinstance(message.raw, UnreadLine):
         return " ".join(message.raw[:_FIRST_CHARS].split())
-    text = " ".join(part.text[:_FIRST_CHARS] for part in message.parts[:_NAMED_PARTS] if part.text)
+    text = " ".join(without_encoded(part.text)[:_FIRST_CHARS] for part in message.parts[:_NAMED_PARTS] if part.text)
     return " ".join(text[:_FIRST_CHARS].split())
 
 

@@ -10,6 +10,7 @@ decoded, none is fetched.
 import base64
 import binascii
 import math
+import re
 from typing import Any
 
 # The charge for a picture of unknown size, a sound or a binary document: the most that a full-size picture costs at
@@ -27,6 +28,33 @@ _TILE = 512
 _TILE_TOKENS = 170
 _FITS = 2048
 _SHORT_EDGE = 768
+
+
+_SIGN, _BREAK = "[A-Za-z0-9+/_-]", r"[ \t]{0,8}(?:\r?\n|(?:\\r)?\\n)[ \t]{0,8}"
+_LAST = rf"(?:{_BREAK}(?=[A-Za-z]*[0-9+/=]){_SIGN}{{1,75}}={{0,2}}(?![^\s\\\"'`)]))?"  # the last line, which is shorter
+_ENCODED = re.compile(
+    rf"data:[\w./+-]{{0,80}}(?:;[\w.=+-]{{1,80}}){{0,4}};base64,{_SIGN}*(?:{_BREAK}{_SIGN}{{60,}})*={{0,2}}"
+    rf"|(?:(?<![A-Za-z0-9+/_\\-])|(?<=\\[nr])){_SIGN}{{60,}}(?:(?:{_BREAK}{_SIGN}{{60,}})+{_LAST}|={{0,2}})"
+)
+_LINES = re.compile(_BREAK)
+LEAST_ENCODED = 200  # characters; what is shorter may be a long name, a path or a digest
+
+
+def without_encoded(text: str) -> str:
+    """Returns the text with a mark in place of pictures and other data in base64.
+
+    >>> without_encoded(f"before data:image/png;base64,{'iVBORw0KGgo9' * 30} after")
+    'before [base64, 382 characters] after'
+    """
+
+    def mark(match: re.Match[str]) -> str:
+        data = match[0]
+        lengths = {len(line) for line in _LINES.split(data)[:-1]}  # lines of data are equally long
+        encoded = len(lengths) < 2 and all(re.search(kind, data) for kind in ("[a-z]", "[A-Z]", "[0-9]"))
+        is_data = data.startswith("data:") or (len(data) >= LEAST_ENCODED and encoded)
+        return f"[base64, {len(data):,} characters]" if is_data else data
+
+    return _ENCODED.sub(mark, text)
 
 
 def media_tokens(block: dict[str, Any]) -> int:

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.media import MEDIA_KINDS, media_tokens
+from secateur.kinds.conversation.media import MEDIA_KINDS, MEDIA_TOKENS, media_tokens
 
 _OPENING = re.compile(r"<tool_result(?P<attributes>(?:\s+[\w:-]+\s*=\s*(?:'[^']*'|\"[^\"]*\"))*)\s*>")
 _FURTHER = re.compile(r"</tool_result>\s*(?=<tool_result[\s>])")
@@ -72,6 +72,16 @@ Put = Callable[[Any, str], Any]  # converts a text to the shape of the value tha
 def put_text(old: Any, text: str) -> Any:  # noqa: ARG001
     """Returns the text itself."""
     return text
+
+
+def put_text_part(old: Any, text: str) -> Any:  # noqa: ARG001
+    """Returns a part with the text, in the shape of Gemini and Bedrock."""
+    return {"text": text}
+
+
+def put_text_block(old: Any, text: str) -> Any:
+    """Returns a block with the text in place of another block."""
+    return {"type": "input_text" if str(old.get("type")).startswith("input_") else "text", "text": text}
 
 
 def put_arguments(old: Any, text: str) -> Any:
@@ -138,13 +148,13 @@ class Message:
     @property
     def from_user(self) -> bool:
         """Tells whether a user speaks in it: it holds more than tool results."""
-        return self.role == "user" and any(part.kind is not PartKind.RESULT for part in self.parts)
+        return self.role == "user" and any(not part.tool and part.kind is not PartKind.RESULT for part in self.parts)
 
 
 # The supported formats, for messages.
 READ = (
     "messages of OpenAI (chat and Responses), Anthropic, Gemini, Bedrock, the Vercel AI SDK, LangChain and pydantic-ai,"
-    " sessions of Claude Code, Codex CLI, Gemini CLI and opencode, and <tool_result …> text"
+    " sessions of Claude Code, Codex CLI, Gemini CLI, opencode, Copilot CLI and Cline, and <tool_result …> text"
 )
 
 
@@ -219,6 +229,11 @@ def call_part(tool: str, given: Any, call: str, where: Where) -> MessagePart:
     return MessagePart(PartKind.CALL, text, where, tool=tool, call=call, arguments=arguments, written=line, put=put)
 
 
+def media_part(where: Where, put: Put | None) -> MessagePart:
+    """Makes the part for a picture or other media of unknown size; `put`: how a text stands in its place."""
+    return MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS, put=put)
+
+
 def result_part(
     output: Any, call: str, where: Where, put: Put | None = put_text, *, media: Sequence[int] = (), **further: Any
 ) -> MessagePart:
@@ -255,8 +270,11 @@ def _parts(body: dict[str, Any], role: str, location: str, under: Where) -> Iter
     elif isinstance(content, str):
         yield from _text_parts(content, where, role)
     elif content:
+        answered: MessagePart | None = None  # the call that the next texts answer
         for index, block in enumerate(content):
-            yield from block_parts(block, (*where, index), role, location)
+            for part in block_parts(block, (*where, index), role, location):
+                parts, answered = _written_result(part, answered) if role == "user" else ((part,), None)
+                yield from parts
     yield from _openai_calls(body, location, under)
     for key in ("refusal", "reasoning_content"):
         if isinstance(body.get(key), str) and body[key]:
@@ -331,7 +349,14 @@ def block_parts(block: Any, where: Where, role: str, location: str) -> Iterator[
         yield MessagePart(PartKind.OTHER, _text_field(block, "thinking", location, where), where)
     else:
         text, media = _block_text(block, kind)
-        yield MessagePart(PartKind.OTHER, text, where, media=len(media), media_tokens=sum(media))
+        yield MessagePart(
+            PartKind.OTHER,
+            text,
+            where,
+            media=len(media),
+            media_tokens=sum(media),
+            put=put_text_block if media else None,
+        )
 
 
 def _result_block(block: dict[str, Any], kind: str, where: Where, location: str) -> MessagePart:
@@ -397,6 +422,41 @@ def _text_parts(text: str, where: Where, role: str) -> Iterator[MessagePart]:
         yield MessagePart(PartKind.RESULT, result, where, span=(begin, stop), tool=tool, success=success)
     if text[end:].strip():
         yield MessagePart(PartKind.TEXT, text[end:], where, span=(end, len(text)))
+
+
+_HEADING = re.compile(r"\[(\w{1,80})(?: for '([^'\n]{1,1024})')?([^\]\n]{0,1024})\] Result:(?:\r?\n|\Z)")
+"""The line with which Cline and Roo Code begin the result of a call that was written as text."""
+_SAID = re.compile(r"<(?:feedback|user_message|answer|task)>")  # begins what the user said in such a result
+ENVIRONMENT = "<environment_details>"  # begins the state of the editor, which these agents add to each message
+
+
+def _written_result(
+    part: MessagePart, answered: MessagePart | None
+) -> tuple[tuple[MessagePart, ...], MessagePart | None]:
+    """Reads a part of a user's message as a result that is written as text. `answered`: the result under the heading
+    above it; returned for the part after it."""
+    if part.kind is not PartKind.TEXT:
+        return (part,), answered
+    if part.text.startswith(ENVIRONMENT):
+        return (replace(part, kind=PartKind.OTHER, tool="environment_details"),), None
+    heading = _HEADING.match(part.text)
+    text, above = part.text, tuple[MessagePart, ...]()
+    if heading is not None:
+        tool, name, more = heading.groups()
+        given = {"command" if "command" in tool else "path": name} if name else {}
+        given |= {"more": more} if more else {}
+        answered = replace(
+            part, kind=PartKind.RESULT, span=None, tool=tool, arguments=canonical(given), put=_put_below_heading
+        )
+        text, above = text[heading.end() :], (replace(part, kind=PartKind.OTHER, text=heading[0], tool=tool),)
+    if answered is None or _SAID.search(text):
+        return (part,), answered
+    return (*above, *((replace(answered, text=text, where=part.where),) if text else ())), answered
+
+
+def _put_below_heading(old: Any, text: str) -> Any:
+    heading = _HEADING.match(old)
+    return (heading[0] if heading else "") + text
 
 
 # --- small things -----------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Abstractive summaries: a model, if one is set, rewrites summaries made of excerpts in its own words.
 
-    job = plan_summaries(measured, items, settings, counter)     # after everything else is decided
+    job = plan_summaries(measured, items, settings)     # after everything else is decided
     job.questions                                           # values: deciding asks nobody
     job.apply(replies).items
 
@@ -17,6 +17,7 @@ import msgspec
 from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, MeasuredTranscript, MessageDecision
 from secateur.kinds.conversation.extractive_summaries import summary_lines
+from secateur.kinds.conversation.media import without_encoded
 from secateur.kinds.conversation.messages import Message, PartKind, replace_texts
 from secateur.kinds.conversation.summarized_groups import SUMMARY_SHARE
 from secateur.llm.interface import Question, Reply, notices_of
@@ -119,12 +120,11 @@ class SummaryJob:
         return ModelSummaries(tuple(new_items), tuple(reply.call for reply in replies), tuple(notices))
 
 
-def plan_summaries(
-    measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings, counter: Counter
-) -> SummaryJob:
+def plan_summaries(measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings) -> SummaryJob:
     """Finds the summaries among `items` that a model may rewrite, and makes one or more questions for each. `items`:
     the items of a pruning by summaries, in the order of the conversation; a summary comes before the messages that it
     replaces."""
+    counter = measured.counter
     spare = max(0, settings.conversation_prune.safe_zone_tokens - measured.head - sum(item.after for item in items))
     summaries: list[_Summary] = []
     for row, numbers in _find_stretches(items):
@@ -218,7 +218,7 @@ def _format_message(message: Message, most: int, counter: Counter) -> str:
             lines.append(f"result of {part.tool or 'a tool'}: {part.text}")
         elif part.kind is PartKind.TEXT:
             lines.append(f"{message.role}: {part.text}")
-    text = "\n".join(lines)
+    text = without_encoded("\n".join(lines))
     if len(text) > most * MOST_CHARACTERS_A_TOKEN or counter.count(text) > most:
         return "\n".join(summary_lines([message], most * CHARACTERS_A_TOKEN))
     return text

@@ -21,6 +21,7 @@ from html import escape, unescape
 from typing import Any
 
 from secateur.kinds.conversation.decisions import LONGEST_NAME
+from secateur.kinds.conversation.media import without_encoded
 from secateur.kinds.conversation.messages import MessagePart, PartKind, canonical, opening_tag
 from secateur.kinds.log.failures import find_blocks
 from secateur.kinds.log.levels import LIKELY
@@ -216,6 +217,8 @@ def _printed_file(tool: str, command: Any) -> str:
 MARK = "[tool result cleared: "  # the start of every placeholder
 CONTENT_MARK = "[content cleared: "  # the start of the placeholder for a content that a call wrote into a file
 ERRORS_MARK = "\n[errors in it:]\n"  # the text between a placeholder and the lines that stay
+BESIDE_MARK = "\n[beside the picture:]\n"  # the same for the words of a result with a picture
+LONGEST_BESIDE = 600  # most characters of these words
 LONGEST_ERROR, LONGEST_ERRORS = 300, 20 * 301  # most characters of one kept line, and of all kept lines together
 LONGEST_REPORT = 20_000  # lines of a result that are searched for errors
 DIGEST_DIGITS = 12  # hexadecimal digits of the SHA-256 in a placeholder
@@ -257,6 +260,9 @@ def digest_of(text: str) -> str:
 def result_placeholder(part: MessagePart, why: Reason, tokens: int, errors: int = 0, *, recalls: bool = False) -> str:
     """Writes the placeholder of a result: tool, success, size, and how to get it back; below it up to `errors` lines
     that report an error, unless a later message holds the same text. `recalls`: the original is kept."""
+    if part.kind is not PartKind.RESULT:  # a user's words, and pictures among or beside them
+        text = without_encoded(part.text)
+        return text or f"[picture cleared: {tokens:,} tokens; ask the user for it if it is needed]"
     recalls = recalls and bool(part.text)
     success = {True: "succeeded", False: "failed", None: ""}[part.success]
     digest = "" if recalls else f"sha256 {digest_of(part.text)}"
@@ -266,6 +272,8 @@ def result_placeholder(part: MessagePart, why: Reason, tokens: int, errors: int 
     text = MARK + "; ".join([", ".join(filter(None, facts)), *filter(None, ways)]) + "]"
     if lines := errors_in(part, errors if why not in _BACK else 0):
         text += ERRORS_MARK + "\n".join(lines)
+    elif why not in _BACK and (words := _words_beside(part)):
+        text += BESIDE_MARK + words
     return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
 
 
@@ -280,6 +288,14 @@ def _way(part: MessagePart, why: Reason, *, recalls: bool) -> str:
     else:
         call += " for its present result"
     return f"{since}, {call}" if since else call
+
+
+def _words_beside(part: MessagePart) -> str:
+    """The words of a result that holds a picture too; "" if it holds none."""
+    words = without_encoded(part.text).strip() if part.span is None else part.text
+    if words in ("", part.text.strip()) and not part.media:
+        return ""
+    return words if len(words) <= LONGEST_BESIDE else words[: LONGEST_BESIDE - 1] + "…"
 
 
 def content_placeholder(part: MessagePart, why: Reason, tokens: int, *, recalls: bool = False) -> str:
@@ -299,7 +315,9 @@ def is_cleared(part: MessagePart) -> bool:
     if part.span is not None:
         text = unescape(text[len(opening_tag(text)) :].removesuffix("</tool_result>"))
     text, _, errors = text.partition(ERRORS_MARK)
-    return not part.media and _CLEARED.fullmatch(text) is not None and len(errors) <= LONGEST_ERRORS
+    text, _, words = text.partition(BESIDE_MARK)
+    kept = len(errors) <= LONGEST_ERRORS and len(words) <= LONGEST_BESIDE
+    return not part.media and _CLEARED.fullmatch(text) is not None and kept
 
 
 def errors_in(part: MessagePart, most: int) -> list[str]:
@@ -307,7 +325,7 @@ def errors_in(part: MessagePart, most: int) -> list[str]:
     was read: its text is not a report."""
     if not most or part.media or any(access.operation in LOOKED for access in file_accesses(part)):
         return []
-    lines = part.text.splitlines()[:LONGEST_REPORT]
+    lines = without_encoded(part.text).splitlines()[:LONGEST_REPORT]
     errors: dict[str, None] = {}
     for block in find_blocks(lines, unreported).blocks:
         if block.grade >= LIKELY and not block.repeats:

@@ -126,6 +126,7 @@ class SessionFacts:
     compactions: int
     usage: ReportedUsage | None  # of the last request
     counted: int  # counted tokens of everything that is sent
+    overhead: int  # tokens of the first request that the session does not hold
     since: int  # of these, the tokens after the last request
     window: int | None  # of the model
     window_from: WindowSource  # "reported", "model", "observed"; "" if unknown
@@ -137,7 +138,7 @@ class SessionFacts:
     @property
     def filled(self) -> int:
         """Tokens in the window now."""
-        return self.counted if self.usage is None else self.usage.filled + self.since
+        return self.counted + self.overhead if self.usage is None else self.usage.filled + self.since
 
     @property
     def filled_from(self) -> Literal["reported", "counted"]:
@@ -146,8 +147,8 @@ class SessionFacts:
 
     @property
     def unseen(self) -> int:
-        """Tokens of the last request that the session does not hold: system prompt, tools, differences in counting."""
-        return 0 if self.usage is None else max(0, self.usage.filled + self.since - self.counted)
+        """Tokens in the window that the session does not hold: system prompt, tools, differences in counting."""
+        return max(0, self.filled - self.counted)
 
 
 def session_facts(measured: MeasuredTranscript, windows: Mapping[str, int] | None = None) -> SessionFacts | None:
@@ -231,7 +232,9 @@ def _make_facts(measured: MeasuredTranscript, form: SessionFormat, windows: Mapp
         # the last message of each answer of the model; one answer may be several messages
         roles = [(at, one.role) for at, one in enumerate(transcript.messages[start:], start) if one.role != ASIDE]
         requests = [
-            SessionRequest(index, measured.head + sums[index + 1] - sums[start], form.seconds(values[index]))
+            SessionRequest(
+                index, measured.overhead + measured.head + sums[index + 1] - sums[start], form.seconds(values[index])
+            )
             for (index, role), (_, following) in pairwise((*roles, (-1, "")))
             if role == "assistant" != following
         ]
@@ -251,6 +254,7 @@ def _make_facts(measured: MeasuredTranscript, form: SessionFormat, windows: Mapp
         len(compacted),
         usage,
         counted,
+        measured.overhead,
         since,
         window,
         source,

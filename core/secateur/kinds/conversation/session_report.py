@@ -8,6 +8,7 @@ from secateur.kinds.conversation.window_contents import STALE, WORDS, WindowShar
 from secateur.render.page import Column, Section, count_noun, not_shown
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
+from secateur.tokens import ScaledCounter
 
 SHOWN_TOOLS = 15  # most rows of the window's contents that the text lists
 
@@ -29,6 +30,8 @@ def session_page(measured: MeasuredTranscript, settings: Settings) -> tuple[list
     if (facts := session_facts(measured, settings.context_budget.windows)) is None:
         return [], []
     head = [("session", visible(session_line(facts))), *zip(("window", "forecast"), window_lines(facts), strict=True)]
+    if isinstance(measured.counter, ScaledCounter):
+        head.insert(1, ("counted", f"{measured.counter.name}, the factor that the session's first requests give"))
     shares = window_contents(measured)
     rows = list(content_rows(shares[:SHOWN_TOOLS], measured.total))
     titles = "what fills the window", "tokens", "share", "results", *(reason.label for reason in STALE)

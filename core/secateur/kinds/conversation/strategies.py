@@ -18,6 +18,7 @@ from msgspec import structs
 from secateur.errors import UsageError
 from secateur.kinds.conversation.api_formats import parse_value
 from secateur.kinds.conversation.decisions import (
+    FEW_WORDS_KEPT,
     MeasuredTranscript,
     MessageDecision,
     Pruned,
@@ -26,11 +27,10 @@ from secateur.kinds.conversation.decisions import (
     fixed_reason,
     keep_all,
     last_user,
-    measure,
+    measure_for_model,
     pinned_messages,
-    target_tokens,
 )
-from secateur.kinds.conversation.elements import elements_of, list_removable
+from secateur.kinds.conversation.elements import Removable, elements_of, list_removable, target_tokens
 from secateur.kinds.conversation.extractive_summaries import SpokenLines
 from secateur.kinds.conversation.model_summaries import ModelSummaries, plan_summaries
 from secateur.kinds.conversation.session_formats.claude_code import speaks
@@ -61,10 +61,12 @@ def apply_clearing(measured: MeasuredTranscript, clearing: Clearing) -> Measured
         messages[index] = replace(message, raw=raw, parts=shorter)
     transcript = replace(measured.transcript, messages=tuple(messages))
     spoken = measured.known.setdefault(SpokenLines, SpokenLines())  # a message that stays says the same
-    return MeasuredTranscript(transcript, tuple(parts), tuple(tokens), measured.heads, known={SpokenLines: spoken})
+    return replace(
+        measured, transcript=transcript, parts=tuple(parts), tokens=tuple(tokens), known={SpokenLines: spoken}
+    )
 
 
-def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned, zone: ConversationPrune) -> Pruned:
+def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned, safe_zone: int) -> Pruned:
     """Merges both decisions and reports them for the original messages."""
     cleared, items = {item.number: item for item in first.items}, list[MessageDecision]()
     for item in second.items:
@@ -75,8 +77,14 @@ def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned,
             items.append(replace(before, message=item.message, reason=why))
         else:
             items.append(replace(item, before=before.before, cleaned=max(item.cleaned, before.cleaned)))
-    repeated = {"safe_zone_exceeded", "media_estimated", *(notice.code for notice in measured.transcript.notices)}
-    pruned = finish(measured, items, zone, [notice for notice in second.warnings if notice.code not in repeated])
+    repeated = {
+        "safe_zone_exceeded",
+        "media_estimated",
+        FEW_WORDS_KEPT,
+        *(notice.code for notice in measured.transcript.notices),
+    }
+    warnings = [notice for notice in second.warnings if notice.code not in repeated]
+    pruned = finish(measured, items, safe_zone, first.target, warnings)
     originals = {**first.originals, **second.originals}
     return replace(pruned, calls=second.calls, questions=second.questions, originals=originals)
 
@@ -119,7 +127,7 @@ def prune(
 ) -> Pruned:
     """Prunes by `strategy`, by default the strategy of the settings. If a model is given, it writes the summaries
     (`kinds.conversation.model_summaries`). Raises UsageError: no such strategy."""
-    measured = measure(transcript, get_counter(settings.tokens.counter), progress)
+    measured = measure_for_model(transcript, get_counter(settings.tokens.counter), progress)
     pruned = decide(measured, settings, strategy, progress, asks=llm is not None)
     if llm is None or not pruned.questions:
         return pruned
@@ -138,7 +146,7 @@ def decide(
     replies: Sequence[Reply] = (),
     recalls: bool = False,
 ) -> Pruned:
-    """Decides on a transcript that was measured with the counter of these settings, without asking a model. Pure.
+    """Decides on a measured transcript, without asking a model. Pure.
 
     Args:
         asks: whether a model writes the summaries; then `questions` of the result are the questions to ask it.
@@ -148,34 +156,36 @@ def decide(
     Raises:
         UsageError: no such strategy.
     """
-    given, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
+    given = settings.conversation_prune
     strategy, transcript, pinned = strategy or given.strategy, measured.transcript, pinned_messages(settings.pins)
     if strategy not in STRATEGIES:
         near = suggestion(strategy, STRATEGIES)
         hint = (f"did you mean {near}? " if near else "") + "strategies: " + ", ".join(STRATEGIES)
         raise UsageError(f"there is no strategy {strategy!r}", hint=hint)
     if strategy in ("tool-results", "staged"):
-        clearing_plan = plan_clearing(measured, counter, given, progress, recalls=recalls, pinned=pinned)
+        clearing_plan = plan_clearing(measured, given, progress, recalls=recalls, pinned=pinned)
         cleared = clearing_plan.apply(measured, given, progress)
         if strategy == "tool-results" or cleared.ledger.after <= given.safe_zone_tokens:
             return cleared
         left = apply_clearing(measured, clearing_plan)
         rest = decide(left, settings, "hybrid", progress, asks=asks, replies=replies, recalls=recalls)
-        return merge_decisions(measured, cleared, rest, given)
-    zone = structs.replace(given, safe_zone_tokens=target_tokens(given, measured.total))
+        return merge_decisions(measured, cleared, rest, given.safe_zone_tokens)
+    target = target_tokens(measured, given, pinned)
+    zone = structs.replace(given, safe_zone_tokens=target)
     messages, last, originals = transcript.messages, last_user(transcript.messages), dict[str, str]()
     elements = elements_of(messages, keep_first=zone.keep_first, pinned=pinned)
     fixed = {index: element.fixed for element in elements for index in element.numbers}
     items = keep_all(
         measured, lambda index: fixed_reason(messages[index], last, index, pinned) or fixed.get(index) or Reason.FITS
     )
-    if strategy != "truncate" and measured.total > zone.safe_zone_tokens:
-        items, originals = summarize(measured, items, elements, zone, counter, progress, recalls=recalls)
-    if strategy != "summarize" and _total(measured, items) > zone.safe_zone_tokens:
+    if strategy != "truncate" and measured.total > target:
+        items, originals = summarize(measured, items, elements, given, progress, target=target, recalls=recalls)
+    most = target if strategy == "truncate" else given.safe_zone_tokens  # a summary may exceed the target
+    if strategy != "summarize" and _total(measured, items) > most:
         items = _truncate(measured, items, zone, pinned)
     summarised, questions = ModelSummaries(tuple(items)), tuple[Question, ...]()
     if asks:
-        job = plan_summaries(measured, items, structs.replace(settings, conversation_prune=zone), counter)
+        job = plan_summaries(measured, items, structs.replace(settings, conversation_prune=zone))
         if replies:
             summarised = job.apply(replies)
         elif job.questions:
@@ -183,7 +193,7 @@ def decide(
         else:
             summarised = ModelSummaries(summarised.items, notices=job.unasked_notices())
     linked = _link_lines(measured, summarised.items) if transcript.format == "claude-code" else summarised.items
-    pruned = finish(measured, linked, given, summarised.notices, progress)
+    pruned = finish(measured, linked, given.safe_zone_tokens, zone.safe_zone_tokens, summarised.notices, progress)
     return replace(pruned, calls=summarised.calls, questions=questions, originals=originals)
 
 
@@ -203,16 +213,27 @@ def _truncate(
     total, group = _total(measured, items), 0
     gone: dict[int, int] = {}  # position of an item -> tokens that were too many when its group's turn came
     held = [index for index, row in enumerate(rows) if items[row].number in pinned]
+    removed: list[tuple[Removable, list[int]]] = []
     for unit in list_removable(elements_of(messages, summaries_stay=False, keep_first=zone.keep_first, pinned=held)):
         if group == 0:
             over = total - zone.safe_zone_tokens
             if over <= 0:
                 break
-        numbers = [rows[index] for element in unit for index in element.numbers]
+        numbers = [rows[index] for element in unit.elements for index in element.numbers]
+        removed.append((unit, numbers))
         gone.update(dict.fromkeys(numbers, over))
         total -= sum(items[row].after for row in numbers)
         group += len(numbers)
         group = 0 if group >= zone.group_size else group
+    lost = set[int]()  # turns whose question is gone: their steps cannot stay
+    for unit, numbers in reversed(removed):  # what fits into the room that the last groups left
+        size = sum(items[row].after for row in numbers)
+        if unit.turn in lost or total + size > zone.safe_zone_tokens:
+            lost |= {unit.turn} if unit.whole_turn else set()
+            continue
+        total += size
+        for row in numbers:
+            del gone[row]
     return [
         drop_message(item, measured, State.DROPPED, gone[row]) if row in gone else item
         for row, item in enumerate(items)

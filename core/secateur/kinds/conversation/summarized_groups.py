@@ -1,9 +1,9 @@
 """Replaces the oldest groups of messages by summaries.
 
-    items = summarize(measured, items, elements, zone, counter, None)
+    items = summarize(measured, items, elements, zone, None, target=9_000)
 
-Groups are replaced from the oldest until the rest and the summary fit. If the summary leaves room, the newest of the
-groups are restored.
+Groups are replaced from the oldest until the rest fits beside a summary in half of the room. Lines with a sign of worth
+may make the summary longer, up to the safe zone. If the summary leaves room, the newest of the groups are restored.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from secateur.kinds.conversation.decisions import (
     Pruned,
 )
 from secateur.kinds.conversation.elements import ASSISTANT, USER, Element
-from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary, SpokenLines
+from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary, SpokenLines, length_of
 from secateur.kinds.conversation.placeholders import digest_of
 from secateur.kinds.protocols import Outcome
 from secateur.model import Reason, State
 from secateur.progress import Progress
 from secateur.settings import ConversationPrune
-from secateur.tokens import Counter
 
 if TYPE_CHECKING:
     from secateur.kinds.kind_trials import Left
@@ -52,73 +51,79 @@ def summarize(
     items: list[MessageDecision],
     elements: Sequence[Element],
     zone: ConversationPrune,
-    counter: Counter,
     progress: Progress | None,
     *,
+    target: int,
     recalls: bool = False,
 ) -> tuple[list[MessageDecision], dict[str, str]]:
-    """Replaces the oldest groups by summaries until the rest fits. Fixed elements separate the groups into stretches,
-    each with one summary. With `recalls` a summary names the text of its stretch, which is returned by digest."""
+    """Replaces the oldest groups by summaries until the rest fits `target`. Fixed elements separate the groups into
+    stretches, each with one summary. With `recalls` a summary names the text of its stretch, which is returned by
+    digest."""
     tokens = {id(element): sum(measured.tokens[index] for index in element.numbers) for element in elements}
     total, removable = measured.total, sum(tokens[id(element)] for element in elements if not element.fixed)
-    allowed = max(0, int((zone.safe_zone_tokens - total + removable) * SUMMARIES_OF_ROOM))
+    allowed = max(0, int((target - total + removable) * SUMMARIES_OF_ROOM))
     changed: dict[int, list[MessageDecision]] = {}
     originals: dict[str, str] = {}
     spoken: SpokenLines = measured.known.setdefault(SpokenLines, SpokenLines())
 
     def fit_summary(
-        first: int, stretch: Sequence[Element], summary: ExtractiveSummary, size: int, gone: int, total: int
+        first: int, stretch: Sequence[Element], summary: ExtractiveSummary, size: int, gone: int, needed: int
     ) -> list[MessageDecision]:
         """Makes the messages that replace a stretch of `size` characters and `gone` tokens starting at element `first`,
-        within the safe zone; the last attempt at a summary is a heading alone."""
+        within the safe zone; the last attempt at a summary is a heading alone. `needed`: characters of the lines that
+        it should hold, for which it may exceed the target."""
         end, left = first + len(stretch), max(0, zone.safe_zone_tokens - (total - gone))
         sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
         digest = digest_of(_stretch_text(measured, stretch)) if recalls else ""
-        characters = int(min(size * SUMMARY_SHARE, left * size / (gone or 1)))
+        length = size / (gone or 1)  # characters of a token
+        aimed = max(needed, (target - (total - gone)) * length)
+        characters = max(0, int(min(size * SUMMARY_SHARE, left * length, aimed)))
         for attempt in reversed(range(SUMMARY_TRIES)):
-            new = _replace_stretch(measured, stretch, summary.lines(characters), *sides, counter, digest)
+            lines = summary.lines(characters)
+            new = _replace_stretch(measured, stretch, lines, *sides, digest)
             takes = sum(item.after for item in new)
             if takes <= left or not characters:
                 break
-            characters = int(characters * left / takes * SUMMARY_STEP) if attempt > 1 else 0
+            used = min(characters, sum(map(len, lines)))
+            characters = int(used * left / takes * SUMMARY_STEP) if attempt > 1 else 0
         return new
 
     for may_go, run in groupby(range(len(elements)), key=lambda index: not elements[index].fixed):
         positions = list(run)
-        if total <= zone.safe_zone_tokens or not may_go:
+        if total <= target or not may_go:
             continue
         first, groups = positions[0], _groups([elements[index] for index in positions], zone.group_size)
         summary, new = ExtractiveSummary(spoken), list[MessageDecision]()
-        size, wanted, gone, saved, taken, more = 0, 0.0, 0, 0, 0, 1
-        while taken < len(groups) and total - saved > zone.safe_zone_tokens:
+        size, wanted, needed, gone, taken, more, takes = 0, 0.0, 0, 0, 0, 1, 0
+        while taken < len(groups) and total - gone + min(takes, allowed) > target:
             least, more = taken + more, more * 2  # few steps correct a low estimate
-            while taken < len(groups) and (
-                taken < least or total - gone + min(wanted, allowed) > zone.safe_zone_tokens
-            ):
+            while taken < len(groups) and (taken < least or total - gone + min(wanted, allowed) > target):
                 numbers = [index for element in groups[taken] for index in element.numbers]
                 messages = [measured.transcript.messages[index] for index in numbers]
-                characters = sum(len(part.text) for message in messages for part in message.parts)
+                characters = length_of(messages)
                 held = sum(measured.tokens[index] for index in numbers)
-                wanted += held * min(SUMMARY_SHARE, summary.add(messages) / (characters or 1))
+                further = summary.add(messages)
+                wanted, needed = wanted + held * min(SUMMARY_SHARE, further / (characters or 1)), needed + further
                 size, gone, taken = size + characters, gone + held, taken + 1
                 if progress is not None and taken % GROUPS_A_STEP == 0:
                     progress("summarising", taken, len(groups))
             stretch = [element for group in groups[:taken] for element in group]
-            new = fit_summary(first, stretch, summary, size, gone, total)
-            saved = gone - sum(item.after for item in new)
-        back = _count_kept([tokens[id(element)] for element in stretch], zone.safe_zone_tokens - (total - saved))
+            new = fit_summary(first, stretch, summary, size, gone, needed)
+            takes = sum(item.after for item in new)
+        back = _count_kept([tokens[id(element)] for element in stretch], target - (total - gone + takes))
         if back:  # the summary leaves room for some of the last group
             stretch = stretch[:-back]
             gone = sum(tokens[id(element)] for element in stretch)
             summary = ExtractiveSummary(spoken)
             messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
-            summary.add(messages)
-            size = sum(len(part.text) for message in messages for part in message.parts)
-            new = fit_summary(first, stretch, summary, size, gone, total)
-            saved = gone - sum(item.after for item in new)
-        if saved > 0:
-            over = total - zone.safe_zone_tokens
-            total, allowed = total - saved, max(0, allowed - (gone - saved))
+            needed = summary.add(messages)
+            size = length_of(messages)
+            new = fit_summary(first, stretch, summary, size, gone, needed)
+            takes = sum(item.after for item in new)
+        if gone > takes:
+            over = total - target
+            target += max(0, takes - allowed)  # what follows need not make up for a summary that was worth more
+            total, allowed = total - gone + takes, max(0, allowed - takes)
             changed[stretch[0].numbers[0]] = new
             if recalls:
                 text = _stretch_text(measured, stretch)
@@ -158,7 +163,6 @@ def _replace_stretch(
     lines: Sequence[str],
     before: str,
     after: str,
-    counter: Counter,
     digest: str,
 ) -> list[MessageDecision]:
     """Makes the messages that replace a stretch: a summary in the role that comes next, and a short message in the
@@ -180,7 +184,7 @@ def _replace_stretch(
     decisions = []
     for position, (role, text) in enumerate(texts):
         message = {"role": role, "content": text} if known is None else known.make(replaced, role, text, position)
-        tokens = counter.count(text)
+        tokens = measured.counter.count(text)
         decisions.append(MessageDecision(-1, 0, tokens, State.SUMMARISED, Reason.SUMMARY, message, section))
     return decisions
 

@@ -25,14 +25,17 @@ from secateur.kinds.conversation.decisions import (
     edit_message,
     finish,
     first_unanswered,
+    first_user,
     fixed_reason,
     keep_all,
     last_user,
     measure,
+    measure_for_model,
     pinned_messages,
     statistics,
-    target_tokens,
 )
+from secateur.kinds.conversation.elements import target_tokens
+from secateur.kinds.conversation.media import without_encoded
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.placeholders import (
     LOOKED,
@@ -55,7 +58,7 @@ from secateur.llm.interface import LanguageModel
 from secateur.model import Reason, State, TrimReport
 from secateur.progress import Progress
 from secateur.settings import ConversationPrune, Settings
-from secateur.tokens import Counter, get_counter
+from secateur.tokens import get_counter
 
 
 class TranscriptPruner:
@@ -141,8 +144,8 @@ class AgenticConversationPruner(TranscriptPruner):
     def prune(self, transcript: Transcript, progress: Progress | None = None) -> Pruned:
         """Clears the results of a transcript; the result holds the ledger, the cache and the warnings."""
         zone, counter = self.settings.conversation_prune, get_counter(self.settings.tokens.counter)
-        measured, pinned = measure(transcript, counter, progress), pinned_messages(self.settings.pins)
-        return plan_clearing(measured, counter, zone, progress, pinned=pinned).apply(measured, zone, progress)
+        measured, pinned = measure_for_model(transcript, counter, progress), pinned_messages(self.settings.pins)
+        return plan_clearing(measured, zone, progress, pinned=pinned).apply(measured, zone, progress)
 
     def get_cleanup_statistics(
         self, original: Sequence[dict[str, Any]], pruned: Sequence[dict[str, Any]]
@@ -164,6 +167,7 @@ class Clearing:
     reasons: Mapping[int, tuple[Reason, int, int]]
     originals: Mapping[str, str]  # what a placeholder names for `recall`, by digest
     pinned: Collection[int] = ()  # indexes of the messages that a user holds
+    target: int = 0  # tokens that were aimed for
 
     def apply(self, measured: MeasuredTranscript, zone: ConversationPrune, progress: Progress | None) -> Pruned:
         """Makes the conversation with the placeholders."""
@@ -173,16 +177,17 @@ class Clearing:
         for index, parts in self.placeholders.items():
             new, after = edit_message(measured, index, parts)
             before, (why, over, later) = measured.tokens[index], self.reasons[index]
-            cleaned, cut = sum(part.kind is PartKind.RESULT for part in parts), later in self.placeholders
-            items[index] = MessageDecision(
-                index, before, after, State.SHORTENED, why, new, cleaned=cleaned, over=over, later=later, later_cut=cut
-            )
-        return replace(finish(measured, items, zone, progress=progress), originals=self.originals)
+            kinds, cut = [part.kind for part in parts], later in self.placeholders
+            cleaned = kinds.count(PartKind.RESULT)
+            pictures = len(kinds) - cleaned - kinds.count(PartKind.CALL)
+            item = MessageDecision(index, before, after, State.SHORTENED, why, new, later=later, later_cut=cut)
+            items[index] = replace(item, cleaned=cleaned, pictures=pictures, over=over)
+        pruned = finish(measured, items, zone.safe_zone_tokens, self.target, progress=progress)
+        return replace(pruned, originals=self.originals)
 
 
 def plan_clearing(
     measured: MeasuredTranscript,
-    counter: Counter,
     zone: ConversationPrune,
     progress: Progress | None = None,
     *,
@@ -203,7 +208,13 @@ def plan_clearing(
         for at, (index, number, part) in enumerate(results)
         if at >= latest or index >= fresh or index in (last, *pinned) or part.tool in zone.keep_tools
     }
-    wanted = target_tokens(zone, measured.total)
+    spared |= {
+        (index, number)
+        for index, message in enumerate(messages)
+        if index >= fresh or index in (last, first_user(messages) if zone.keep_first else -1, *pinned)
+        for number, _ in _user_pictures(message)
+    }
+    wanted = target_tokens(measured, zone, pinned)
     lasts = zone.cut_to < 1 and measured.total > wanted
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
     reasons: dict[int, tuple[Reason, int, int]] = {}
@@ -223,7 +234,7 @@ def plan_clearing(
             continue
         # A placeholder that names no later result may be shorter. A second pruning would write it, too, once that
         # later result is cleared.
-        for text, after in _placeholders(measured, counter, result, before, zone.keep_errors, recalls):
+        for text, after in _placeholders(measured, result, before, zone.keep_errors, recalls):
             if after < before and (len(text) < len(result.part.text) or result.part.media):
                 break
         else:
@@ -236,7 +247,7 @@ def plan_clearing(
         reasons.setdefault(result.message, (result.why, over, result.later))
         originals |= {digest_of(result.part.text): result.part.text} if recalls else {}
         total += after - before
-    return Clearing(changes, reasons, originals, pinned)
+    return Clearing(changes, reasons, originals, pinned, wanted)
 
 
 def results_in_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
@@ -245,11 +256,11 @@ def results_in_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
 
 
 def _placeholders(
-    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, errors: int, recalls: bool
+    measured: MeasuredTranscript, result: ToolResult, before: int, errors: int, recalls: bool
 ) -> Iterator[tuple[str, int]]:
     """Yields the possible placeholders of a result or content with their tokens, the best first; each is computed
     once."""
-    part = result.part
+    part, counter = result.part, measured.counter
 
     def write(why: Reason, lines: int) -> tuple[str, int]:
         if result.answer is None:
@@ -281,6 +292,7 @@ def _order_results(measured: MeasuredTranscript) -> Sequence[ToolResult]:
     ordered: list[ToolResult] = []
     for index in reversed(range(len(messages))):
         message = messages[index]
+        ordered += [ToolResult(index, number, part) for number, part in _user_pictures(message)]
         results = list(message.results)
         preceding_text = ""
         if len(results) == 1 and results[0][1].span is not None:  # the call is written as text in the message before
@@ -324,6 +336,14 @@ def _order_results(measured: MeasuredTranscript) -> Sequence[ToolResult]:
                     of_part = part.arguments if touch.operation is FileOperation.READ_PART else ""
                     reads[touch.path, of_part] = index, len(part.text)
     return sorted(ordered, key=lambda result: (result.group, *(result.note or (result.message, result.number))))
+
+
+def _user_pictures(message: Message) -> Iterator[tuple[int, MessagePart]]:
+    """Yields the pictures of a user, and the texts with a picture in base64."""
+    for number, part in enumerate(message.parts if message.role == "user" else ()):
+        pasted = part.kind is PartKind.TEXT and without_encoded(part.text) != part.text
+        if pasted or (part.kind is PartKind.OTHER and part.media):
+            yield number, part
 
 
 def _calls_of_results(messages: Sequence[Message]) -> dict[tuple[int, int], tuple[int, int, MessagePart]]:

@@ -45,7 +45,7 @@ from secateur.kinds.environment import DuplicateField, unique
 from secateur.model import Notice
 from secateur.shape import dumps
 
-FORMATS = ("openai", "anthropic", "ai-sdk", "text", *MESSAGE_FORMATS)
+FORMATS = ("openai", "anthropic", "ai-sdk", "cline", "text", *MESSAGE_FORMATS)
 
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _BRACKETS = frozenset("]}, \t\r")
@@ -157,8 +157,8 @@ def _read_value(value: Any, lines: Sequence[tuple[int, str]], name: str, notices
     return read_messages([value], notices=notices) if len(lines) > 1 else _read_lines(lines, name)
 
 
-# Keys of the messages in a request, the last one in a response of OpenAI's.
-_LISTS = ("messages", "contents", "input", "output")
+# Keys of the messages in a request, then in an older session of Copilot CLI and in a response of OpenAI's.
+_LISTS = ("messages", "contents", "input", "chatMessages", "output")
 
 # Keys of objects that look like a conversation in an unsupported shape, with a description for the error.
 _ELSEWHERE = {
@@ -167,6 +167,7 @@ _ELSEWHERE = {
     "prompt": "a request of a completion, which has no messages",
     "inputText": "a request to a model of Bedrock without messages",
     "turns": "a conversation by `turns`, which is not read",
+    "requests": "a session of Copilot Chat, which is not read",
     "mapping": "a conversation exported from ChatGPT, which is not read",
     "chat_messages": "a conversation exported from claude.ai, which is not read",
 }
@@ -328,6 +329,8 @@ def _detect_format(messages: Sequence[Message], container: Mapping[str, Any] | N
     for message in messages:
         if message.role == DAMAGED:
             continue
+        if any(part.kind is PartKind.OTHER and part.tool for part in message.parts):
+            return "cline"
         raw, content = message.raw, message.raw.get("content")
         kinds = {text_at(block, "type") for block in objects_in(content)}
         if kinds & {"tool-call", "tool-result"}:

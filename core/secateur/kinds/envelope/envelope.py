@@ -42,7 +42,7 @@ from secateur.settings import ContextBudget, Settings
 from secateur.shape import Shape
 from secateur.suggestions import suggestion
 from secateur.terminal import clip
-from secateur.tokens import SAFETY_FACTORS, Counter, get_counter
+from secateur.tokens import Counter, counter_for, get_counter, tokenizer_notice
 from secateur.what_if.shapes import ProofFields
 
 _ROWS = tomli.loads(files("secateur.kinds.envelope").joinpath("windows.toml").read_text("utf-8"))["windows"]
@@ -99,13 +99,7 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
     context = _check_number("context_token_budget", context) or settings.tokens
     reserve = _check_number("reserve_for_response", reserve) or settings.reserve
     window = window_of(model, settings.windows)
-    notices: list[Notice] = []
-    # The model's own tokenizer may count far more; the factors apply to o200k counts.
-    family = model.strip().casefold().rpartition("/")[2]
-    factor = max((factor for name, factor in SAFETY_FACTORS.items() if family.startswith(name)), default=1.0)
-    if factor > 1 and counter not in ("cl100k_base", "chars4"):
-        message = f"Counted with {counter}: {model[:100]} may count up to {factor:g} times as many tokens."
-        notices.append(Notice("other_tokenizer", message))
+    notices: list[Notice] = [*tokenizer_notice(model, counter)]
     if window is None:
         if not context and not model.strip():
             hint = "name the model the envelope is for, or set a budget"
@@ -194,6 +188,7 @@ class TrimmedEnvelope:
     # of each entry except the wrapper; a position means: from there to the list's end
     places: tuple[tuple[Path, int | None], ...]
     notices: tuple[Notice, ...] = ()
+    counter: str = ""  # the name of the counter
 
     @cached_property
     def report(self) -> TrimReport:
@@ -251,7 +246,7 @@ def trim_envelope(
         TokenizerError: the counter's data cannot be read.
     """
     settings = settings or Settings()
-    counter = get_counter(settings.tokens.counter)
+    counter = counter_for(model, get_counter(settings.tokens.counter))
     original = sections(envelope)
     budget = budget_of(model, context_token_budget, reserve_for_response, settings.context_budget, counter.name)
     trimmed = fit(original, budget, counter, settings.pins)
@@ -282,7 +277,7 @@ def fit(
     ledger, places = make_ledger(
         original, text, trimmed, cut_record, pinned, before, after, budget.context, counter, known
     )
-    return TrimmedEnvelope(trimmed, ledger, budget.reserve, original, places, budget.notices)
+    return TrimmedEnvelope(trimmed, ledger, budget.reserve, original, places, budget.notices, counter.name)
 
 
 def _exceeded_error(

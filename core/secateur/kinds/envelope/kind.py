@@ -33,7 +33,7 @@ from secateur.render.page import Column, Page, Section, change, count_noun
 from secateur.render.sentences import sentence
 from secateur.settings import Settings
 from secateur.terminal import visible
-from secateur.tokens import Counter, get_counter
+from secateur.tokens import Counter, counter_for, get_counter
 from secateur.what_if.trials import Trials
 
 _TABLE = "context_budget."
@@ -139,7 +139,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             raise not_utf8(path, error, PromptComposeError) from error
         held = sections(parse_envelope(text))
         environment.progress("counting", 0, 0)
-        counter = get_counter(settings.tokens.counter)
+        counter = counter_for(inputs["model"] or "", get_counter(settings.tokens.counter))
         whole = fit(held, Budget(sys.maxsize, 0), counter).report
         sizes = tuple((action.section, action.before) for action in whole.actions)
         redactor = environment.redactor
@@ -153,7 +153,8 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     def decide(
         self, material: Read, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[TrimmedEnvelope]:
-        counter = _CachingCounter(get_counter(settings.tokens.counter), material.counted)
+        counter = counter_for(inputs["model"] or "", get_counter(settings.tokens.counter))
+        counter = _CachingCounter(counter, material.counted)
         budget = budget_of(inputs["model"] or "", None, None, settings.context_budget, counter.name)
         trimmed = fit(material.sections, budget, counter, settings.pins, material.remembered)
         known = {*trimmed.ledger.ids, *pinned_paths(material.sections, settings.pins)}
@@ -179,7 +180,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         """Every section once; the sums are those of the first line."""
         report = outcome.payload.report
         verb = "trimmed" if report.applied else "fits as it is"
-        whole = f"{change(report.before, report.after)} tokens ({outcome.settings.tokens.counter})"
+        whole = f"{change(report.before, report.after)} tokens ({outcome.payload.counter})"
         head = f"{verb}: {whole}, budget {report.budget:,}, {report.reserve:,} kept free for the answer"
         rows = [("action", "tokens", "characters", "section")]
         for action, entry in zip(report.actions, outcome.ledger.entries, strict=True):

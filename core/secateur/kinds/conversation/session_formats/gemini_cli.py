@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from secateur.kinds.conversation.media import MEDIA_TOKENS
 from secateur.kinds.conversation.messages import (
     Message,
     MessagePart,
@@ -20,6 +19,8 @@ from secateur.kinds.conversation.messages import (
     call_part,
     canonical,
     make_message,
+    media_part,
+    put_text_part,
     result_part,
 )
 from secateur.kinds.conversation.session_formats import base
@@ -148,7 +149,7 @@ def content_parts(content: Any, where: Where) -> Iterator[MessagePart]:
             tool, call = base.text_at(content, key, "name"), base.text_at(content, key, "id")
             yield replace(_response(content[key], call, None, (*where, key)), tool=tool)
         elif any(isinstance(content.get(key), dict) for key in _MEDIA_KEYS):
-            yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
+            yield media_part(where, put_text_part)
         else:
             yield MessagePart(PartKind.OTHER, canonical(content), where)
 
