@@ -40,8 +40,7 @@ def write_output(path: Path, text: str, *, make_folder: int = 0) -> None:
         with _open_folder(target.parent, make=make_folder) as folder:
             if (old := folder.status(target.name)) is not None and stat.S_ISLNK(old.st_mode):
                 raise _link_error(path, path)
-            mode = stat.S_IMODE(old.st_mode) if old is not None else None
-            beside = _write_beside(folder, data, mode)
+            beside = _write_beside(folder, data, stat.S_IMODE(old.st_mode) if old is not None else None)
             try:
                 folder.replace(beside, target.name)
             except BaseException:

@@ -77,8 +77,7 @@ def profile_of(settings: Settings, scope: str = "user") -> tuple[dict[str, Any],
     A profile holds the keys of the profile in force, and all others that are not the default, except those of the
     machine. `scope`: "repository": for a file that may only set the keys of scope "any".
     """
-    base = PROFILES.get(settings.profile) or settings.profiles.get(settings.profile) or {}
-    spoken_of = set(_flat(base))
+    spoken_of = set(_flat(PROFILES.get(settings.profile) or settings.profiles.get(settings.profile) or {}))
     values: dict[str, Any] = {}
     refused: dict[str, str] = {}
     for name, key in installed_keys().items():

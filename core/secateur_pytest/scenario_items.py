@@ -72,8 +72,7 @@ class ScenarioItem(pytest.Item):
         lines = details(self.result, verbose=self.config.get_verbosity() > 0)
         about = f": {visible(self.result.about)}" if self.result.about else ""
         # pytest names the file, so the first line, which its summary repeats, holds the verdict
-        text = "\n    ".join([f"{words(self.result.verdict)}{about}", *lines])
-        pytest.fail(text, pytrace=False)
+        pytest.fail("\n    ".join([f"{words(self.result.verdict)}{about}", *lines]), pytrace=False)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Returns the place and the headline of a failure."""

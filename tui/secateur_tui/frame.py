@@ -101,8 +101,7 @@ MOST_NOTICE_LINES = 3  # lines that notices may take from the items
 
 def draw_small(size: Size, cells: int) -> Sequence[Line]:
     """Draws that a terminal of this size is too small."""
-    words = f"secateur needs {LEAST_WIDTH}×{LEAST_HEIGHT}, this is {size.width}×{size.height}"
-    return wrap_words(words, max(1, cells))
+    return wrap_words(f"secateur needs {LEAST_WIDTH}×{LEAST_HEIGHT}, this is {size.width}×{size.height}", max(1, cells))
 
 
 def limit_notices(notices: Sequence[Line], help_key: str) -> Sequence[Line]:

@@ -201,8 +201,7 @@ class ReplayPlayer:
         benches = self._benches()
         states = {name: copy.copy(bench.state) for name, bench in benches.items()}
         in_page = {name: bench.in_page for name, bench in benches.items() if bench.is_mounted}
-        shown = self.stage.present().name_of_bench
-        self._snapshots.append(_Snapshot(shown, states, in_page, self.caption, self.done))
+        self._snapshots.append(_Snapshot(self.stage.present().name_of_bench, states, in_page, self.caption, self.done))
         self.stage.present().repaint_frame()
 
     async def _answered(self) -> None:

@@ -75,8 +75,7 @@ def clip_line(spans: Line, cells: int) -> Line:
         used = cell_width(span.text)
         if used >= room:
             # One cell is kept back for the ellipsis, even when this span alone would just have fitted.
-            cut = clip(span.text, room) if used > room else span.text[:-1] + ELLIPSIS
-            out.append(span._replace(text=cut))
+            out.append(span._replace(text=clip(span.text, room) if used > room else span.text[:-1] + ELLIPSIS))
             break
         out.append(span)
         room -= used

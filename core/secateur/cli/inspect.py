@@ -261,8 +261,7 @@ def _load_settings(kind: Kind[Any, Any], inputs: dict[str, Any], options: Comman
             given = part.with_part(options, root, flags, everywhere=options.everywhere)
         return options.quiet_settings(root, given, committed)
 
-    trusts = options.trusts_git_dir
-    environment = Environment(regular=True, trusts_git_dir=trusts, fetching=options.fetch_options())
+    environment = Environment(regular=True, trusts_git_dir=options.trusts_git_dir, fetching=options.fetch_options())
     try:
         loaded = kind.load(inputs, load, environment)
     except ConfigError:

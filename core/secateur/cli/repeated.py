@@ -84,8 +84,7 @@ class RepeatableCall:
             return None
         for message in call["said"]:
             tell(visible(message) + "\n")
-        text = visible(answer.text, keep_newlines=True, keep_tabs=True) if call["visibly"] else answer.text
-        emit(text, passed=True)
+        emit(visible(answer.text, keep_newlines=True, keep_tabs=True) if call["visibly"] else answer.text, passed=True)
         return int(call["code"])
 
     def keep(self, location: AnswerPlace, messages: Sequence[str], *, code: int, visibly: bool) -> None:

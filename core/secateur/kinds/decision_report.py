@@ -207,5 +207,4 @@ def _excerpt(text: str, most: int) -> Excerpt | None:
 
 
 def _line(text: str, most: int = LONGEST_NAME, *, lines: bool = False) -> str:
-    cut = text if len(text) <= most else text[:most] + "…"
-    return visible(cut, keep_newlines=lines)
+    return visible(text if len(text) <= most else text[:most] + "…", keep_newlines=lines)

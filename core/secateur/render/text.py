@@ -71,8 +71,7 @@ def search_page(
     else:
         terms = (Column(len(name), right=True) for name in selection.terms)
         figures = (Column(5, right=True, gap=0), Column(1, gap=1), Column(7, right=True, gap=1), Column(8, right=True))
-        rows = tuple(_candidate_rows(selection, shown))
-        candidates = Section(rows, more=more, columns=(*figures, *terms, Column()))
+        candidates = Section(tuple(_candidate_rows(selection, shown)), more=more, columns=(*figures, *terms, Column()))
     totals = Section((_totals(selection, pack_tokens),))
     walked = walk_sections(walk) if walk is not None else ()
     sections = (candidates, *walked, totals) if len(selection) else ()

@@ -250,8 +250,7 @@ def parse_with_kind(
         subject = recognised.subject or next(iter(query.identifiers), "")
         recognised = RecognisedKind(QueryKind(kind), subject, "relevance.query_kind says so")
     links = (StackFrame(link["path"].rstrip(".,:;"), int(link["line"] or 0), "") for link in _LINK.finditer(text))
-    linked = tuple(dict.fromkeys(links))[:MAX_NAMES]
-    return replace(query, recognised=recognised, linked=linked), cut + notices
+    return replace(query, recognised=recognised, linked=tuple(dict.fromkeys(links))[:MAX_NAMES]), cut + notices
 
 
 def parse_with_glossary(

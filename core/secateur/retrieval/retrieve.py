@@ -58,12 +58,11 @@ class Reranker(Struct, frozen=True):
             with suppress(UnwritableIndex), self.store.writing():  # without the cache, the next run asks again
                 self.store.put_blobs(_KIND, added, most=KEPT_VECTORS)
             known |= added
-        matrix = (
+        return SemanticSpace(
             np.stack([np.frombuffer(known[name], dtype=np.int8) for name in names])
             if names
             else np.zeros((0, self.embedder.dimension), dtype=np.int8)
-        )
-        return SemanticSpace(matrix).similarity(self.embedder.embed([query], "query")[0])
+        ).similarity(self.embedder.embed([query], "query")[0])
 
 
 def document_of(snapshot: Snapshot, lines: Callable[[str], list[str]], row: int) -> str:

@@ -146,8 +146,7 @@ class PoolTrials(trials.Trials):
         """Decides at every budget from 0 to the end of the curve, or, if these are too many, at every budget around the
         present one and at some others."""
         end = self.end
-        cheapest = np.cumsum(np.sort(self._selection.needed[self._open]))
-        fitting = int(np.searchsorted(cheapest, min(end, _MOST_BUDGETS)))
+        fitting = int(np.searchsorted(np.cumsum(np.sort(self._selection.needed[self._open])), min(end, _MOST_BUDGETS)))
         count = max(_LEAST_BUDGETS, min(_MOST_BUDGETS, _CELLS // max(1, fitting)))
         low = max(0, min(min(self.budget, self.enough) - count // 2, end + 1 - count))
         high = min(end, low + count - 1)

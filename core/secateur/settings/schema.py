@@ -99,10 +99,9 @@ def profile_table(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str,
     if table is None:
         profile_names = (*PROFILES, *sorted(own))
         near = suggestion(name, profile_names) if isinstance(name, str) else ""
-        hint = (f"did you mean {near}? " if near else "") + f"profiles: {', '.join(profile_names)}"
         raise ConfigError(
             f"{place} {name} is not allowed" if place == "--profile" else f"{place}: unknown profile {name!r}",
-            hint=hint,
+            hint=(f"did you mean {near}? " if near else "") + f"profiles: {', '.join(profile_names)}",
         )
     return table
 

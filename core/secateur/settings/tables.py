@@ -169,9 +169,8 @@ def _bad(key: Key, value: Any, place: str) -> ConfigError:
     typed = place == key.flag
     shown = wrong_value(str(value) if typed and value != "" else repr(value))
     near = suggestion(value, key.choices) if isinstance(value, str) else ""
-    hint = (
-        f"did you mean {near}? " if near else ""
-    ) + f"{place if typed else key.name} takes {key.allowed()} (default {key.default!r})"
     return ConfigError(
-        f"{place} {shown} is not allowed" if typed else f"{place}: {key.name} = {shown} is not allowed", hint=hint
+        f"{place} {shown} is not allowed" if typed else f"{place}: {key.name} = {shown} is not allowed",
+        hint=(f"did you mean {near}? " if near else "")
+        + f"{place if typed else key.name} takes {key.allowed()} (default {key.default!r})",
     )

@@ -287,8 +287,7 @@ class Toolbox:
             material = kind.read(inputs, settings, environment)
             outcome = kind.fit(secateur.answer_of(kind, material, inputs, settings, None, progress))
             indexed.looked, indexed.whole = self.clock(), not outcome.payload.selection.pool.partial
-            budget = call.budget or NAMES_TOKENS if names else 0
-            answer, pages = account_of(kind, outcome, roots, (), call, budget)
+            answer, pages = account_of(kind, outcome, roots, (), call, call.budget or NAMES_TOKENS if names else 0)
             answer.freshness = indexed.freshness(outcome.payload.selection.pool.commit)
             return HeldResult(kind, material, inputs, outcome, answer, pages, indexed, indexed.state())
 

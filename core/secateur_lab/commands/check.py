@@ -237,8 +237,7 @@ def _review(results: Sequence[Result], options: CommandCall) -> list[Result]:
     for position, index in enumerate(waiting, 1):
         result = results[index]
         options.emit("\n".join([heading(result), *(f"    {line}" for line in details(result)), ""]), sys.stderr)
-        question = f"record these decisions? ({position} of {len(waiting)}) [y]es, [n]o, [q]uit: "
-        answer = _read_answer(options, question)
+        answer = _read_answer(options, f"record these decisions? ({position} of {len(waiting)}) [y]es, [n]o, [q]uit: ")
         if answer == "q":
             break
         out[index] = record_decisions(result) if answer == "y" else result

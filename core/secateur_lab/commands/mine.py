@@ -120,8 +120,7 @@ def run(options: secateur.CommandCall) -> int:
         except KeyboardInterrupt:
             interrupted = True
     cases = mined.cases
-    names = _write(out, cases, path)
-    output = _output(mined, _shapes(cases, names), interrupted=interrupted)
+    output = _output(mined, _shapes(cases, _write(out, cases, path)), interrupted=interrupted)
     options.emit(
         secateur.dumps(output) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose)
     )

@@ -239,8 +239,7 @@ def tuning_json(tuned: Tuned, written: str | None) -> str:
 def tuning_text(tuned: Tuned, written: str | None) -> str:
     """Formats the changed settings, their effect on cases that no fit has seen, and the verdict."""
     fit = tuned.fit
-    where = Counter(tuned.repositories)
-    names = ", ".join(map(visible, sorted(where)))
+    names = ", ".join(map(visible, sorted(Counter(tuned.repositories))))
     lines = [f"{tuned.training:,} training and {len(tuned.held_out):,} held-out cases of {names}"]
     for part, days in tuned.dates.items():
         if days:

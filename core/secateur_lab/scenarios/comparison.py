@@ -115,8 +115,7 @@ def compare(scenario: Scenario, decided: Decided, line_of: LineOf = lambda _: 1)
     if recorded is None or not (differences or failed):
         ceiling = scenario.expect.input_at_most
         read = describe_input(ceiling, decided) if ceiling is not None and not failed else None
-        input_read = f"{read[0]}: {read[1]}" if read is not None else ""
-        return CheckFindings(differences, failed, flips, input_read=input_read)
+        return CheckFindings(differences, failed, flips, input_read=f"{read[0]}: {read[1]}" if read is not None else "")
     knobs = changed_settings(recorded, decided)
     origins = {key: decided.origins[key] for key in knobs if key in decided.origins}
     files = tuple(dict.fromkeys(id_.partition("::")[0] for id_ in _changed_texts(recorded, decided)))

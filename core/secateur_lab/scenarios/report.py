@@ -157,8 +157,7 @@ def difference_lines(change: DecisionChange) -> list[str]:
         head = f"{name}: {now.state}, but {was.reason} -> {now.reason}: {visible(change.because)}"
     else:
         figures = {Aspect.SCORE: (was.score, now.score), Aspect.RANK: (was.rank, now.rank)}
-        tokens = (f"{item.tokens[1]:,} of {item.tokens[0]:,}" for item in (was, now))
-        before, after = figures.get(change.what, tokens)
+        before, after = figures.get(change.what, (f"{item.tokens[1]:,} of {item.tokens[0]:,}" for item in (was, now)))
         head = f"{name}: {change.what.value} {before} -> {after}"
     return [head, *causes]
 

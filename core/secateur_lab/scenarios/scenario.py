@@ -153,8 +153,7 @@ def read_text(path: Path) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise malformed(path, line, "it is not UTF-8", "save it as UTF-8") from error
+        raise malformed(path, data[: error.start].count(b"\n") + 1, "it is not UTF-8", "save it as UTF-8") from error
 
 
 def parse_scenario(text: str, path: Path) -> Scenario:

@@ -187,8 +187,7 @@ def parse_alternative(
     commit = find_commit_input(kind)
     if word.startswith(COMMIT) and len(word) > 1 and commit:
         return Alternative(f"commit {shown(word[1:])}", settings, {**inputs, commit: word[1:]})
-    words = propose_words(kind, settings, inputs, 0, ghost=ghost)
-    near = suggestion(word, words)
+    near = suggestion(word, propose_words(kind, settings, inputs, 0, ghost=ghost))
     takes = "type a profile, a budget" + (", a commit (@HEAD~3)" if commit else "") + (", ghost" * ghost)
     if word.startswith(COMMIT) and not commit:
         raise UsageError("what is read here is on disk, and of no commit", hint=takes)
@@ -366,8 +365,7 @@ class Comparing(ScreenPart):
                 self.bench.paint_page()
 
         def report(phase: str, done: int, total: int) -> None:
-            progress = IndexProgress(phase, done, total)
-            self.bench.post_message(Report(partial(reach, progress), PAGE))
+            self.bench.post_message(Report(partial(reach, IndexProgress(phase, done, total)), PAGE))
             self.jobs.give_way()
             if reading.unwanted:
                 raise Cancelled

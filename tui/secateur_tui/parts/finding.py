@@ -99,8 +99,7 @@ class ItemFinding(ScreenPart):
             return
         mask = np.zeros(len(answer), dtype=np.bool_)
         if what != "changed":  # cut is what goes out in part
-            states = [State.DROPPED] if what == "dropped" else [State.SHORTENED, State.SUMMARISED]
-            mask = np.isin(answer.state, states)
+            mask = np.isin(answer.state, [State.DROPPED] if what == "dropped" else [State.SHORTENED, State.SUMMARISED])
         elif compared is not None:
             mask = compared.flipped.copy()
         mask[len(answer.entries) - 1 :] = False  # what stands around the items is nothing that is decided
@@ -154,8 +153,7 @@ class ItemFinding(ScreenPart):
         jobs.stop(_PAUSE)
         # What is found in texts comes below the names, so it waits for them.
         if len(sought.strip()) >= LEAST_TEXT and self._haystack.made is not None:
-            pause = self.app.pace.debounce
-            jobs.after(_PAUSE, pause, lambda: jobs.start(partial(self._look_through, sought), _TEXTS))
+            jobs.after(_PAUSE, self.app.pace.debounce, lambda: jobs.start(partial(self._look_through, sought), _TEXTS))
 
     async def _look_through(self, sought: str) -> None:
         """Adds matches in texts, a few texts at a time; the next key cancels the search."""

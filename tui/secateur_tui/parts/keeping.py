@@ -136,8 +136,7 @@ class Keeping(ScreenPart):
             lines = [ChoiceLine(name, partial(draw, name)) for name in names]
             return Offers(lines, "no scenario: there is no answer yet" if unanswered else "")
 
-        page = Chooser("Save", offer, "scenario, yours, repository, default", fitted=True)
-        self.bench.ask(page, self._save_to)
+        self.bench.ask(Chooser("Save", offer, "scenario, yours, repository, default", fitted=True), self._save_to)
 
     def _save_to(self, choice: str) -> None:
         if choice == SCENARIO:

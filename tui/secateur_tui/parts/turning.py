@@ -84,8 +84,7 @@ class Turning(ScreenPart):
     def _turn_budget(self, direction: int) -> None:
         before = self.state.budget
         after = round_step(before, direction)
-        end = self._end_step(self.kind.budget, before, after, round_step(after, -direction))
-        self.bench.change_budget(int(end))
+        self.bench.change_budget(int(self._end_step(self.kind.budget, before, after, round_step(after, -direction))))
 
     def _end_step(self, knob: Knob, before: float, after: float, back: float) -> float:
         """Returns where a step ends, so that there and back lead to the same number: at one between two steps that was

@@ -107,8 +107,7 @@ class Haystack:
             self._add_near("".join(words), match, place)
         # The best come first: by how they were found, then the shortest, then by their lines.
         found = np.flatnonzero(match != _NONE)
-        key = (match[found] * (LONGEST_NAME + 1) + length[found]) * len(match) + place[found]
-        best = _take_first(found, key, most)
+        best = _take_first(found, (match[found] * (LONGEST_NAME + 1) + length[found]) * len(match) + place[found], most)
         return FoundItems(tuple(Hit(item, Match(int(match[item]))) for item in best.tolist()), len(found))
 
     def _find_holding(self, texts: Sequence[str], words: Sequence[str]) -> list[int]:

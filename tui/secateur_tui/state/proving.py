@@ -157,5 +157,4 @@ class Proving:
             yield Nothing(item, fixed_words(self.trials, item))
         else:
             every = (self.swept.low, self.swept.high) if self.swept is not None else None
-            tried = len(self.runs.list_tried(BUDGET))
-            yield Nothing(item, nothing_words(self.trials, tried, every, self.runs.reached))
+            yield Nothing(item, nothing_words(self.trials, len(self.runs.list_tried(BUDGET)), every, self.runs.reached))

@@ -169,8 +169,7 @@ def draw_bar(
             start += run
         segments = np.flatnonzero((frame.items == (-1 if item is None else item)) & (frame.tokens > 0))
         if mark < 0 and len(segments):  # it is too small to own a cell
-            cell = int(frame.ends[segments[0]] - 1) * slot // (reach or frame.reach)
-            mark = start - slot + min(slot - 1, cell)
+            mark = start - slot + min(slot - 1, int(frame.ends[segments[0]] - 1) * slot // (reach or frame.reach))
     return _draw_above(then, reach, mark, caption, cells), tuple(bars)
 
 
@@ -206,8 +205,7 @@ def _draw_above(then: BudgetPicture | None, reach: int, mark: int, caption: str,
             return (Span(" " * mark), Span(f"{_MARK} ", "bold accent"), *words)
         before = Span(" " * max(0, mark - 1 - width(words)))
         return (before, *clip_line(words, max(0, mark - 1)), Span(f" {_MARK}", "bold accent"))
-    frames = [_draw_thin(frame, slot, reach) for frame, slot in then.slots(cells)]
-    thin = " ".join(frames).ljust(cells)
+    thin = " ".join([_draw_thin(frame, slot, reach) for frame, slot in then.slots(cells)]).ljust(cells)
     if mark < 0:
         return line(Span(thin, "faint"))
     return line(Span(thin[:mark], "faint"), Span(_MARK, "bold accent"), Span(thin[mark + 1 :], "faint"))

@@ -309,8 +309,7 @@ def draw_label(label: Label, name: int, place: int, tone: str = "", shared: int 
     whole = name + (1 + place if place else 0)
     number = _NUMBER.search(label.place) if shared and not label.prose else None
     end = number[0] if number is not None else ""
-    needed = cell_width(label.name + end)
-    taken = max(name, min(needed, whole))
+    taken = max(name, min(cell_width(label.name + end), whole))
     rest = whole - taken - 1
     drawn = _pad_line((Span(shorten_label(label.name, taken - len(end)) + end, tone),), taken)
     return drawn if rest < 0 else (*drawn, Span(" "), *_pad_line(_draw_place(label, rest, shared), rest))

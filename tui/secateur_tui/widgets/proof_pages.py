@@ -145,8 +145,7 @@ def draw_hints(
         proving: whether further ones may come.
     """
     if not hints or trials is None:
-        words = nothing or ("re-running for what would change this …" if proving else "")
-        return wrap_words(words, cells, "faint")
+        return wrap_words(nothing or ("re-running for what would change this …" if proving else ""), cells, "faint")
     lines: list[Line] = []
     for index, hint in enumerate(hints):
         lines += _draw_hint(hint, trials, knobs, "› " if index == chosen else "  ", cells)

@@ -83,8 +83,7 @@ class Postings:
     def weights(self) -> FloatArray:
         """The sum of the idf of each document's terms."""
         frequency = np.diff(self.start)
-        idf = np.round(np.log(1 + (self.documents - frequency + 0.5) / (frequency + 0.5)), 6)
-        spread = np.repeat(idf, frequency)
+        spread = np.repeat(np.round(np.log(1 + (self.documents - frequency + 0.5) / (frequency + 0.5)), 6), frequency)
         return np.bincount(self.document, weights=spread, minlength=self.documents).astype(np.float64)
 
     @cached_property
@@ -189,8 +188,7 @@ class WordField:
         set_of = {term: set_index for set_index, (same, _) in reversed(list(enumerate(sets))) for term in same}
         groups: dict[tuple[bool, int], list[Term]] = {}
         for position, (term, weight) in enumerate(terms):
-            key = (True, set_of[term]) if term in set_of else (False, position)
-            groups.setdefault(key, []).append((term, weight))
+            groups.setdefault((True, set_of[term]) if term in set_of else (False, position), []).append((term, weight))
         return [
             (same, self._idf(sets[set_index][1]) if is_set else self.idf(same[0][0]))
             for (is_set, set_index), same in groups.items()

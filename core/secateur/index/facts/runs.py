@@ -99,8 +99,7 @@ class RunCounts(Struct, frozen=True):
     def part(self, first: int, end: int) -> RunCounts:
         """Returns the counts of the texts `first` to `end`, `end` excluded."""
         low, high = int(self.start[first]), int(self.start[end])
-        start = self.start[first : end + 1] - low
-        return RunCounts(self.numbers, start, self.number[low:high], self.times[low:high])
+        return RunCounts(self.numbers, self.start[first : end + 1] - low, self.number[low:high], self.times[low:high])
 
     def __len__(self) -> int:
         return len(self.start) - 1
@@ -145,8 +144,7 @@ class RunTable:
             self._learn(run)
             first, size = self._first[run], self._size[run]
             ends = np.cumsum(size)
-            total = int(ends[-1]) if len(ends) else 0
-            at = np.arange(total) + np.repeat(first - (ends - size), size)
+            at = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - (ends - size), size)
             key, times = self._keys[at], self._times[at]
         text_index = np.repeat(np.repeat(np.arange(len(counts)), np.diff(counts.start)), size)
         return text_index, key, times * np.repeat(counts.times, size)

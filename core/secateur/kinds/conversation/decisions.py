@@ -202,8 +202,7 @@ class Pruned:
 
 def statistics(before: int, after: int, cleaned: int, messages: int) -> Statistics:
     """Makes the figures of a clean-up; the ratio of an empty conversation is 1."""
-    ratio = round(after / before, 6) if before else 1.0
-    return Statistics(before, after, before - after, ratio, cleaned, messages)
+    return Statistics(before, after, before - after, round(after / before, 6) if before else 1.0, cleaned, messages)
 
 
 def measure(

@@ -132,8 +132,7 @@ class Comparison:
                 self._note("only_below", f"Only changes below {git.prefix} are in it.")
             diff = self._diff(objects, trees, settings.context_lines, redactor)
             texts = self._texts()
-            paths = {path for change in diff.changes for path in (change.path, change.old_path)}
-            rules = self._rules(texts, paths)
+            rules = self._rules(texts, {path for change in diff.changes for path in (change.path, change.old_path)})
             attributes = Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)})
             known = self._collect_facts(objects.git, diff, attributes)
         settings_edit = settings_notice(self.settings, diff, {path: fact.content for path, fact in known.items()})

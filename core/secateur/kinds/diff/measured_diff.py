@@ -272,8 +272,7 @@ def _outline(change: Change, known: RepositoryFacts | None, redactor: Redactor |
         if len(change.patches) != 1 or change.treatment not in (Treatment.ADDED, Treatment.DELETED):
             return None
         # the diff shows an added or deleted file completely
-        lines = (line for _, line in change.side(new=change.treatment is Treatment.ADDED))
-        content = path_bytes("\n".join(lines) + "\n")
+        content = path_bytes("\n".join(line for _, line in change.side(new=change.treatment is Treatment.ADDED)) + "\n")
     content = content if redactor is None else redactor.data(content, change.path)
     return Outline.of(parse_file(change.path, content), split_lines(read_text(change.path, content)[0]))
 

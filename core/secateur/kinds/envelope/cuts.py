@@ -231,8 +231,7 @@ class Cut:
         """Returns the value with its first units, and for the end of a list the first position that changes; None if
         nothing stays."""
         first: int = self.key.start if isinstance(self.key, slice) else 0
-        room = units + (units_of(self.whole[:first]) if first else 0)
-        part, _ = _take_beginning(self.whole, room, self.path)
+        part, _ = _take_beginning(self.whole, units + (units_of(self.whole[:first]) if first else 0), self.path)
         if part is _NOTHING or not isinstance(self.key, slice):
             return None if part is _NOTHING else (part, None)
         same = next((at for at, (now, then) in enumerate(zip(part, self.whole, strict=False)) if now is not then), 0)
@@ -281,8 +280,7 @@ def reference_cuts(nodes: Iterable[EnvelopeValue], original: Any) -> Iterator[Cu
         if isinstance(now, str):
             yield _text_cut(node, now, then, range(min(KEEP_CHARS, len(then))))
         elif isinstance(now, dict):
-            known = then if isinstance(then, dict) else now
-            yield _object_cut(node, now, known, SHORTEST_TEXT, KEEP_CHARS)
+            yield _object_cut(node, now, then if isinstance(then, dict) else now, SHORTEST_TEXT, KEEP_CHARS)
         elif isinstance(now, list):
             yield _list_cut(node, now, then if isinstance(then, list) else now)
 
@@ -314,8 +312,7 @@ def _object_cut(node: EnvelopeValue, now: dict[str, Any], then: dict[str, Any], 
 
     def step(step_number: int) -> dict[str, Any]:
         lengths = find_lengths()
-        chars = lengths[-step_number] if step_number <= len(lengths) else lengths.start
-        small = shorten(then, chars, node.path)
+        small = shorten(then, lengths[-step_number] if step_number <= len(lengths) else lengths.start, node.path)
         left = len(then) - max(0, step_number - len(lengths))
         kept = {name: small[name] for name in list(then)[:left]}
         return kept if left == len(then) else kept | reference_to_end(then, left, node.path)

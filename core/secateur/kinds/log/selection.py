@@ -305,8 +305,7 @@ def _make_stretches(log: ReadLog) -> Iterator[Stretch]:
     special |= dict.fromkeys(range(max(0, size - LAST_LINES), size), Reason.LAST_LINES)
     marked = sorted((special | dict.fromkeys(log.matches, Reason.MATCHES_QUERY)).items())
     for block in (*blocks, None):
-        end = block.start if block else size
-        yield from _split_tables(log, last, end, marked, len(blocks))
+        yield from _split_tables(log, last, block.start if block else size, marked, len(blocks))
         if block is None:
             break
         reason = Reason.RUN_RESULT if block.grade == RESULT else Reason.DISTINCT_ERROR

@@ -141,8 +141,7 @@ class Packages:
                 yield from self._list_entry_paths(owner, name)
             return
         parts = name.split("/")
-        package = "/".join(parts[: 2 if name.startswith("@") else 1])
-        folders = self._folders.get(package, {})
+        folders = self._folders.get("/".join(parts[: 2 if name.startswith("@") else 1]), {})
         outer = [folder for folder in folders_above(here) if folder in folders]
         for folder in outer or (folders if len(folders) == 1 else ()):
             yield from self.list_paths_inside(folder, "/".join(parts[2 if name.startswith("@") else 1 :]))

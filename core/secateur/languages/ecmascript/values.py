@@ -165,8 +165,7 @@ class EcmascriptValues(Flow):
         if node.type == "binary_expression" and operator not in ("||", "??", "&&"):
             return UNKNOWN
         sides = ["consequence", "alternative"] if node.type == "ternary_expression" else ["left", "right"]
-        order = reversed(sides) if operator == "&&" else sides
-        return self.format_first(map(node.child_by_field_name, order), depth)
+        return self.format_first(map(node.child_by_field_name, reversed(sides) if operator == "&&" else sides), depth)
 
     def _resolve_type(self, text: str) -> str:
         written = parse_type(text)

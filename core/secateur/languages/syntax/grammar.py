@@ -104,8 +104,7 @@ def _load(language: str) -> LoadedGrammar | None:
     try:
         from tree_sitter import Language, Query
 
-        wheel = importlib.import_module(grammar.wheel)
-        tree_sitter_language = Language(getattr(wheel, grammar.entry)())
+        tree_sitter_language = Language(getattr(importlib.import_module(grammar.wheel), grammar.entry)())
         names = (grammar.queries or language).split()
         query = Query(tree_sitter_language, "".join((_QUERIES / f"{name}.scm").read_text("utf-8") for name in names))
         read, prepare = getattr(reader, "read", read_by_names), getattr(reader, "prepare", None)

@@ -194,8 +194,7 @@ def _make_line_finder(pattern: str, *, comments: str = "") -> Callable[[Sequence
         after = 0  # the row after the last heading
         for row, line in enumerate(lines):
             if match := expression.match(line[:_LINE_LENGTH]):
-                first = _find_first_comment(lines, row, after, marks)
-                yield _Heading(first, 1, _make_name(match[1]), row + 1)
+                yield _Heading(_find_first_comment(lines, row, after, marks), 1, _make_name(match[1]), row + 1)
                 after = row + 1
 
     return find

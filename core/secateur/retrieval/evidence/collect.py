@@ -377,8 +377,7 @@ def _walk_calls(snapshot: Snapshot, score: FloatArray, seeds: IntArray) -> Float
     nodes = graph.node_count
     source = np.repeat(np.arange(nodes), np.diff(graph.indptr))[trusted]
     target = graph.indices[trusted].astype(np.int64)
-    degree = np.bincount(source, minlength=nodes) + np.bincount(target, minlength=nodes)
-    share = 1.0 / np.sqrt(np.maximum(1, degree))
+    share = 1.0 / np.sqrt(np.maximum(1, np.bincount(source, minlength=nodes) + np.bincount(target, minlength=nodes)))
     at = np.zeros(nodes)
     at[seeds] = score[seeds]
     weight = 1.0

@@ -98,8 +98,7 @@ def match_definitions(query: Query, snapshot: Snapshot, name_words: WordField) -
         *owners, own = names[row].split(".")
         best = _compare_words(_split_words([own]), wanted, idf, name_words)
         if owners:
-            with_owner = _split_words([owners[-1], own])
-            best = max(best, WITH_OWNER * _compare_words(with_owner, wanted, idf, name_words))
+            best = max(best, WITH_OWNER * _compare_words(_split_words([owners[-1], own]), wanted, idf, name_words))
             if own.lower() in _CONSTRUCTORS or own == owners[-1]:
                 best *= CONSTRUCTOR
         if kinds[row] == class_ and ordinals[row] > 1:
